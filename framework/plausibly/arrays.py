@@ -1,0 +1,14 @@
+"""Names of the array types that kernels and components exchange."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.floating[Any]]  # Any: the bit width, float32 or float64, is the user's
+Ints: TypeAlias = NDArray[np.integer[Any]]  # Any: the bit width is a detail of storage
+Masses: TypeAlias = NDArray[Any]  # Any: int64, or Python integers in an object array past 2^62
+Hashes: TypeAlias = NDArray[np.uint64]
+Bools: TypeAlias = NDArray[np.bool_]

@@ -1,0 +1,171 @@
+"""What plausibly says when something is wrong: one form for every error and warning.
+
+Each message has a name (an anchor in the docs and a key in ``--json``), a first line that alone
+says what is wrong and whose it is, what was expected, what was got, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+EXIT_OURS = 1
+EXIT_INPUT = 2
+EXIT_CHECK = 3
+EXIT_INTERRUPTED = 130
+
+
+def counted(number: int) -> str:
+    """Return a count as people read it, with thousands separated."""
+    return f"{number:,}"
+
+
+def listed(items: Iterable[object], *, most: int = 3) -> str:
+    """Return up to `most` items, and the count of all of them where there are more."""
+    texts = [str(item) for item in items]
+    shown = ", ".join(texts[:most])
+    return shown if len(texts) <= most else f"{shown}, … ({counted(len(texts))} in all)"
+
+
+class _Message(Exception):
+    """The fields that errors and warnings share."""
+
+    severity: Severity = "error"
+
+    def __init__(
+        self,
+        name: str,
+        what: str,
+        *,
+        expected: str = "",
+        got: str = "",
+        do: str = "",
+        whose: str = "",
+        details: Mapping[str, object] | None = None,
+    ) -> None:
+        self.name = name
+        self.what = what
+        self.expected = expected
+        self.got = got
+        self.do = do
+        self.whose = whose
+        self.details: dict[str, object] = dict(details or {})
+        super().__init__(name, what)
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def __reduce__(self) -> tuple[Callable[..., _Message], tuple[object, ...]]:
+        return _rebuild, (type(self), self.fields())
+
+    def fields(self) -> dict[str, object]:
+        """Return the message as plain data, as ``--json`` prints it."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "whose": self.whose,
+            "expected": self.expected,
+            "got": self.got,
+            "do": self.do,
+            "details": self.details,
+        }
+
+
+def _rebuild(cls: type[_Message], fields: dict[str, object]) -> _Message:
+    return cls(**fields)  # type: ignore[arg-type]  # the fields come from the message itself
+
+
+class InputError(_Message, ValueError):
+    """Input that cannot be used as it is.
+
+    Attributes
+    ----------
+    name : str
+        Short name of the message, stable between versions, such as ``"labels-differ"``.
+    what : str
+        One sentence: what is wrong, and with whose data.
+    whose : str
+        The file, component or table at fault, where there is one.
+    expected, got, do : str
+        What was expected, what was there instead, and what can be typed or changed now.
+    details : dict
+        The same facts as data: names of examples, labels, rows.
+    """
+
+    exit_code = EXIT_INPUT
+
+
+class ComponentError(InputError):
+    """A component that is unknown, cannot be loaded, or does not satisfy its Protocol."""
+
+
+class IncompatibleComponents(InputError):
+    """Components that work alone but not together."""
+
+
+class MissingExtra(InputError, ImportError):
+    """A feature whose optional dependency is not installed."""
+
+
+class PlausiblyWarning(_Message, UserWarning):
+    """A result that stands, with something the user should know about it.
+
+    The attributes are those of `InputError`.
+    """
+
+    severity: Severity = "warning"
+
+
+def warn(
+    name: str,
+    what: str,
+    *,
+    expected: str = "",
+    got: str = "",
+    do: str = "",
+    whose: str = "",
+    details: Mapping[str, object] | None = None,
+    stacklevel: int = 2,
+) -> None:
+    """Issue a `PlausiblyWarning` on behalf of the caller."""
+    message = PlausiblyWarning(
+        name, what, expected=expected, got=got, do=do, whose=whose, details=details
+    )
+    warnings.warn(message, stacklevel=stacklevel + 1)
+
+
+def render(message: _Message, *, width: int = 80) -> str:
+    """Return the message in the house form, wrapped to `width` columns.
+
+    Parameters
+    ----------
+    message : InputError or PlausiblyWarning
+        What to show.
+    width : int
+        Columns to wrap to; the hanging indent keeps the fields apart.
+    """
+    lines = textwrap.wrap(
+        f"{message.severity} {message.name}: {message.what}",
+        width,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    expectation = message.expected
+    if message.got:
+        expectation = f"{expectation}; got {message.got}" if expectation else f"got {message.got}"
+    for title, text in (("expected", expectation), ("do", message.do)):
+        if text:
+            lines += textwrap.wrap(
+                text,
+                width,
+                initial_indent=f"  {title:<10}",
+                subsequent_indent=" " * 12,
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+    return "\n".join(lines)

@@ -1,0 +1,142 @@
+"""What a prediction set promises: level, of what, over what, under which assumptions, and why."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Literal
+
+import attrs
+
+Target = Literal["aggregated", "voted"]
+
+NEW_LABEL = "a label drawn from a new example's plausibilities: what an expert would say of it"
+NOT_CLAIMED = (
+    "a claim about the true label, about one example, label or group, or about examples unlike these"
+)
+
+
+def rounded(value: Fraction | float) -> str:
+    """Return a share with up to four decimals, without the leading zero."""
+    text = f"{float(value):.4f}".rstrip("0")
+    whole, _, decimals = text.partition(".")
+    decimals = decimals.ljust(2, "0")
+    return f"{'' if whole == '0' else whole}.{decimals}"
+
+
+@attrs.frozen(kw_only=True)
+class Guarantee:
+    """A promise about prediction sets, complete enough to be read on its own.
+
+    Attributes
+    ----------
+    alpha : Fraction
+        The miscoverage rate that was asked for, exactly as typed.
+    level : Fraction or None
+        Lower bound of the coverage; None where nothing is promised.
+    target : {"aggregated", "voted"}
+        Whether the promise is about labels drawn from the plausibilities, or about the voted label.
+    of_what : str
+        The label that is covered, in words.
+    over : str
+        What the probability is taken over.
+    assumptions : tuple of str
+        The promise holds if all of these do.
+    why : str
+        The argument, in one sentence.
+    reference : str
+        Where the argument is proved.
+    confidence : Fraction or None
+        For promises about this one calibration: they hold with at least this probability over it.
+    vacuous : bool
+        True where the promise is kept by giving every label.
+    has : int
+        Number of examples that decide vacuity: calibration or held-out ones.
+    needed : int or None
+        Least number of such examples with which the sets say something at `alpha`.
+    counted : str
+        What `has` and `needed` count.
+    least_alpha : float or None
+        Least alpha at which the sets say something with `has` examples.
+    notes : tuple of str
+        Anything else the reader should know.
+    """
+
+    alpha: Fraction
+    level: Fraction | None
+    target: Target = "aggregated"
+    of_what: str = NEW_LABEL
+    over: str = "calibration examples, draws and the new example together"
+    assumptions: tuple[str, ...] = ("calibration and new examples are exchangeable",)
+    why: str
+    reference: str = ""
+    confidence: Fraction | None = None
+    vacuous: bool = False
+    has: int = 0
+    needed: int | None = None
+    counted: str = "calibration examples"
+    least_alpha: float | None = None
+    notes: tuple[str, ...] = ()
+
+    def statement(self) -> str:
+        """Return the promise as one formula."""
+        if self.level is None:
+            return "no guarantee"
+        symbol = "Y" if self.target == "aggregated" else "vote"
+        text = f"P({symbol} in C(X)) >= {rounded(self.level)}"
+        if self.confidence is not None:
+            text += f", with probability {rounded(self.confidence)} over the calibration"
+        return f"{text} (vacuous: every label)" if self.vacuous else text
+
+    def short(self) -> str:
+        """Return the level as tables print it, of the aggregated coverage."""
+        if self.level is None or self.target != "aggregated":
+            return "nothing"
+        return f"{rounded(self.level)}, vacuous" if self.vacuous else rounded(self.level)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return title and text of each part, in reading order."""
+        parts = [
+            ("of what", self.of_what),
+            ("over", self.over),
+            ("if", "; ".join(self.assumptions)),
+            ("why", f"{self.why} ({self.reference})" if self.reference else self.why),
+        ]
+        if self.vacuous and self.needed is not None:
+            more = f"{self.needed:,} {self.counted} or more; there are {self.has:,}"
+            parts.append(("vacuous", f"every set is every label; says something with {more}"))
+        parts += [("note", note) for note in self.notes]
+        parts.append(("not", NOT_CLAIMED))
+        return parts
+
+    def __str__(self) -> str:
+        lines = [self.statement()]
+        for title, text in self.rows():
+            lines += textwrap.wrap(
+                text, 96, initial_indent=f"  {title:<9} ", subsequent_indent=" " * 12
+            )
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain data; fractions become text, so that nothing is rounded."""
+        data: dict[str, object] = attrs.asdict(self)
+        for name in ("alpha", "level", "confidence"):
+            value = data[name]
+            data[name] = None if value is None else str(value)
+        data["assumptions"] = list(self.assumptions)
+        data["notes"] = list(self.notes)
+        data["statement"] = self.statement()
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> Guarantee:
+        """Return the guarantee that `to_json` described."""
+        fields: dict[str, object] = {a.name: data[a.name] for a in attrs.fields(cls)}
+        for name in ("alpha", "level", "confidence"):
+            value = fields[name]
+            fields[name] = None if value is None else Fraction(str(value))
+        for name in ("assumptions", "notes"):
+            values = fields[name]
+            fields[name] = tuple(str(v) for v in values) if isinstance(values, list) else ()
+        return cls(**fields)  # type: ignore[arg-type]  # each field was just read back by name

@@ -1,0 +1,89 @@
+"""Randomness that belongs to an example's name, not to its place in an array.
+
+A uniform is a function of (seed, stream, name of the example, position in the sequence). Draws,
+splits and resamples therefore do not depend on row order, chunking or batch size, and the first
+`m` uniforms of an example are the same whether `m` or more are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Hashes
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+def hash_names(names: Iterable[object]) -> Hashes:
+    """Return the 64-bit blake2b hash of each name, as text.
+
+    Parameters
+    ----------
+    names : iterable
+        Names of examples; ``7`` and ``"7"`` are the same name.
+
+    Returns
+    -------
+    ndarray of uint64, (example,)
+    """
+    digests = b"".join(
+        blake2b(str(name).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        for name in names
+    )
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _mix(values: Hashes) -> Hashes:
+    """Scramble 64-bit integers (the finaliser of splitmix64: Steele, Lea & Flood 2014)."""
+    values = (values ^ (values >> np.uint64(30))) * _FIRST
+    values = (values ^ (values >> np.uint64(27))) * _SECOND
+    return values ^ (values >> np.uint64(31))
+
+
+@attrs.frozen
+class Keys:
+    """A seed and the name of a stream: the only source of randomness that components get.
+
+    Attributes
+    ----------
+    seed : int
+        The user's seed.
+    stream : str
+        What the numbers are for; two streams of one seed are unrelated.
+    """
+
+    seed: int = 0
+    stream: str = ""
+
+    def child(self, name: str) -> Keys:
+        """Return the stream `name` below this one."""
+        return Keys(self.seed, f"{self.stream}/{name}")
+
+    def uniform(self, hashes: Hashes, count: int = 1) -> NDArray[np.float64]:
+        """Return `count` uniforms in [0, 1) for each example.
+
+        Parameters
+        ----------
+        hashes : ndarray of uint64, (example,)
+            From `hash_names`.
+        count : int
+            How many for each example; the first ones do not depend on it.
+
+        Returns
+        -------
+        ndarray of float64, (example, count)
+        """
+        digest = blake2b(f"{self.seed}:{self.stream}".encode(), digest_size=8).digest()
+        start = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+        with np.errstate(over="ignore"):
+            state = _mix(hashes ^ start)[:, None]
+            steps = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN
+            bits = _mix(_mix(state + steps[None, :]) ^ state)
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,0 +1,29 @@
+"""Names of dims, variables and attributes: one constant for each word that crosses a border."""
+
+from __future__ import annotations
+
+DRAW = "draw"
+EXAMPLE = "example"
+LABEL = "label"
+ANNOTATOR = "annotator"
+RESPONSE = "response"
+MENTION = "mention"
+ALPHA = "alpha"
+SLOT = "slot"
+
+RESPONSE_EXAMPLE = "response_example"
+RESPONSE_ANNOTATOR = "response_annotator"
+RESPONSE_WEIGHT = "response_weight"
+MENTION_RESPONSE = "mention_response"
+MENTION_LABEL = "mention_label"
+MENTION_BLOCK = "mention_block"
+MENTION_WEIGHT = "mention_weight"
+
+DENOMINATOR = "denominator"
+
+KIND = "kind"
+UNLISTED = "unlisted"
+SEAL = "seal"
+SCALE = "scale"
+
+UNKNOWN_ANNOTATOR = -1

@@ -1,0 +1,133 @@
+"""The six Protocols that components satisfy, and the typed keys under which they register.
+
+Components are pure, frozen, keyword-only attrs classes whose fields are their parameters. Data
+members of a Protocol are read-only: a `ClassVar`, a property, or a field that the user sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import attrs
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from pathlib import Path
+
+    import xarray as xr
+
+    from plausibly.arrays import Floats
+    from plausibly.conformal.data import CalibrationData
+    from plausibly.conformal.evidence import Evidence, Replicates
+    from plausibly.conformal.pvalues import PValues
+    from plausibly.guarantee import Guarantee
+    from plausibly.keys import Keys
+
+P = TypeVar("P")
+
+Record: TypeAlias = tuple[object, object, object]
+"""One response as plain data: example, annotator (None where unknown), answer."""
+
+ScoreInput: TypeAlias = Literal["probability", "log-probability"]
+"""What a score function reads: probabilities, or their logarithms."""
+
+
+class Annotation(Protocol):
+    """A kind of answer, such as single labels or partial rankings."""
+
+    @property
+    def name(self) -> str:
+        """Kind written into annotation tables, such as ``"single-label"``."""
+
+    def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> xr.Dataset:
+        """Return a sealed annotation table from plain records; `labels` are the declared ones."""
+
+    def validate(self, table: xr.Dataset) -> None:
+        """Raise `InputError` naming example, annotator and label where the table breaks the kind."""
+
+
+class Reader(Protocol):
+    """A file syntax; its options are its fields."""
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether the file, of which `head` are the first bytes, is of this syntax."""
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        """Return the annotation table in the file; `labels` are the declared ones."""
+
+
+class Aggregator(Protocol):
+    """Turns all responses of an example into plausibilities."""
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Kinds of annotation that this aggregator reads."""
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities ([draw,] example, label); rows sum to 1."""
+
+
+class ScoreFunction(Protocol):
+    """Conformity of labels with what the model said: larger = fits better."""
+
+    @property
+    def randomised(self) -> bool:
+        """Whether `score` needs one uniform an example."""
+
+    @property
+    def reads(self) -> ScoreInput:
+        """Whether `score` wants probabilities or log-probabilities."""
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        """Return scores (..., label) from the last axis of `probabilities`; `uniform` is (..., 1)."""
+
+
+class Calibrator(Protocol):
+    """Says which scores a test score is compared with."""
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return the atoms: scores with masses, in one or several replicates."""
+
+
+class PValueCombiner(Protocol):
+    """Merges the p-values of one test example and label into one."""
+
+    @property
+    def held_out(self) -> float:
+        """Share of the calibration examples to set aside before calibration; 0.0 = none."""
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        """Return one p-value a query; non-decreasing in each p-value that it is given."""
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        """Return what sets at `alpha` promise, or raise `IncompatibleComponents`."""
+
+
+@attrs.frozen
+class Kind(Generic[P]):
+    """Typed key of one table of components.
+
+    Attributes
+    ----------
+    name : str
+        The kind in lower case, as the CLI and files write it.
+    protocol : type
+        What components of this kind satisfy.
+    """
+
+    name: str
+    protocol: type[Any]  # Any: a Protocol cannot be written as type[P]
+
+
+ANNOTATION: Kind[Annotation] = Kind("annotation", Annotation)
+READER: Kind[Reader] = Kind("reader", Reader)
+AGGREGATOR: Kind[Aggregator] = Kind("aggregator", Aggregator)
+SCORE: Kind[ScoreFunction] = Kind("score", ScoreFunction)
+CALIBRATOR: Kind[Calibrator] = Kind("calibrator", Calibrator)
+COMBINER: Kind[PValueCombiner] = Kind("combiner", PValueCombiner)
+
+KINDS: tuple[Kind[Any], ...] = (ANNOTATION, READER, AGGREGATOR, SCORE, CALIBRATOR, COMBINER)
+
+ComponentLike: TypeAlias = str | Mapping[str, object] | P
+"""A name, a table ``{name, parameters...}``, or the object itself: one rule everywhere."""
