@@ -1,0 +1,229 @@
+"""Confidence intervals for measured coverage and set sizes, each for its kind of outcome.
+
+An interval answers: what would *this* predictor measure on more examples of the same kind? That a
+promise is kept on average over calibrations is another question.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, TypeAlias, get_args
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Ints
+from plausibly.errors import InputError
+
+IntervalMethod: TypeAlias = Literal["auto", "wilson", "t", "betting"]
+METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
+
+_SAME = 1e-6  # plausibilities sum to 1 within this, so values this close are the same value
+_BET = 0.5  # share of the capital that a bet may lose at most
+_HALVINGS = 60
+
+
+@attrs.frozen
+class Interval:
+    """A mean with its confidence interval.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        NaN where there is no value.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+
+def interval(
+    values: NDArray[np.float64],
+    *,
+    clusters: Ints | None = None,
+    method: IntervalMethod = "auto",
+    confidence: float = 0.95,
+    top: float = 1.0,
+) -> Interval:
+    """Return the mean of outcomes in [0, top] and a two-sided interval for its expectation.
+
+    Parameters
+    ----------
+    values : ndarray of float64, (example,)
+        Outcomes, such as the coverage of each example.
+    clusters : ndarray of int, (example,), optional
+        Code of the cluster (a patient, say) of each example: outcomes of one cluster may be alike.
+    method : {"auto", "wilson", "t", "betting"}
+        ``"wilson"`` is exact in kind for 0/1 outcomes and conservative for fractional ones.
+        ``"t"`` uses the spread of the outcomes. ``"betting"`` holds for every sample size; it
+        reads the outcomes in the order given, which must not depend on them, and with clusters it
+        is about the mean of the clusters' means, widened where needed to hold the reported mean.
+        ``"auto"`` is Wilson where all outcomes are 0 or `top`, and t otherwise.
+    confidence : float
+        Between 0 and 1.
+    top : float
+        Largest possible outcome: 1 for a coverage, the number of labels for a set size.
+
+    Returns
+    -------
+    Interval
+        Inside [0, top], and never of width zero: where the outcomes show no spread, or there is
+        only one cluster, the interval is the Kullback-Leibler bound for bounded outcomes.
+
+    Raises
+    ------
+    InputError
+        ``interval-unknown`` and ``confidence-range``.
+
+    Notes
+    -----
+    With clusters g the mean is the ratio ``R = sum y / n``, its variance
+    ``G / (G - 1) * sum_g d_g^2 / n^2`` with residual sums ``d_g = sum_{i in g} (y_i - R)``, with
+    G - 1 degrees of freedom. Wilson's interval then has the effective number of examples
+    ``n / max(1, deff)``, with the design effect ``deff = sum_g d_g^2 / (n R (1 - R))``.
+    """
+    check_method(method, confidence)
+    if len(values) == 0:
+        return Interval(math.nan, math.nan, math.nan)
+    shares = np.clip(values / top, 0.0, 1.0)
+    mean = float(shares.mean())
+    codes = np.arange(len(shares)) if clusters is None else clusters
+    low, high = _bounds(shares, mean, codes, method, 1.0 - confidence)
+    return Interval(mean * top, max(0.0, min(low, mean)) * top, min(1.0, max(high, mean)) * top)
+
+
+def check_method(method: str, confidence: float) -> None:
+    """Raise `InputError` unless both are usable."""
+    if method not in METHODS:
+        raise InputError(
+            "interval-unknown",
+            f'no interval "{method}"',
+            expected=f"one of {', '.join(METHODS)}",
+            do='interval="auto": Wilson for 0/1 outcomes, t for fractional ones',
+        )
+    if not 0.0 < confidence < 1.0:
+        raise InputError(
+            "confidence-range",
+            f"confidence {confidence} is not a probability",
+            expected="0 < confidence < 1",
+            got=str(confidence),
+            do="confidence=0.95 for 95 % intervals",
+        )
+
+
+def _bounds(
+    shares: NDArray[np.float64], mean: float, codes: Ints, method: IntervalMethod, miss: float
+) -> tuple[float, float]:
+    """Return both ends for shares in [0, 1]."""
+    places, first, code, members = np.unique(
+        codes, return_index=True, return_inverse=True, return_counts=True
+    )
+    if method == "betting":
+        means = np.bincount(code, weights=shares) / members
+        return _betting(means[np.argsort(first)], miss)
+    units, size = len(places), len(shares)
+    if units < 2:
+        return _kullback_leibler(mean, units, miss)
+    alike = bool(np.ptp(shares) <= _SAME)
+    binary = bool((np.minimum(shares, 1.0 - shares) <= _SAME).all())
+    squares = float(np.square(np.bincount(code, weights=shares - mean)).sum())
+    if method == "wilson" or (method == "auto" and binary):
+        effective = _effective(mean, squares, size, units, alike)
+        return _wilson(mean, effective, None if units == size else units - 1, miss)
+    if alike or squares <= units * _SAME**2:
+        return _kullback_leibler(mean, units, miss)
+    reach = _student(units - 1, miss) * math.sqrt(units / (units - 1) * squares) / size
+    return mean - reach, mean + reach
+
+
+def _effective(mean: float, squares: float, size: int, units: int, alike: bool) -> float:
+    """Return the number of independent examples that say as much as these clustered ones."""
+    if alike:
+        return float(units)
+    return size / max(1.0, squares / (size * mean * (1.0 - mean)))
+
+
+def _student(freedom: int, miss: float) -> float:
+    """Return the two-sided quantile of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1.0 - miss / 2.0))
+
+
+def _wilson(mean: float, size: float, freedom: int | None, miss: float) -> tuple[float, float]:
+    """Return the score interval of Wilson (1927) for `size` independent outcomes.
+
+    Where `size` was estimated from clusters, Student's quantile with their `freedom` takes the
+    place of the normal one.
+    """
+    from scipy.special import ndtri
+
+    quantile = float(ndtri(1.0 - miss / 2.0)) if freedom is None else _student(freedom, miss)
+    square = quantile**2 / size
+    middle = (mean + square / 2.0) / (1.0 + square)
+    reach = math.sqrt(mean * (1.0 - mean) * square + square**2 / 4.0) / (1.0 + square)
+    return middle - reach, middle + reach
+
+
+def _kullback_leibler(mean: float, units: int, miss: float) -> tuple[float, float]:
+    """Return all m with ``units * kl(mean, m) <= log(2 / miss)``: Chernoff's bound, both sides.
+
+    It holds for independent outcomes anywhere in [0, 1]. At mean 0 or 1 it is the interval of
+    Clopper and Pearson.
+    """
+    budget = math.log(2.0 / miss) / units
+
+    def outside(candidate: float) -> bool:
+        return _divergence(mean, candidate) > budget
+
+    low = 0.0 if mean == 0.0 else _bisect(outside, 0.0, mean)
+    high = 1.0 if mean == 1.0 else 1.0 - _bisect(lambda rest: outside(1.0 - rest), 0.0, 1.0 - mean)
+    return low, high
+
+
+def _divergence(mean: float, candidate: float) -> float:
+    """Return the Kullback-Leibler divergence of two coins."""
+    total = 0.0
+    for ours, theirs in ((mean, candidate), (1.0 - mean, 1.0 - candidate)):
+        if ours > 0.0:
+            total += math.inf if theirs <= 0.0 else ours * math.log(ours / theirs)
+    return total
+
+
+def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the place below which `outside` holds, from below, so that intervals only widen."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        if outside(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _betting(shares: NDArray[np.float64], miss: float) -> tuple[float, float]:
+    """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3)."""
+    return _betting_low(shares, miss), 1.0 - _betting_low(1.0 - shares, miss)
+
+
+def _betting_low(shares: NDArray[np.float64], miss: float) -> float:
+    """Return the least mean against which half the capital cannot be made ``1 / miss``.
+
+    The bets are predictable: outcome t is bet on with the spread of those before it, so that the
+    capital against the true mean is a martingale that starts at 1.
+    """
+    size = len(shares)
+    count = np.arange(1, size + 1)
+    means = (0.5 + np.cumsum(shares)) / (count + 1)
+    spread = (0.25 + np.cumsum(np.square(shares - means))) / (count + 1)
+    before = np.concatenate(([0.25], spread[:-1]))
+    bets = np.sqrt(2.0 * math.log(2.0 / miss) / (size * before))
+
+    def outside(candidate: float) -> bool:
+        stakes = np.minimum(bets, _BET / candidate)
+        return bool(np.log1p(stakes * (shares - candidate)).sum() >= math.log(2.0 / miss))
+
+    return _bisect(outside, 0.0, 1.0)
