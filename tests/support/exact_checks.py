@@ -1,0 +1,143 @@
+"""Checks that any implementation of a rule can be put to: the project's passes, mutants fail.
+
+An implementation decides which test scores stay in the set (`Decide`), or gives the p-values of a
+test example in one outcome of a bag (`PValuesOf`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from math import comb, inf
+from random import Random
+
+from exact_bags import Bag, PValuesOf, excess, law_of, random_bag
+from exact_oracles import Calibration, Drawn, Rule, expected
+
+Decide = Callable[[Calibration, Fraction, Sequence[float]], Sequence[bool]]
+
+AVERAGE = Rule("average")
+
+# n, m, alpha: where alpha m (n + 1) is whole, and floats often miss it.
+BOUNDARIES = (
+    (9, 1, "0.1"),
+    (8, 1, "0.1"),
+    (9, 3, "0.1"),
+    (9, 3, "0.7"),
+    (19, 5, "0.05"),
+    (49, 10, "0.1"),
+    (99, 1, "0.29"),
+    (99, 2, "0.57"),
+    (10, 3, "0.95"),
+)
+
+SHAPES = ((2, 3, 3), (3, 2, 3), (3, 3, 2), (4, 2, 2), (5, 2, 1), (6, 2, 1))
+"""Examples, labels and draws of bags that are enumerated in an instant."""
+
+SPLIT_SHAPES = ((4, 1, 2), (4, 2, 1), (5, 2, 1), (5, 3, 1))
+"""Examples, held-out examples and draws of bags with random roles (two labels)."""
+
+
+def queries(calibration: Calibration) -> list[float]:
+    """Return scores at, between and beyond the atoms."""
+    atoms = calibration.atoms
+    between = [(a + b) / 2 for a, b in zip(atoms, atoms[1:], strict=False)]
+    return [-inf, *atoms, *between, inf]
+
+
+def boundary_calibrations() -> Iterator[tuple[Drawn, Fraction]]:
+    """Return calibrations without and with heavy ties at the boundaries."""
+    random = Random(11)
+    for n, m, text in BOUNDARIES:
+        for values in (10**6, 3):
+            rows = tuple(tuple(float(random.randrange(values)) for _ in range(n)) for _ in range(m))
+            yield Drawn(rows), Fraction(text)
+
+
+def check_average(decide: Decide) -> None:
+    """The averaged p-value decides as fractions do, at every boundary."""
+    for calibration, alpha in boundary_calibrations():
+        scores = queries(calibration)
+        want = [AVERAGE.keeps(calibration, [], s, alpha) for s in scores]
+        got = [bool(kept) for kept in decide(calibration, alpha, scores)]
+        assert got == want, (len(calibration.scores), calibration.n, alpha)
+
+
+def check_expected(decide: Decide) -> None:
+    """Plausibilities that are counts decide as fractions do, where alpha N is whole."""
+    random = Random(12)
+    for _ in range(400):
+        n = random.choice([9, 19, 29])
+        parts = random.choice([3, 5, 6, 7, 10])
+        bag = random_bag(random, n, labels=3, parts=parts, values=10**6)
+        calibration, alpha = expected(bag.scores, bag.masses), Fraction(1, 10)
+        scores = queries(calibration)
+        want = [AVERAGE.keeps(calibration, [], s, alpha) for s in scores]
+        assert [bool(kept) for kept in decide(calibration, alpha, scores)] == want
+
+
+def bags(shape: tuple[int, int, int], count: int) -> Iterator[Bag]:
+    """Return `count` bags of a shape: examples, labels, seed."""
+    size, labels, seed = shape
+    random = Random(seed)
+    for _ in range(count):
+        yield random_bag(random, size, labels, parts=3, values=4)
+
+
+def check_drawn(p_values: PValuesOf, level: Fraction = Fraction(1), count: int = 4) -> None:
+    """P(p <= alpha) <= level * alpha at every attained alpha, every draw enumerated."""
+    for size, labels, m in SHAPES:
+        for bag in bags((size, labels, 21), count):
+            assert excess(law_of(bag, p_values, m), level) <= 0, (bag, m)
+
+
+def check_masses(p_values: PValuesOf, level: Fraction = Fraction(1), count: int = 60) -> None:
+    """The same for expected masses, where nothing is drawn."""
+    for size in (2, 3, 4, 5, 6):
+        for bag in bags((size, 3, 22), count):
+            assert excess(law_of(bag, p_values, None), level) <= 0, bag
+
+
+def check_split(p_values: PValuesOf, count: int = 3, *, masses: bool = False) -> None:
+    """The same over random roles: every held-out part, its labels and every draw."""
+    for size, held, m in SPLIT_SHAPES:
+        for bag in bags((size, 2, 23), count):
+            law = law_of(bag, p_values, None if masses else m, held)
+            assert excess(law) <= 0, (bag, held)
+
+
+Keeps = Callable[[Sequence[float], Sequence[float], Fraction], Sequence[bool]]
+"""Held-out scores, test scores, alpha: which test scores stay in the set."""
+
+
+def held_outs(scores: Sequence[float], chances: Sequence[Fraction], h: int) -> Iterator[
+    tuple[Fraction, list[float]]
+]:
+    """Return each multiset of h independent scores with its probability."""
+    if len(scores) == 1:
+        yield chances[0] ** h, [scores[0]] * h
+        return
+    for count in range(h + 1):
+        chance = comb(h, count) * chances[0] ** count
+        for rest, values in held_outs(scores[1:], chances[1:], h - count):
+            yield chance * rest, [scores[0]] * count + values
+
+
+def check_promise(keeps: Keeps, delta: Fraction) -> None:
+    """With probability 1 - delta over the held-out part, coverage given it is 1 - alpha."""
+    scores = [float(value) for value in range(10)]
+    chances = [Fraction(1, 10)] * 10
+    said_something = False
+    for h in (3, 5):
+        for alpha in (Fraction(1, 5), Fraction(2, 5), Fraction(3, 5), Fraction(7, 8)):
+            broken = Fraction(0)
+            for chance, held in held_outs(scores, chances, h):
+                kept = keeps(held, scores, alpha)
+                covered = sum(
+                    (c for c, k in zip(chances, kept, strict=True) if k), start=Fraction(0)
+                )
+                said_something |= covered < 1
+                if covered < 1 - alpha:
+                    broken += chance
+            assert broken <= delta, (h, alpha)
+    assert said_something, "a rule that keeps every label promises nothing"

@@ -1,0 +1,102 @@
+"""Pairs of calibrator and combiner, and what the oracle says of each in a world.
+
+From the project come the uniforms of the named streams and nothing else: which examples are held
+out and which labels are drawn follow from them here by fractions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from exact_oracles import Calibration, Rule, drawn, expected, label_at, vote
+from exact_worlds import World
+
+import plausibly
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.keys import Keys, hash_names
+
+RULES = (
+    Rule("average"),
+    Rule("twice-average"),
+    Rule("maximum"),
+    Rule("held-out-rank"),
+    Rule("ecdf"),
+    Rule("ecdf", Fraction(3, 10), two_sided=False),
+    Rule("pac", Fraction(1, 5)),
+)
+CALIBRATORS = ("expected", "monte-carlo", "voted")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A calibrator's name and a combining rule."""
+
+    calibrator: str
+    rule: Rule
+
+    def __str__(self) -> str:
+        return f"{self.calibrator} x {self.rule.name}{'' if self.rule.two_sided else ' one-sided'}"
+
+    @property
+    def combiner(self) -> dict[str, object]:
+        """Return the table that names the combiner with its parameters."""
+        table: dict[str, object] = {"name": self.rule.name}
+        if self.rule.name in ("ecdf", "pac"):
+            table["delta"] = float(self.rule.delta)
+        if self.rule.name == "ecdf":
+            table["band"] = "two-sided" if self.rule.two_sided else "one-sided"
+        return table
+
+
+REFUSED = Pair("expected", Rule("maximum"))
+PAIRS = [
+    pair
+    for pair in (Pair(calibrator, rule) for calibrator in CALIBRATORS for rule in RULES)
+    if pair != REFUSED
+]
+
+
+def calibrate(pair: Pair, world: World) -> ConformalPredictor:
+    """Return the project's predictor."""
+    return plausibly.calibrate(
+        world.predictions,
+        world.plausibilities,
+        calibrator=pair.calibrator,
+        combiner=pair.combiner,
+        draws=world.draws if pair.calibrator == "monte-carlo" else None,
+        seed=world.seed,
+    )
+
+
+def uniforms(world: World, stream: str, count: int = 1) -> list[list[Fraction]]:
+    """Return the uniforms of a stream for every example, (example, count)."""
+    values = Keys(world.seed).child(stream).uniform(hash_names(world.names), count)
+    return [[Fraction(u) for u in row] for row in values.tolist()]
+
+
+def oracle(pair: Pair, world: World) -> tuple[Calibration, list[Fraction]]:
+    """Return the calibration and the held-out mean p-values by brute force."""
+    n = len(world.names)
+    splitting = uniforms(world, "held-out")
+    aside = sorted(range(n), key=lambda i: splitting[i])[: n // 2] if pair.rule.splits else []
+    first = [i for i in range(n) if i not in aside]
+    scores = [world.scores[i] for i in first]
+    masses = [world.masses[i] for i in first]
+    if pair.calibrator == "expected":
+        calibration: Calibration = expected(scores, masses)
+    elif pair.calibrator == "voted":
+        calibration = drawn(scores, [[vote(row) for row in masses]])
+    else:
+        keyed = uniforms(world, "calibrator", world.draws)
+        labels = [[label_at(world.masses[i], keyed[i][j]) for i in first] for j in range(world.draws)]
+        calibration = drawn(scores, labels)
+    keyed = uniforms(world, "held-out-label")
+    rhos = []
+    for i in aside:
+        if pair.calibrator == "voted":
+            label = vote(world.masses[i])
+        else:
+            label = label_at(world.masses[i], keyed[i][0])
+        rhos.append(calibration.mean(world.scores[i][label]))
+    return calibration, rhos
