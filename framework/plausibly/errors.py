@@ -107,7 +107,7 @@ class IncompatibleComponents(InputError):
     """Components that work alone but not together."""
 
 
-class MissingExtra(InputError, ImportError):
+class MissingExtra(InputError, ImportError):  # type: ignore[misc]  # both name `name`, a str
     """A feature whose optional dependency is not installed."""
 
 

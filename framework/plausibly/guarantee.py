@@ -5,15 +5,20 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Literal
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 import attrs
+
+if TYPE_CHECKING:
+    from cattrs import Converter
 
 Target = Literal["aggregated", "voted"]
 
 NEW_LABEL = "a label drawn from a new example's plausibilities: what an expert would say of it"
 NOT_CLAIMED = (
-    "a claim about the true label, about one example, label or group, or about examples unlike these"
+    "a claim about the true label, about one example, label or group, "
+    "or about examples unlike these"
 )
 
 
@@ -120,23 +125,21 @@ class Guarantee:
 
     def to_json(self) -> dict[str, object]:
         """Return plain data; fractions become text, so that nothing is rounded."""
-        data: dict[str, object] = attrs.asdict(self)
-        for name in ("alpha", "level", "confidence"):
-            value = data[name]
-            data[name] = None if value is None else str(value)
-        data["assumptions"] = list(self.assumptions)
-        data["notes"] = list(self.notes)
-        data["statement"] = self.statement()
-        return data
+        data: dict[str, object] = _converter().unstructure(self)
+        return {**data, "statement": self.statement()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Guarantee:
         """Return the guarantee that `to_json` described."""
-        fields: dict[str, object] = {a.name: data[a.name] for a in attrs.fields(cls)}
-        for name in ("alpha", "level", "confidence"):
-            value = fields[name]
-            fields[name] = None if value is None else Fraction(str(value))
-        for name in ("assumptions", "notes"):
-            values = fields[name]
-            fields[name] = tuple(str(v) for v in values) if isinstance(values, list) else ()
-        return cls(**fields)  # type: ignore[arg-type]  # each field was just read back by name
+        return _converter().structure(data, cls)
+
+
+@cache
+def _converter() -> Converter:
+    # cattrs costs more to import than this module, which messages need.
+    from cattrs import Converter
+
+    converter = Converter()
+    converter.register_structure_hook(Fraction, lambda value, _: Fraction(str(value)))
+    converter.register_unstructure_hook(Fraction, str)
+    return converter

@@ -44,7 +44,7 @@ class Annotation(Protocol):
         """Return a sealed annotation table from plain records; `labels` are the declared ones."""
 
     def validate(self, table: xr.Dataset) -> None:
-        """Raise `InputError` naming example, annotator and label where the table breaks the kind."""
+        """Raise `InputError` naming example and annotator where the table breaks the kind."""
 
 
 class Reader(Protocol):
@@ -80,7 +80,7 @@ class ScoreFunction(Protocol):
         """Whether `score` wants probabilities or log-probabilities."""
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return scores (..., label) from the last axis of `probabilities`; `uniform` is (..., 1)."""
+        """Return scores (..., label) from the last axis; `uniform` is (..., 1) or None."""
 
 
 class Calibrator(Protocol):

@@ -1,0 +1,1 @@
+"""Calibration: atoms, p-values, thresholds and the predictor that holds them."""

@@ -1,0 +1,117 @@
+"""Alpha is the decimal that was typed, never its nearest double."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.errors import InputError, warn
+from plausibly.guarantee import rounded
+
+AlphaLike: TypeAlias = str | float | Fraction | Decimal
+"""A miscoverage rate: a number or its text."""
+
+Alphas: TypeAlias = AlphaLike | Sequence[AlphaLike] | NDArray[np.float64]
+"""One miscoverage rate, or several, which add the dim ``alpha``."""
+
+_LARGE = Fraction(1, 2)
+
+
+def exact(value: object) -> Fraction | None:
+    """Return the number as the decimal that was typed, or None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, str | numbers.Number | Decimal):
+        return None
+    try:
+        return Fraction(value) if isinstance(value, Fraction) else Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _refused(value: object) -> InputError:
+    number = exact(value)
+    do = "alpha=0.1 (--alpha 0.1) for 90 % sets"
+    if number is not None and 1 < number < 100:
+        percent = f"{float(number):g}"
+        meant = f"{float(1 - number / 100 if number >= 50 else number / 100):g}"
+        do = f"alpha={meant} (--alpha {meant})" if percent else do
+        do += f" for {100 - 100 * float(meant):g} % sets"
+    shown = value if isinstance(value, str) else repr(value)
+    return InputError(
+        "alpha-range",
+        f"alpha {shown} is not a miscoverage rate",
+        expected="0 < alpha < 1",
+        got=str(shown) if number is not None else f"{shown}, which is not a number",
+        do=do,
+        whose="alpha",
+    )
+
+
+def read_alpha(value: object) -> Fraction:
+    """Return alpha exactly as typed.
+
+    Parameters
+    ----------
+    value : str, float, Fraction or Decimal
+        0 < alpha < 1; a float stands for its shortest decimal, so 0.1 is one tenth.
+
+    Raises
+    ------
+    InputError
+        ``alpha-range`` where it is not a number between 0 and 1.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``alpha-large`` from 0.5 on: most likely a confidence level.
+    """
+    number = exact(value)
+    if number is None or not 0 < number < 1:
+        raise _refused(value)
+    if number >= _LARGE:
+        meant = f"{float(1 - number):g}"
+        warn(
+            "alpha-large",
+            f"alpha {value} asks for sets that cover {float(100 * (1 - number)):g} %",
+            expected="usually 0.01 to 0.3",
+            do=f"alpha={meant} (--alpha {meant}) for {float(100 * number):g} % sets",
+            whose="alpha",
+        )
+    return number
+
+
+def is_several(alpha: Alphas) -> bool:
+    """Return whether `alpha` is a sequence, which gives results the dim ``alpha``."""
+    if isinstance(alpha, np.ndarray):
+        return alpha.ndim > 0
+    return isinstance(alpha, Iterable) and not isinstance(alpha, str)
+
+
+def read_alphas(alpha: Alphas) -> list[Fraction]:
+    """Return every alpha of one or several, exactly as typed."""
+    if not is_several(alpha):
+        return [read_alpha(alpha)]
+    values = [read_alpha(value) for value in np.asarray(alpha, dtype=object).ravel()]
+    if not values or len(set(values)) < len(values):
+        raise InputError(
+            "alpha-range",
+            "alphas are empty or repeat" if values else "no alpha was given",
+            expected="one or more different numbers between 0 and 1",
+            got=", ".join(str(float(value)) for value in values) or "none",
+            do="alpha=[0.1, 0.05] (--alpha 0.1 --alpha 0.05)",
+            whose="alpha",
+        )
+    return values
+
+
+def rounded_up(alpha: float) -> str:
+    """Return the least decimal of two significant digits that is not below `alpha`."""
+    digits = 1 - math.floor(math.log10(alpha))
+    scale = 10**digits
+    return rounded(math.ceil(alpha * scale - 1e-9) / scale) if digits <= 4 else f"{alpha:.2g}"

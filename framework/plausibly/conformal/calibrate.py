@@ -1,0 +1,261 @@
+"""From predictions and plausibilities to a calibrated predictor."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import registry
+from plausibly.arrays import FloatType, Hashes
+from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.conformal.alphas import exact
+from plausibly.conformal.components import called as called_as
+from plausibly.conformal.components import described
+from plausibly.conformal.data import CalibrationData
+from plausibly.conformal.evidence import Evidence, Replicates
+from plausibly.conformal.pools import Pools
+from plausibly.conformal.predictor import ConformalPredictor, Facts
+from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.scoring import scores_of
+from plausibly.errors import IncompatibleComponents, InputError, counted
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import align, borders, names
+from plausibly.protocols import (
+    AGGREGATOR,
+    CALIBRATOR,
+    COMBINER,
+    SCORE,
+    Aggregator,
+    Calibrator,
+    ComponentLike,
+    PValueCombiner,
+    ScoreFunction,
+)
+
+
+def _plausibilities(
+    given: xr.DataArray | xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None,
+    seed: int,
+) -> tuple[xr.DataArray, str]:
+    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+        chosen = (
+            default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
+        )
+        component = registry.resolve(AGGREGATOR, chosen)
+        return aggregate(given, component, seed=seed), called_as(AGGREGATOR, component)
+    if aggregator is not None:
+        raise InputError(
+            "aggregator-unused",
+            "an aggregator was named, and plausibilities are aggregated already",
+            expected="annotations with an aggregator, or plausibilities without one",
+            do="leave aggregator= out, or pass the annotation table",
+            whose="aggregator",
+        )
+    return borders.check_plausibilities(given), "plausibilities as given"
+
+
+def held_out_rows(
+    share: float, hashes: Hashes, keys: Keys, groups: NDArray[np.str_] | None
+) -> NDArray[np.intp]:
+    """Return the rows of the held-out examples, in ascending order.
+
+    The ``floor(share n)`` examples with the smallest keys; where groups are given, whole groups in
+    the order of their keys, as long as they fit into that number.
+
+    Parameters
+    ----------
+    share : float
+        0 <= share < 1, read as the decimal that was typed.
+    hashes : ndarray of uint64, (example,)
+    keys : Keys
+    groups : ndarray of str, (example,), or None
+    """
+    exact_share = exact(share)
+    if exact_share is None or not 0 <= exact_share < 1:
+        raise InputError(
+            "held-out-range",
+            f"held_out {share!r} is not a share of the calibration examples",
+            expected="0 <= held_out < 1",
+            got=repr(share),
+            do="held_out=0.5",
+            whose="combiner",
+        )
+    number = int(exact_share * len(hashes))
+    if groups is None:
+        order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
+        return np.sort(order[:number])
+    distinct, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    order = np.argsort(keys.uniform(hash_names(distinct))[:, 0], kind="stable")
+    taken = order[np.cumsum(sizes[order]) <= number]
+    return np.flatnonzero(np.isin(member, taken))
+
+
+def _groups(predictions: xr.DataArray, group: str | None) -> NDArray[np.str_] | None:
+    if group is None:
+        return None
+    coordinate = predictions.coords.get(group)
+    if coordinate is None or coordinate.dims != (names.EXAMPLE,):
+        found = [str(name) for name, c in predictions.coords.items() if c.dims == (names.EXAMPLE,)]
+        raise InputError(
+            "coordinate-missing",
+            f'predictions have no coordinate "{group}" of the examples',
+            expected="the name of a coordinate over example",
+            got=", ".join(sorted(found)),
+            do="predictions.assign_coords(...), or -e/--examples with such a column",
+            whose="predictions",
+        )
+    return np.asarray(coordinate.values).astype(str)
+
+
+def calibrate(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    calibrator: ComponentLike[Calibrator] = "expected",
+    score: ComponentLike[ScoreFunction] = "probability",
+    combiner: ComponentLike[PValueCombiner] = "average",
+    aggregator: ComponentLike[Aggregator] | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    group: str | None = None,
+    only_common: bool = False,
+) -> ConformalPredictor:
+    """Calibrate a conformal predictor on everything that experts said.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+        What the model says of the calibration examples; it must not have been trained on them.
+        ``attrs["scale"]`` says on which scale (`read_predictions`).
+    plausibilities : DataArray or Dataset, (example, label)
+        Plausibilities, dense or packed, or an annotation table, which is aggregated first.
+        Aligned with the predictions by the names of examples and labels.
+    calibrator, score, combiner : str, mapping or object
+        Components by name, as a table ``{"name": ..., parameters}``, or themselves.
+    aggregator : str, mapping or Aggregator, optional
+        For annotations; by default the one for their kind.
+    draws : int, optional
+        Shorthand for the calibrator's parameter, with its name.
+    seed : int
+        Seed of draws and held-out examples, which are keyed by the examples' names.
+    group : str, optional
+        Coordinate of the predictions whose groups the held-out examples are taken by.
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+
+    Returns
+    -------
+    ConformalPredictor
+
+    Raises
+    ------
+    InputError
+        Where inputs are malformed or do not match.
+    IncompatibleComponents
+        Where the pair of calibrator and combiner has no guarantee.
+
+    References
+    ----------
+    Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023; Angelopoulos et
+    al., Conformal risk control, arXiv 2208.02814.
+    """
+    model = borders.check_predictions(predictions)
+    table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
+    labels = tuple(str(label) for label in model[names.LABEL].values)
+    table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
+    model, table = align.match_examples(model, table, only_common=only_common)
+
+    params = None if draws is None else {"draws": draws}
+    the_calibrator = registry.resolve(CALIBRATOR, calibrator, params)
+    the_score = registry.resolve(SCORE, score)
+    the_combiner = registry.resolve(COMBINER, combiner)
+    called = {
+        "calibrator": called_as(CALIBRATOR, the_calibrator),
+        "score": called_as(SCORE, the_score),
+        "combiner": called_as(COMBINER, the_combiner),
+        "aggregator": aggregated_by,
+    }
+
+    keys = Keys(seed)
+    examples = tuple(str(name) for name in model[names.EXAMPLE].values)
+    hashes = hash_names(examples)
+    uniform = keys.child("score").uniform(hashes) if the_score.randomised else None
+    values = model.values
+    scale = str(model.attrs[names.SCALE])
+    denominator = table.coords.get(names.DENOMINATOR)
+    data = CalibrationData(
+        scores=scores_of(values, scale, the_score, called["score"], uniform),
+        plausibilities=table.values,
+        denominator=None if denominator is None else np.asarray(denominator.values),
+        hashes=hashes,
+        labels=labels,
+        names=examples,
+    )
+    aside = held_out_rows(
+        the_combiner.held_out, hashes, keys.child("held-out"), _groups(model, group)
+    )
+    kept = np.setdiff1d(np.arange(len(data)), aside)
+    if not kept.size or (the_combiner.held_out > 0 and not aside.size):
+        raise InputError(
+            "calibration-empty",
+            f"{counted(len(data))} examples are too few for combiner {called['combiner']}",
+            expected="one calibration example, and one held out where the combiner asks",
+            got=f"{counted(kept.size)} and {counted(aside.size)}",
+            do="annotate more, or combiner average",
+            whose="predictions",
+        )
+    replicates = the_calibrator.replicates(data.take(kept), keys.child("calibrator"))
+    _check_replicates(replicates, values.dtype, called["calibrator"])
+    held_out = None
+    if aside.size:
+        held = data.take(aside)
+        held_out = held.scores_at(_truth(held, replicates, keys))
+    evidence = Evidence(
+        n=kept.size,
+        m=replicates.scores.shape[0],
+        n_held_out=aside.size,
+        of_what=replicates.of_what,
+        target=replicates.target,
+        assumptions=replicates.assumptions,
+        separate=replicates.separate,
+        calibrator=called["calibrator"],
+        combiner=called["combiner"],
+    )
+    # Asked once, so that a pair without a guarantee never becomes a predictor.
+    the_combiner.guarantee(evidence, Fraction(1, 10))
+    predictor = ConformalPredictor(
+        labels=labels,
+        score=the_score,
+        combiner=the_combiner,
+        calibrator=described(CALIBRATOR, the_calibrator),
+        pools=Pools(replicates),
+        held_out_scores=held_out,
+        hashes=hashes,
+        evidence=evidence,
+        facts=Facts(scale=scale, seed=seed, **called),
+    )
+    predictor.combine(PValues.of(predictor.pools, replicates.scores[0, :1]))
+    return predictor
+
+
+def _truth(held: CalibrationData, replicates: Replicates, keys: Keys) -> NDArray[np.int32]:
+    if replicates.truth == "voted":
+        return held.voted()
+    codes: NDArray[np.int32] = held.draw(1, keys.child("held-out-label"))[0]
+    return codes
+
+
+def _check_replicates(replicates: Replicates, dtype: FloatType, calibrator: str) -> None:
+    if replicates.scores.dtype != dtype:
+        raise IncompatibleComponents(
+            "replicates-malformed",
+            f"calibrator {calibrator} changed the float type of the scores",
+            expected=str(dtype),
+            got=str(replicates.scores.dtype),
+            do="return scores as they were given",
+            whose=f"calibrator {calibrator}",
+        )

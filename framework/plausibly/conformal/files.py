@@ -1,0 +1,261 @@
+"""Predictors as files: evidence arrays and one JSON attribute, no pickle, no code.
+
+The layout is netCDF-3, so that reading and writing need scipy alone; hence no 64-bit integers: a
+hash is two 32-bit columns, and a mass is a double, exact up to 2^53.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import cattrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import registry
+from plausibly.arrays import Hashes, Numbers
+from plausibly.atomic import replacing
+from plausibly.conformal.components import described
+from plausibly.conformal.evidence import Evidence, Replicates
+from plausibly.conformal.pools import Pool, Pools
+from plausibly.errors import InputError
+from plausibly.extras import require
+from plausibly.protocols import COMBINER, SCORE
+
+if TYPE_CHECKING:
+    from plausibly.conformal.predictor import ConformalPredictor
+
+FORMAT = 1
+_ATTRIBUTE = "plausibly"
+_MAGIC = b"CDF"
+
+
+def _canonical(pool: Pool) -> bytes:
+    """Return the bytes of a pool with ties merged, which no row order can change."""
+    last = np.flatnonzero(np.append(pool.ordered[1:] != pool.ordered[:-1], True))
+    masses = ",".join(str(int(mass)) for mass in pool.cumulative[last + 1])
+    return pool.ordered[last].tobytes() + masses.encode()
+
+
+def fingerprint(predictor: ConformalPredictor) -> str:
+    """Return eight hexadecimal digits that change with anything a prediction depends on."""
+    digest = blake2b(digest_size=4)
+    score = described(SCORE, predictor.score) or {"name": repr(predictor.score)}
+    combiner = described(COMBINER, predictor.combiner) or {"name": repr(predictor.combiner)}
+    facts = [predictor.labels, predictor.facts.scale, predictor.facts.seed, score, combiner]
+    digest.update(json.dumps(facts, sort_keys=True, default=str).encode())
+    separate = predictor.pools.replicates.separate
+    for pool in predictor.pools.each if separate else (predictor.pools.pooled,):
+        digest.update(_canonical(pool))
+    if predictor.held_out_scores is not None:
+        digest.update(np.sort(predictor.held_out_scores).tobytes())
+    return digest.hexdigest()
+
+
+def _split(hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    pairs = np.sort(hashes).astype("<u8").view("<i4").reshape(-1, 2)
+    return pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.int32)
+
+
+def _joined(low: NDArray[np.int32], high: NDArray[np.int32]) -> Hashes:
+    pairs = np.stack([low, high], axis=1).astype("<i4")
+    return np.ascontiguousarray(pairs).view("<u8").reshape(-1).astype(np.uint64)
+
+
+def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Dataset:
+    """Return everything a predictor needs as one Dataset without 64-bit integers.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    names : bool
+        Whether to keep hashes of the calibration examples' names.
+    """
+    replicates = predictor.pools.replicates
+    atoms = replicates.scores.shape[1]
+    row = np.arange(atoms) if replicates.row is None else replicates.row
+    units = np.ones(atoms) if replicates.units is None else replicates.units
+    one = np.ones(replicates.examples)
+    denominator = one if replicates.denominator is None else replicates.denominator
+    variables: dict[str, tuple[tuple[str, ...], Numbers]] = {
+        "score": (("replicate", "atom"), replicates.scores),
+        "mass": (("atom",), units.astype(np.float64)),
+        "cell": (("atom",), np.zeros(atoms, dtype=np.int32)),
+        "row": (("atom",), row.astype(np.int32)),
+        "denominator": (("calibration_example",), denominator.astype(np.float64)),
+    }
+    if predictor.held_out_scores is not None:
+        variables["held_out_score"] = (("held_out_example",), predictor.held_out_scores)
+    if names and predictor.hashes is not None:
+        low, high = _split(predictor.hashes)
+        variables["hash_low"] = (("named_example",), low)
+        variables["hash_high"] = (("named_example",), high)
+    from plausibly import __version__
+
+    about = {
+        "format": FORMAT,
+        "version": __version__,
+        "labels": list(predictor.labels),
+        "score": dict(registry.describe(SCORE, predictor.score)),
+        "combiner": dict(registry.describe(COMBINER, predictor.combiner)),
+        "calibrator": None if predictor.calibrator is None else dict(predictor.calibrator),
+        "facts": attrs.asdict(predictor.facts),
+        "evidence": attrs.asdict(predictor.evidence),
+        "truth": replicates.truth,
+        "weighted": replicates.units is not None,
+        "cells": ["all"],
+        "fingerprint": predictor.fingerprint,
+    }
+    return xr.Dataset(variables, attrs={_ATTRIBUTE: json.dumps(about)})
+
+
+def save(predictor: ConformalPredictor, path: Path, *, names: bool) -> None:
+    """Write a predictor to netCDF-3, or to Zarr where the path ends in ``.zarr``."""
+    dataset = to_dataset(predictor, names=names)
+    if path.suffix == ".zarr":
+        require("zarr", extra="zarr", whose=str(path))
+    with replacing(path) as part:
+        if path.suffix == ".zarr":
+            dataset.to_zarr(part, zarr_format=2, consolidated=True)
+        else:
+            dataset.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+
+
+def _not_ours(path: Path, got: str) -> InputError:
+    return InputError(
+        "predictor-unreadable",
+        f"{path.name} is not a predictor of plausibly",
+        expected="a file that predictor.save (plausibly calibrate -o) wrote",
+        got=got,
+        do="calibrate again, or name the right file",
+        whose=str(path),
+    )
+
+
+def _read(path: Path) -> xr.Dataset:
+    if not path.exists():
+        raise InputError(
+            "file-missing",
+            f"predictor {path} does not exist",
+            expected="a file",
+            got="none",
+            do="plausibly calibrate ... -o PREDICTOR.nc",
+            whose=str(path),
+        )
+    if path.is_dir():
+        require("zarr", extra="zarr", whose=str(path))
+        try:
+            return xr.load_dataset(path, engine="zarr")
+        except (OSError, KeyError, ValueError) as reason:
+            raise _not_ours(path, "a folder that is no Zarr store") from reason
+    with path.open("rb") as file:
+        head = file.read(len(_MAGIC))
+    if head != _MAGIC:
+        raise _not_ours(path, "an empty file" if not head else "another kind of file")
+    try:
+        return xr.load_dataset(path, engine="scipy")
+    # What scipy's parser raises on a file that ends early.
+    except (ValueError, TypeError, KeyError, IndexError, EOFError, OSError) as reason:
+        raise _not_ours(path, "a file that ends early or is damaged") from reason
+
+
+def load_predictor(path: str | Path) -> ConformalPredictor:
+    """Read a predictor that `ConformalPredictor.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    ConformalPredictor
+        Equal in every prediction to the saved one. Score and combiner come from the registry.
+
+    Raises
+    ------
+    InputError
+        ``predictor-unreadable`` or ``predictor-newer``.
+    """
+    place = Path(path)
+    dataset = _read(place)
+    text = dataset.attrs.get(_ATTRIBUTE)
+    if not isinstance(text, str):
+        raise _not_ours(place, "a netCDF file of something else")
+    try:
+        about = json.loads(text)
+        written = int(about["format"])
+        version = str(about["version"])
+    except (ValueError, KeyError, TypeError) as reason:
+        raise _not_ours(place, "a damaged description") from reason
+    from plausibly import __version__
+
+    if written > FORMAT:
+        raise InputError(
+            "predictor-newer",
+            f"{place.name} has format {written}, this is plausibly {__version__}",
+            expected=f"format {FORMAT}",
+            got=f"format {written}, written by plausibly {version}",
+            do="upgrade here: pip install -U plausibly; or calibrate again",
+            whose=str(place),
+        )
+    try:
+        predictor = _restored(dataset, about)
+    except (KeyError, TypeError, IndexError, cattrs.BaseValidationError) as reason:
+        raise _not_ours(place, "a damaged file") from reason
+    if predictor.fingerprint != about["fingerprint"]:
+        raise _not_ours(place, "contents that do not fit their fingerprint")
+    return predictor
+
+
+def _native(dataset: xr.Dataset, name: str) -> Numbers:
+    """Return an array in the machine's byte order; netCDF-3 is big-endian."""
+    values = dataset[name].values
+    return values.astype(values.dtype.newbyteorder("="))
+
+
+def _restored(dataset: xr.Dataset, about: Mapping[str, object]) -> ConformalPredictor:
+    from plausibly.conformal.predictor import ConformalPredictor, Facts
+
+    evidence = cattrs.structure(about["evidence"], Evidence)
+    weighted = bool(about["weighted"])
+    replicates = Replicates(
+        scores=_native(dataset, "score"),
+        of_what=evidence.of_what,
+        target=evidence.target,
+        assumptions=evidence.assumptions,
+        truth="voted" if about["truth"] == "voted" else "drawn",
+        units=_native(dataset, "mass").astype(np.int64) if weighted else None,
+        row=_native(dataset, "row").astype(np.int64) if weighted else None,
+        denominator=_native(dataset, "denominator").astype(np.int64) if weighted else None,
+        separate=evidence.separate,
+    )
+    hashes = None
+    if "hash_low" in dataset:
+        hashes = _joined(_native(dataset, "hash_low"), _native(dataset, "hash_high"))
+    held_out = _native(dataset, "held_out_score") if "held_out_score" in dataset else None
+    labels = about["labels"]
+    calibrator = about["calibrator"]
+    return ConformalPredictor(
+        labels=tuple(str(label) for label in labels) if isinstance(labels, list) else (),
+        score=registry.resolve(SCORE, _table(about, "score")),
+        combiner=registry.resolve(COMBINER, _table(about, "combiner")),
+        calibrator=calibrator if isinstance(calibrator, dict) else None,
+        pools=Pools(replicates),
+        held_out_scores=held_out,
+        hashes=hashes,
+        evidence=evidence,
+        facts=cattrs.structure(about["facts"], Facts),
+    )
+
+
+def _table(about: Mapping[str, object], name: str) -> dict[str, object]:
+    table = about[name]
+    if not isinstance(table, dict):
+        raise TypeError(name)
+    return table

@@ -1,0 +1,141 @@
+"""Labelled predictions in, labelled prediction sets out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Bools, Floats, FloatType, Hashes
+from plausibly.errors import InputError, counted
+from plausibly.guarantee import Guarantee
+from plausibly.keys import hash_names
+from plausibly.labelled import borders, names
+
+GUARANTEES = "guarantees"
+FINGERPRINT = "fingerprint"
+OVERLAP = "calibration_overlap"
+LEFT_OUT = "left_out"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class NewExamples:
+    """Test predictions in the order of the predictor's labels, and how they came.
+
+    Attributes
+    ----------
+    values : ndarray, (example, label)
+        In the dtype of the calibration scores.
+    checked : DataArray, (example, label)
+        The predictions as given, with checked names.
+    order : ndarray of int, (label,)
+        Position in the predictor's labels of each label as given.
+    dims : tuple of str
+        Dims as given.
+    """
+
+    values: Floats
+    checked: xr.DataArray
+    order: NDArray[np.intp]
+    dims: tuple[str, ...]
+
+    @property
+    def hashes(self) -> Hashes:
+        """Hashes of the examples' names."""
+        return hash_names(self.checked[names.EXAMPLE].values)
+
+    def like_input(self, values: Floats | Bools, name: str) -> xr.DataArray:
+        """Return values (example, label) with labels, dims and coordinates as they came."""
+        array = self.checked.copy(data=values[:, self.order]).transpose(*self.dims)
+        return array.rename(name).drop_attrs()
+
+
+def read_test(
+    predictions: xr.DataArray,
+    labels: Sequence[str],
+    scale: str,
+    dtype: FloatType,
+) -> NewExamples:
+    """Return test predictions, checked and matched to the predictor by name.
+
+    Raises
+    ------
+    InputError
+        ``predictor-labels`` or ``scale-differs``, or what `check_predictions` finds.
+    """
+    stated = predictions.attrs.get(names.SCALE)
+    if stated is not None and stated != scale:
+        raise InputError(
+            "scale-differs",
+            f"predictions are of scale {stated}, and the predictor was calibrated on {scale}",
+            expected=scale,
+            got=str(stated),
+            do=f"scale={scale!r} (--scale {scale}) if they are, or recalibrate",
+            whose="predictions",
+        )
+    checked = borders.check_predictions(predictions, scale=scale)
+    given = [str(label) for label in checked[names.LABEL].values]
+    lacking = [label for label in labels if label not in set(given)]
+    excess = [label for label in given if label not in set(labels)]
+    if lacking or excess:
+        what = f'lack the label "{lacking[0]}"' if lacking else f'have the label "{excess[0]}"'
+        raise InputError(
+            "predictor-labels",
+            f"predictions {what}",
+            expected=f"the predictor's {counted(len(labels))} labels by name",
+            got=f"{counted(len(given) - len(excess))} of them"
+            + (f" and {counted(len(excess))} others" if excess else ""),
+            do="predict with the same model, or recalibrate for these labels",
+            whose="predictions",
+            details={"lacking": lacking, "excess": excess},
+        )
+    place = {label: position for position, label in enumerate(labels)}
+    order = np.array([place[label] for label in given], dtype=np.intp)
+    values = np.empty(checked.shape, dtype=dtype)
+    values[:, order] = checked.values
+    dims = tuple(str(dim) for dim in predictions.dims)
+    return NewExamples(values=values, checked=checked, order=order, dims=dims)
+
+
+def sets_array(
+    test: NewExamples,
+    sets: Sequence[Bools],
+    promises: Sequence[Guarantee],
+    several: bool,
+    fingerprint: str,
+    hashes: Hashes | None,
+) -> xr.DataArray:
+    """Return sets as one labelled array that carries its guarantees.
+
+    Parameters
+    ----------
+    test : NewExamples
+    sets : sequence of ndarray of bool, (example, label)
+        One an alpha.
+    promises : sequence of Guarantee
+        One an alpha.
+    several : bool
+        Whether to keep the dim ``alpha``.
+    fingerprint : str
+    hashes : ndarray of uint64 or None
+        Of the calibration examples.
+    """
+    arrays = [
+        test.like_input(one, "prediction_sets").assign_coords({names.ALPHA: float(promise.alpha)})
+        for one, promise in zip(sets, promises, strict=True)
+    ]
+    array = xr.concat(arrays, dim=names.ALPHA) if several else arrays[0]
+    overlap = 0 if hashes is None else int(np.isin(test.hashes, hashes).sum())
+    stated = [promise.to_json() for promise in promises]
+    array.attrs = {
+        GUARANTEES: json.dumps(stated),
+        FINGERPRINT: fingerprint,
+        OVERLAP: overlap,
+    }
+    if LEFT_OUT in test.checked.attrs:
+        array.attrs[LEFT_OUT] = test.checked.attrs[LEFT_OUT]
+    return array

@@ -1,0 +1,87 @@
+"""Predictions on their scale to the scores of a score function."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from plausibly.arrays import Floats
+from plausibly.errors import IncompatibleComponents
+from plausibly.protocols import ScoreFunction
+
+Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
+
+
+def score_input(values: Floats, scale: str, score: ScoreFunction, name: str) -> Floats:
+    """Return predictions in the form that a score function reads.
+
+    Parameters
+    ----------
+    values : ndarray, (example, label)
+        Predictions on `scale`.
+    scale : {"probability", "logit", "independent", "any"}
+        Logits go through the softmax, or through its logarithm without leaving log space.
+    score : ScoreFunction
+        Says what it reads.
+    name : str
+        Its name, for messages.
+    """
+    if score.reads == "log-probability":
+        if scale == "any":
+            raise IncompatibleComponents(
+                "scale-unsuitable",
+                f"score {name} reads log-probabilities, and the predictions are of scale any",
+                expected="scale probability, logit or independent",
+                got="any",
+                do="score probability, or say scale='logit' (--scale logit) if they are logits",
+                whose=f"score {name}",
+            )
+        if scale == "logit":
+            from scipy.special import log_softmax
+
+            logs: Floats = log_softmax(values, axis=-1)
+            return logs
+        with np.errstate(divide="ignore"):
+            return np.log(values)
+    if scale == "logit":
+        from scipy.special import softmax
+
+        probabilities: Floats = softmax(values, axis=-1)
+        return probabilities
+    return values
+
+
+def scores_of(
+    values: Floats, scale: str, score: ScoreFunction, name: str, uniform: Floats | None
+) -> Floats:
+    """Return conformity scores (example, label) in the dtype of `values`; larger = fits better.
+
+    Parameters
+    ----------
+    values : ndarray, (example, label)
+    scale : str
+    score : ScoreFunction
+    name : str
+        Name of the score function, for messages.
+    uniform : ndarray, (example, 1), or None
+        One uniform an example, for randomised score functions.
+
+    Raises
+    ------
+    IncompatibleComponents
+        ``score-malformed`` where the score function answers with another shape or with NaN.
+    """
+    given = np.array(score_input(values, scale, score, name), copy=True, order="C")
+    scores = np.asarray(score.score(given, uniform))
+    if scores.shape != values.shape or np.isnan(scores).any():
+        raise IncompatibleComponents(
+            "score-malformed",
+            f"score {name} returned what cannot be compared",
+            expected=f"numbers of shape {values.shape}",
+            got="NaN" if scores.shape == values.shape else f"shape {scores.shape}",
+            do="mend the score function's score()",
+            whose=f"score {name}",
+        )
+    # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
+    return scores.astype(values.dtype, copy=False) + values.dtype.type(0)

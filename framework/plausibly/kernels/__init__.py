@@ -1,0 +1,1 @@
+"""Numerics on plain arrays: draws, integer masses, ranks and order statistics."""

@@ -1,0 +1,154 @@
+"""Masses as integers: sums that are exact, whatever their order, and ratios decided exactly.
+
+A plausibility is a mass of `units` in 1/`denominator` of its example. Examples with different
+denominators meet in their least common multiple; where that passes 62 bits the masses are Python
+integers in object arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats, Ints, Masses
+
+Excess: TypeAlias = Callable[[int, Fraction], Fraction | int]
+
+FLOAT_BITS = 40
+LIMIT_BITS = 62
+SETTLED_DIGITS = 9
+_TOLERANCE = 1e-3
+
+
+def exact_units(plausibilities: Floats, denominator: Ints) -> NDArray[np.int64] | None:
+    """Return plausibilities as counts over their totals, or None where they are not.
+
+    Parameters
+    ----------
+    plausibilities : ndarray, (example, label)
+    denominator : ndarray of int, (example,)
+
+    Returns
+    -------
+    ndarray of int64, (example, label), or None
+        ``rint(plausibility * denominator)``, rows summing to the denominator.
+    """
+    scaled = plausibilities.astype(np.float64) * denominator[:, None]
+    units = np.rint(scaled)
+    fits = np.abs(scaled - units).max(initial=0.0) <= _TOLERANCE
+    whole = units.astype(np.int64)
+    return whole if fits and np.array_equal(whole.sum(axis=1), denominator) else None
+
+
+def float_units(plausibilities: Floats) -> tuple[NDArray[np.int64], int]:
+    """Return plausibilities rounded up to multiples of a power of two, and that power.
+
+    Rounding up enlarges prediction sets, never shrinks them.
+
+    Parameters
+    ----------
+    plausibilities : ndarray, (example, label)
+
+    Returns
+    -------
+    units : ndarray of int64, (example, label)
+        ``ceil(plausibility * 2^b)``, b = 40, less where (n + 1) 2^b would pass 2^62.
+    denominator : int
+        2^b, the mass of one example.
+    """
+    examples = plausibilities.shape[0] + 1
+    bits = min(FLOAT_BITS, LIMIT_BITS - examples.bit_length())
+    units = np.ceil(plausibilities.astype(np.float64) * 2.0**bits).astype(np.int64)
+    return units, 2**bits
+
+
+def common_masses(units: Ints, row: Ints, denominator: Ints) -> tuple[Masses, int]:
+    """Return the masses of atoms over one common denominator, and the mass of one example.
+
+    Parameters
+    ----------
+    units : ndarray of int, (atom,)
+    row : ndarray of int, (atom,)
+        Example of each atom.
+    denominator : ndarray of int, (example,)
+
+    Returns
+    -------
+    masses : ndarray of int64 or of Python integers, (atom,)
+    one : int
+        Least common multiple of the denominators.
+    """
+    distinct, place = np.unique(denominator, return_inverse=True)
+    one = math.lcm(*(int(value) for value in distinct))
+    factors = [one // int(value) for value in distinct]
+    exact = one * (len(denominator) + 1) < 2**LIMIT_BITS
+    dtype = np.dtype(np.int64) if exact else np.dtype(object)
+    factor = np.array(factors, dtype=dtype)
+    return units.astype(dtype) * factor[place][row], one
+
+
+def share(numerators: Masses, total: int) -> NDArray[np.float64]:
+    """Return ``numerators / total`` as the nearest doubles, on the right side of short decimals.
+
+    A double cannot tell apart two ratios closer than 2^-53. Where a ratio is that close to a
+    decimal of up to nine digits, such as alpha, the comparison is made in integers and the result
+    moved to the side where it belongs, so that ``share > float(alpha)`` decides as the exact
+    ratio does.
+
+    Parameters
+    ----------
+    numerators : ndarray of int64 or of Python integers
+    total : int
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+    """
+    if numerators.dtype == object:
+        flat = [int(value) / total for value in numerators.ravel()]
+        ratios = np.array(flat, dtype=np.float64).reshape(numerators.shape)
+    else:
+        ratios = numerators / np.float64(total)
+    if total * 10**SETTLED_DIGITS < 2**53:
+        return ratios
+    return settle(ratios, lambda at, value: int(numerators.ravel()[at]) - value * total)
+
+
+def settle(
+    ratios: NDArray[np.float64], excess: Excess, *, spacings: int = 8
+) -> NDArray[np.float64]:
+    """Move doubles that are next to a short decimal to the side where the exact value lies.
+
+    Parameters
+    ----------
+    ratios : ndarray of float64
+        Approximations of exact values.
+    excess : callable
+        ``excess(position, decimal)`` has the sign of the exact value at the flat position minus
+        the decimal.
+    spacings : int
+        How many units in the last place the approximations may be off.
+    """
+    decimals = np.round(ratios, SETTLED_DIGITS)
+    near = np.abs(ratios - decimals) <= spacings * np.spacing(np.maximum(np.abs(ratios), 1e-300))
+    if not near.any():
+        return ratios
+    settled = ratios.copy()
+    flat = settled.ravel()
+    for position in np.flatnonzero(near.ravel()):
+        units = round(float(decimals.ravel()[position]) * 10**SETTLED_DIGITS)
+        decimal = Fraction(units, 10**SETTLED_DIGITS)
+        nearest = float(decimal)
+        sign = excess(int(position), decimal)
+        if sign == 0:
+            flat[position] = nearest
+        elif sign > 0:
+            flat[position] = max(float(flat[position]), float(np.nextafter(nearest, np.inf)))
+        else:
+            flat[position] = min(float(flat[position]), float(np.nextafter(nearest, -np.inf)))
+    return flat.reshape(ratios.shape)

@@ -1,0 +1,74 @@
+"""Order statistics, and the order of floats as the order of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from plausibly.arrays import Floats, Masses
+
+
+def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the user's bit width
+    """Return the `rank`-th smallest score, -inf below rank 1 and +inf beyond the last.
+
+    Parameters
+    ----------
+    ordered : ndarray, (atom,)
+        Scores in ascending order.
+    rank : int
+        Counted from one.
+    """
+    if rank <= 0:
+        return ordered.dtype.type(-np.inf)
+    if rank > len(ordered):
+        return ordered.dtype.type(np.inf)
+    value: np.floating[Any] = ordered[rank - 1]  # Any: as above
+    return value
+
+
+def weighted_rank(cumulative: Masses, mass: int) -> int:
+    """Return the rank of the least atom at which the cumulative mass reaches `mass`.
+
+    Parameters
+    ----------
+    cumulative : ndarray, (atom + 1,)
+        Cumulative masses of the ordered atoms, from zero.
+    mass : int
+        The mass to reach; zero or less is reached before the first atom.
+    """
+    return int(np.searchsorted(cumulative, mass, side="left")) if mass > 0 else 0
+
+
+def to_ordered(value: np.floating[Any]) -> int:  # Any: float32 or float64
+    """Return the integer whose order among integers is the float's order among floats."""
+    signed = np.int64 if value.dtype == np.float64 else np.int32
+    bits = int(value.view(signed))
+    return bits if bits >= 0 else -(bits & np.iinfo(signed).max)
+
+
+def from_ordered(position: int, dtype: np.dtype[Any]) -> np.floating[Any]:  # Any: as above
+    """Return the float at a position in the order of all floats of `dtype`."""
+    signed = np.int64 if dtype == np.float64 else np.int32
+    magnitude: np.floating[Any] = signed(abs(position)).view(dtype.type)  # Any: as above
+    return magnitude if position >= 0 else dtype.type(-magnitude)
+
+
+def least_true(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the least integer in (low, high] at which a monotone condition holds.
+
+    Parameters
+    ----------
+    holds : callable
+        False at `low`, True at `high`, and never False again once True.
+    low, high : int
+        Python integers, so that their sum cannot overflow.
+    """
+    while high > low + 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high

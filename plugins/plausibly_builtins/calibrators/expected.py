@@ -1,0 +1,33 @@
+"""Expected draws: Monte Carlo conformal prediction with every label at its own mass."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import CalibrationData, Keys, Replicates
+
+
+@attrs.frozen(kw_only=True)
+class Expected:
+    """Compare with the scores of every plausible label, weighted by its plausibility.
+
+    Atoms ``E(X_i, k)`` with mass ``lambda_ik``: the limit of infinitely many draws, without
+    drawing. It is conformal risk control with the plausibility mass left out as the loss.
+
+    References
+    ----------
+    Angelopoulos et al., Conformal risk control, arXiv 2208.02814.
+    """
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return one replicate whose atoms carry masses; only mean p-values exist."""
+        units, denominator = data.units()
+        row, label = np.nonzero(units)
+        return Replicates(
+            scores=data.scores[row, label][None, :],
+            units=units[row, label],
+            row=row,
+            denominator=denominator,
+            separate=False,
+        )

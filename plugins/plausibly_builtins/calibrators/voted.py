@@ -1,0 +1,26 @@
+"""Calibration on the voted label, the usual practice."""
+
+from __future__ import annotations
+
+import attrs
+
+from plausibly.plugin import CalibrationData, Keys, Replicates
+
+
+@attrs.frozen(kw_only=True)
+class Voted:
+    """Compare with the score of the voted label of each calibration example.
+
+    Atoms ``E(X_i, argmax lambda_i)``, mass 1. Ties go to the first label in the order of the
+    calibration predictions. The guarantee is of the voted label and says nothing of the
+    plausibilities: the other opinions may be left out.
+    """
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return one replicate: the score of the vote of each example."""
+        return Replicates(
+            scores=data.scores_at(data.voted()[None, :]),
+            of_what="the voted label of a new example: its largest plausibility, the first of ties",
+            target="voted",
+            truth="voted",
+        )

@@ -1,0 +1,40 @@
+"""The rank of a mean p-value among those of held-out examples."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+
+from plausibly.plugin import Evidence, Floats, Guarantee, PValues, held_out_field, require_held_out
+
+
+@attrs.frozen(kw_only=True)
+class HeldOutRank:
+    """Rank the mean p-value r: ``(#{i : rho_i <= r} + 1) / (h + 1)``, h held-out examples.
+
+    Given the first split, rho is a fixed function of example and label, so held-out and new
+    examples are exchangeable: 1 - alpha for any replicates.
+
+    Attributes
+    ----------
+    held_out : float
+        Share of the calibration examples that is set aside.
+    """
+
+    held_out: float = held_out_field()
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        """Return the rank p-value of each query."""
+        aside = require_held_out(held_out)
+        ranks: Floats = (aside.at_most(p) + 1) / (aside.size + 1)
+        return ranks
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        """Return the promise of 1 - alpha."""
+        return evidence.promise_of_rank(
+            alpha,
+            why="a new example's rank among the held-out ones is uniform, or larger with ties",
+            reference="split conformal prediction on the mean p-value; proof in the docs",
+            held_out=True,
+        )

@@ -1,0 +1,96 @@
+"""A threshold that holds for this calibration, without a band."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import (
+    Evidence,
+    Floats,
+    Guarantee,
+    PValues,
+    delta_field,
+    exact,
+    held_out_field,
+    require_held_out,
+    settle,
+)
+
+# scipy inverts the binomial distribution to about this many units in the last place.
+_SPACINGS = 4096
+
+
+def _tail(count: int, trials: int, chance: Fraction) -> Fraction:
+    """Return the binomial distribution function, exactly."""
+    failure = 1 - chance
+    terms = (
+        math.comb(trials, hits) * chance**hits * failure ** (trials - hits)
+        for hits in range(count + 1)
+    )
+    return sum(terms, start=Fraction(0))
+
+
+@attrs.frozen(kw_only=True)
+class Pac:
+    """Bound the distribution function of the mean p-value where it matters only.
+
+    The p-value of r is the alpha at which ``BinomCDF(#{i : rho_i <= r}; h, alpha) = delta``
+    (Clopper-Pearson), 1 where all held-out rho_i are at most r. Its sets are those of the k-th
+    smallest held-out rho with ``k = max{k : BinomCDF(k - 1; h, alpha) <= delta}``.
+
+    Attributes
+    ----------
+    held_out : float
+        Share of the calibration examples that is set aside.
+    delta : float
+        Probability with which the promise may fail.
+
+    References
+    ----------
+    Vovk, Conditional validity of inductive conformal predictors, ACML 2012, Proposition 2a.
+    """
+
+    held_out: float = held_out_field()
+    delta: float = delta_field()
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        """Return the Clopper-Pearson p-value of each query."""
+        from scipy.special import bdtri
+
+        aside = require_held_out(held_out)
+        trials, delta = aside.size, exact(self.delta)
+        counts, place = np.unique(aside.at_most(p), return_inverse=True)
+        below = counts < trials
+        bounds = np.ones(len(counts), dtype=np.float64)
+        bounds[below] = bdtri(counts[below].astype(np.float64), trials, float(delta))
+        # The tail falls as alpha grows: it exceeds delta exactly while alpha is below the bound.
+        settled = settle(
+            bounds[below],
+            lambda at, alpha: _tail(int(counts[below][at]), trials, alpha) - delta,
+            spacings=_SPACINGS,
+        )
+        bounds[below] = settled
+        return bounds[place].reshape(np.shape(p.numerators))
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        """Return the promise for this calibration, and its marginal form."""
+        delta = exact(self.delta)
+        count = evidence.n_held_out
+        least = 1.0 - float(delta) ** (1.0 / count)
+        needed = math.ceil(math.log(delta) / math.log1p(-float(alpha)))
+        return evidence.promise(
+            alpha,
+            1 - alpha,
+            why="coverage given the calibration is a beta quantile of the held-out ranks, or more",
+            reference="Vovk, Conditional validity of inductive conformal predictors, 2012",
+            needed=needed,
+            least_alpha=least,
+            held_out=True,
+            vacuous=(1 - alpha) ** count > delta,
+            confidence=1 - delta,
+            notes=(f"on average over calibrations too: {float((1 - alpha) * (1 - delta)):.6g}",),
+        )

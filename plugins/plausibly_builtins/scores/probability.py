@@ -1,0 +1,26 @@
+"""The probability itself as conformity score."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from plausibly.plugin import Floats, ScoreInput
+
+
+@attrs.frozen(kw_only=True)
+class Probability:
+    """Score a label by its probability: ``E(x, k) = pi_k(x)``.
+
+    References
+    ----------
+    Sadinle, Lei & Wasserman, Least ambiguous set-valued classifiers, JASA 2019 (there called LAC).
+    """
+
+    randomised: ClassVar[bool] = False
+    reads: ClassVar[ScoreInput] = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        """Return the probabilities, (..., label)."""
+        return probabilities
