@@ -1,0 +1,86 @@
+"""Prediction sets that cover what experts say, with a guarantee you can read.
+
+The way of the data: `read_annotations` and `read_predictions`, `aggregate` to plausibilities,
+`calibrate`, `ConformalPredictor.predict`, `evaluate`. Everything is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plausibly import errors
+    from plausibly.conformal.aggregate import aggregate
+    from plausibly.conformal.calibrate import calibrate
+    from plausibly.conformal.files import load_predictor
+    from plausibly.conformal.predictor import ConformalPredictor
+    from plausibly.errors import InputError, PlausiblyWarning
+    from plausibly.evaluation import compare, evaluate
+    from plausibly.guarantee import Guarantee
+    from plausibly.io import read_annotations, read_examples, read_labels, read_predictions
+    from plausibly.labelled.frame import to_frame
+    from plausibly.labelled.joined import concat
+    from plausibly.labelled.verbs import select
+    from plausibly.registry import register
+
+    __version__: str
+
+__all__ = [
+    "ConformalPredictor",
+    "Guarantee",
+    "InputError",
+    "PlausiblyWarning",
+    "__version__",
+    "aggregate",
+    "calibrate",
+    "compare",
+    "concat",
+    "errors",
+    "evaluate",
+    "load_predictor",
+    "read_annotations",
+    "read_examples",
+    "read_labels",
+    "read_predictions",
+    "register",
+    "select",
+    "to_frame",
+]
+
+_HOME = {
+    "ConformalPredictor": "plausibly.conformal.predictor",
+    "Guarantee": "plausibly.guarantee",
+    "InputError": "plausibly.errors",
+    "PlausiblyWarning": "plausibly.errors",
+    "aggregate": "plausibly.conformal.aggregate",
+    "calibrate": "plausibly.conformal.calibrate",
+    "compare": "plausibly.evaluation",
+    "concat": "plausibly.labelled.joined",
+    "evaluate": "plausibly.evaluation",
+    "load_predictor": "plausibly.conformal.files",
+    "read_annotations": "plausibly.io",
+    "read_examples": "plausibly.io",
+    "read_labels": "plausibly.io",
+    "read_predictions": "plausibly.io",
+    "register": "plausibly.registry",
+    "select": "plausibly.labelled.verbs",
+    "to_frame": "plausibly.labelled.frame",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        value: object = import_module("importlib.metadata").version("plausibly")
+    elif name == "errors":
+        value = import_module("plausibly.errors")
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,261 @@
+"""Tables of plain data to components: strict, complete, and with the path of every mistake.
+
+Nothing is coerced: the text "7" is no integer, and True is none either (an integer is fine where a
+number is wanted). cattrs dispatches on the declared types; the hooks here replace its lenient
+defaults.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from difflib import get_close_matches
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+import cattrs
+
+from plausibly.config.mistakes import Mistake, Mistakes, Wrong, mistakes_in, unknown_key, written
+from plausibly.config.parameters import Parameter, has_fields, parameters_of
+from plausibly.protocols import KINDS, Kind
+
+T = TypeVar("T")
+
+Create = Callable[[Kind[Any], Any], object]  # Any: a kind is known at run time only
+"""Makes the component of a kind from a name, a table or an object: `Registry.create`."""
+
+_WORDS = {str: "text", bool: "true or false", int: "an integer", float: "a number", Path: "a path"}
+
+
+class Strict:
+    """A converter that knows the registry, for parameters that are components themselves."""
+
+    def __init__(self, create: Create) -> None:
+        self._create = create
+        self._cattrs = cattrs.Converter(detailed_validation=False)
+        where = self._cattrs.register_structure_hook_func
+        where(lambda wanted: True, _instance)
+        where(has_fields, self._table)
+        for plain in _WORDS:
+            self._cattrs.register_structure_hook(plain, _scalar)
+        where(_is_anything, lambda value, _: value)
+        where(_is_literal, _literal)
+        where(_is_many, self._many)
+        where(_is_mapping, self._mapping)
+        where(_is_union, self._union)
+        where(lambda wanted: _kind_of(wanted) is not None, self._component)
+
+    def build(self, target: Callable[..., T], parameters: Mapping[str, object]) -> T:
+        """Return what `target` makes of `parameters`.
+
+        Parameters
+        ----------
+        target : callable
+            An attrs class, a dataclass, or anything with an annotated signature.
+        parameters : mapping
+            Plain data by parameter name.
+
+        Raises
+        ------
+        Mistakes
+            With everything that is wrong in the table.
+        """
+        known = {p.name: p for p in parameters_of(target, typed=bool(parameters))}
+        found = [unknown_key(key, known) for key in parameters if key not in known]
+        values: dict[str, object] = {}
+        for name, parameter in known.items():
+            if name in parameters:
+                with _below(name, found, name=name):
+                    values[name] = self._value(parameter, parameters[name])
+            elif parameter.required:
+                found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
+        if found:
+            raise Mistakes(found)
+        try:
+            return target(**values)
+        except Exception as error:  # an initialiser raises what it likes
+            raise Mistakes(mistakes_in(error)) from error
+
+    def _value(self, parameter: Parameter, value: object) -> object:
+        made = self._structure(value, parameter.type)
+        parameter.check(made)
+        return made
+
+    def _structure(self, value: object, wanted: object) -> object:
+        return self._cattrs.structure(value, cast("type[object]", wanted))
+
+    def _component(self, value: object, wanted: object) -> object:
+        kind = _kind_of(wanted)
+        return self._create(kind, value) if kind else value
+
+    def _table(self, value: object, wanted: type[Any]) -> object:
+        if isinstance(value, wanted):
+            return value
+        if not isinstance(value, Mapping):
+            raise Wrong(expected(wanted), value)
+        return self.build(wanted, value)
+
+    def _many(self, value: object, wanted: object) -> object:
+        if not isinstance(value, list | tuple | Set):
+            raise Wrong(expected(wanted), value, [value] if isinstance(value, str) else None)
+        items, arguments = list(value), typing.get_args(wanted)
+        origin = typing.get_origin(wanted) or wanted
+        if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+            if len(items) != len(arguments):
+                raise Wrong(expected(wanted), value)
+            types_ = list(arguments)
+        else:
+            types_ = [arguments[0] if arguments else object] * len(items)
+        made = self._each(zip(range(len(items)), items, types_, strict=True))
+        if origin in (set, frozenset, Set):
+            return frozenset(made.values()) if origin is not set else set(made.values())
+        return list(made.values()) if origin is list else tuple(made.values())
+
+    def _mapping(self, value: object, wanted: object) -> object:
+        if not isinstance(value, Mapping):
+            raise Wrong(expected(wanted), value)
+        key_type, value_type = typing.get_args(wanted) or (object, object)
+        found: list[Mistake] = []
+        for key in value:
+            with _below(str(key), found):
+                self._structure(key, key_type)
+        if found:
+            raise Mistakes(found)
+        return self._each((key, item, value_type) for key, item in value.items())
+
+    def _each(self, items: Iterable[tuple[Any, object, object]]) -> dict[Any, object]:
+        made: dict[Any, object] = {}
+        found: list[Mistake] = []
+        for key, item, wanted in items:
+            with _below(key, found):
+                made[key] = self._structure(item, wanted)
+        if found:
+            raise Mistakes(found)
+        return made
+
+    def _union(self, value: object, wanted: object) -> object:
+        arms = [arm for arm in typing.get_args(wanted) if arm is not types.NoneType]
+        if value is None and len(arms) < len(typing.get_args(wanted)):
+            return None
+        arms.sort(key=lambda arm: type(value) is not arm)
+        errors: list[Exception] = []
+        for arm in arms:
+            try:
+                return self._structure(value, arm)
+            except Exception as error:  # noqa: BLE001  # the next arm may take it
+                errors.append(error)
+        deeper = [error for error in errors if not isinstance(error, Wrong)]
+        if len(arms) == 1 or len(deeper) == 1:
+            raise (deeper or errors)[0]
+        instead = [e.instead for e in errors if isinstance(e, Wrong) and e.instead is not None]
+        raise Wrong(expected(wanted), value, instead[0] if instead else None)
+
+
+@contextmanager
+def _below(key: str | int, found: list[Mistake], *, name: str = "") -> Iterator[None]:
+    """Add to `found` what goes wrong below `key`, and go on: all mistakes are told at once."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  # a validator raises what it likes
+        found += [mistake.below(key) for mistake in mistakes_in(error, name=name)]
+
+
+def expected(wanted: object) -> str:
+    """Return what a declared type takes, in words."""
+    if isinstance(wanted, type) and wanted in _WORDS:
+        return _WORDS[wanted]
+    arguments = [a for a in typing.get_args(wanted) if a not in (Ellipsis, types.NoneType)]
+    kind = _kind_of(wanted)
+    if kind is not None:
+        return f"the name, table or object of {_article(kind.name)}"
+    if _is_literal(wanted):
+        return " or ".join(written(value) for value in typing.get_args(wanted))
+    if _is_union(wanted):
+        return " or ".join(expected(arm) for arm in arguments)
+    if _is_mapping(wanted):
+        return "a table"
+    if _is_many(wanted):
+        fixed = (typing.get_origin(wanted) is tuple) and Ellipsis not in typing.get_args(wanted)
+        if fixed and arguments:
+            return f"a list of {len(arguments)}: {', '.join(expected(a) for a in arguments)}"
+        return f"a list, each {expected(arguments[0])}" if arguments else "a list"
+    if has_fields(wanted):
+        return "a table"
+    return "anything" if _is_anything(wanted) else getattr(wanted, "__name__", str(wanted))
+
+
+def _article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def _kind_of(wanted: object) -> Kind[Any] | None:
+    return next((kind for kind in KINDS if kind.protocol is wanted), None)
+
+
+def _is_anything(wanted: object) -> bool:
+    return wanted is Any or wanted is object
+
+
+def _is_literal(wanted: object) -> bool:
+    return typing.get_origin(wanted) == Literal
+
+
+def _is_union(wanted: object) -> bool:
+    return typing.get_origin(wanted) in (typing.Union, types.UnionType)
+
+
+def _is_many(wanted: object) -> bool:
+    origin = typing.get_origin(wanted) or wanted
+    return origin in (tuple, list, set, frozenset, Sequence, Set)
+
+
+def _is_mapping(wanted: object) -> bool:
+    return (typing.get_origin(wanted) or wanted) in (dict, Mapping)
+
+
+def _scalar(value: object, wanted: type[object]) -> object:
+    if wanted is bool and isinstance(value, bool):
+        return value
+    if wanted is int and isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if wanted is float and isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    if wanted is str and isinstance(value, str):
+        return str(value)
+    if wanted is Path and isinstance(value, str | Path):
+        return Path(value)
+    raise Wrong(_WORDS[wanted], value, _meant(value, wanted))
+
+
+def _meant(value: object, wanted: type[object]) -> object:
+    """Return the value of the wanted type that was probably meant, to suggest it."""
+    if wanted is bool:
+        return {"true": True, "false": False}.get(str(value).lower())
+    if wanted is str and isinstance(value, Real) and not isinstance(value, bool):
+        return str(value)
+    if wanted in (int, float) and isinstance(value, str):
+        try:
+            return int(value) if wanted is int else float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def _literal(value: object, wanted: object) -> object:
+    for allowed in typing.get_args(wanted):
+        if type(allowed) is type(value) and allowed == value:
+            return allowed
+    texts = [a for a in typing.get_args(wanted) if isinstance(a, str)]
+    close = get_close_matches(str(value), texts, n=1)
+    raise Wrong(expected(wanted), value, close[0] if close else None)
+
+
+def _instance(value: object, wanted: object) -> object:
+    """Pass on what already is of a type that no table can write, such as an enum or an array."""
+    origin = typing.get_origin(wanted) or wanted
+    if not isinstance(origin, type) or isinstance(value, origin):
+        return value
+    raise Wrong(expected(wanted), value)

@@ -1,0 +1,73 @@
+"""Components to plain data: the table from which an equal component can be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from plausibly.config.mistakes import Mistake, parameter_error
+from plausibly.config.parameters import has_fields, parameters_of
+from plausibly.protocols import KINDS, Kind
+from plausibly.registry.conformance import problems
+
+Describe = Callable[[Kind[Any], object], dict[str, object]]
+"""Returns the table of a component: `Registry.describe`."""
+
+
+class _NotPlain(Exception):
+    """A value that no table can hold."""
+
+
+def described(component: object, describe: Describe, whose: str) -> dict[str, object]:
+    """Return the parameters of a component as plain data.
+
+    Raises
+    ------
+    ComponentError
+        ``component-parameter`` with every parameter that is no plain data.
+    """
+    table: dict[str, object] = {}
+    mistakes: list[Mistake] = []
+    for parameter in parameters_of(type(component)):
+        try:
+            value = getattr(component, parameter.field)
+            table[parameter.name] = plain(value, describe)
+        except (_NotPlain, AttributeError):
+            mistakes.append(
+                Mistake(
+                    parameter.name,
+                    "cannot be written down: it is no number, text, list, table or component",
+                    "make the component a frozen attrs class with plain parameters",
+                )
+            )
+    if mistakes:
+        raise parameter_error(whose, mistakes)
+    return table
+
+
+def plain(value: object, describe: Describe) -> object:
+    """Return `value` as JSON and TOML can hold it; components become tables."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str | Path):
+        return str(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return [plain(item, describe) for item in value]
+    if isinstance(value, Set):
+        return sorted((plain(item, describe) for item in value), key=repr)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, describe) for key, item in value.items()}
+    for kind in KINDS:
+        if not problems(value, kind.protocol):
+            return describe(kind, value)
+    if has_fields(type(value)):
+        return {
+            p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))
+        }
+    raise _NotPlain

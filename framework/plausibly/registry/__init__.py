@@ -1,0 +1,59 @@
+"""Plugins and their components: one hook, one registry, and the same way in for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TypeVar
+
+from plausibly.protocols import ComponentLike, Kind
+from plausibly.registry.entries import Entry, Failure, Source
+from plausibly.registry.hooks import API_VERSION, RegisterHook, Registrar, hookimpl
+from plausibly.registry.registry import Registry
+
+__all__ = [
+    "API_VERSION",
+    "Entry",
+    "Failure",
+    "RegisterHook",
+    "Registrar",
+    "Registry",
+    "Source",
+    "default",
+    "describe",
+    "hookimpl",
+    "register",
+    "resolve",
+]
+
+P = TypeVar("P")
+
+
+@cache
+def default() -> Registry:
+    """Return the registry of this process; nothing is looked for until it is asked."""
+    return Registry()
+
+
+def resolve(kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] | None = None) -> P:
+    """Return the component that a name, a table or an object stands for; see `Registry.create`."""
+    return default().create(kind, like, params)
+
+
+def describe(kind: Kind[P], component: P) -> dict[str, object]:
+    """Return name and parameters of a component of a registered class; see `Registry.describe`."""
+    return default().describe(kind, component)
+
+
+def register(
+    kind: Kind[P], name: str, target: Callable[..., P] | str, *, summary: str = ""
+) -> None:
+    """Offer a component in this process, as a plugin would; see `Registry.register`.
+
+    Examples
+    --------
+    >>> import plausibly
+    >>> from plausibly.plugin import AGGREGATOR
+    >>> plausibly.register(AGGREGATOR, "plackett-luce", "my_package:PlackettLuce")
+    """
+    default().register(kind, name, target, summary=summary)

@@ -1,0 +1,137 @@
+"""Does an object satisfy a Protocol? Members and signatures are compared, and nothing is called.
+
+`isinstance` with a runtime-checkable Protocol would accept wrong signatures, and runs properties.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import attrs
+
+_MISSING = object()
+
+
+@attrs.frozen
+class Problem:
+    """One member that is not as the Protocol wants it.
+
+    Attributes
+    ----------
+    member : str
+        Its name.
+    expected, got : str
+        What the Protocol declares, and what is there.
+    """
+
+    member: str
+    expected: str
+    got: str
+
+
+def members(protocol: type[Any]) -> dict[str, object]:
+    """Return the public members that a Protocol declares, by name."""
+    found: dict[str, object] = {}
+    for base in reversed(protocol.__mro__):
+        if getattr(base, "_is_protocol", False) and base is not typing.Protocol:
+            found |= {name: value for name, value in vars(base).items() if name[0] != "_"}
+    return found
+
+
+def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
+    """Return every member of `protocol` that `component` lacks or has in another form."""
+    return tuple(_problems(component, protocol))
+
+
+def _problems(component: object, protocol: type[Any]) -> Iterator[Problem]:
+    for name, declared in members(protocol).items():
+        if isinstance(declared, property):
+            yield from _data_problem(component, name, declared)
+        else:
+            yield from _method_problem(component, name, declared)
+
+
+def _absent(component: object, name: str) -> str:
+    public = [other for other in dir(component) if not other.startswith("_")]
+    close = get_close_matches(name, public, n=1, cutoff=0.75)
+    return f'nothing of that name; it has "{close[0]}"' if close else "nothing of that name"
+
+
+def _data_problem(component: object, name: str, declared: property) -> Iterator[Problem]:
+    wanted = typing.get_type_hints(declared.fget).get("return", object)
+    expected = f"{name}: {spelled(wanted)}"
+    if inspect.getattr_static(component, name, _MISSING) is _MISSING:
+        yield Problem(name, expected, _absent(component, name))
+        return
+    value = getattr(component, name)
+    if not fits(value, wanted):
+        yield Problem(name, expected, f"{name} = {value!r}")
+
+
+def _method_problem(component: object, name: str, declared: object) -> Iterator[Problem]:
+    wanted = _without_self(declared)
+    expected = f"{name}{_names_only(wanted)}"
+    if inspect.getattr_static(component, name, _MISSING) is _MISSING:
+        yield Problem(name, expected, _absent(component, name))
+        return
+    method = getattr(component, name)
+    if not callable(method):
+        yield Problem(name, expected, f"{name} = {method!r}")
+        return
+    try:
+        has = inspect.signature(method)
+    except ValueError:  # written in C, without a signature: nothing to compare
+        return
+    try:
+        has.bind(*wanted.parameters)
+        has.bind(**dict.fromkeys(wanted.parameters))
+    except TypeError:
+        yield Problem(name, expected, f"{name}{_names_only(has)}")
+
+
+def _without_self(declared: object) -> inspect.Signature:
+    if not callable(declared):  # a Protocol written with plain attributes
+        return inspect.Signature()
+    signature = inspect.signature(declared)
+    return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
+def _names_only(signature: inspect.Signature) -> str:
+    """Return the parameters as text, without annotations: they may not exist at run time."""
+    parameters = [
+        p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()
+    ]
+    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
+def fits(value: object, wanted: object) -> bool:
+    """Return whether a data member has the declared type, looked into one level deep."""
+    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin is Literal:
+        return value in arguments
+    if origin in (typing.Union, types.UnionType):
+        return any(fits(value, arm) for arm in arguments)
+    if origin is not None:
+        if not isinstance(value, origin):
+            return False
+        inner = [a for a in arguments if a is not Ellipsis]
+        return len(inner) != 1 or all(fits(item, inner[0]) for item in value)
+    if wanted is float:
+        return isinstance(value, float | int) and not isinstance(value, bool)
+    if wanted is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return not isinstance(wanted, type) or isinstance(value, wanted)
+
+
+def spelled(wanted: object) -> str:
+    """Return a type as people write it."""
+    if typing.get_origin(wanted) is Literal:
+        return " or ".join(repr(value) for value in typing.get_args(wanted))
+    return (
+        wanted.__name__ if isinstance(wanted, type) and not typing.get_args(wanted) else str(wanted)
+    )

@@ -1,0 +1,1 @@
+"""What plausibly ships: plugins like anyone's, built on the public `plausibly.plugin`."""

@@ -1,0 +1,22 @@
+"""Label sets, and plausibilities from equal shares."""
+
+from __future__ import annotations
+
+from plausibly.plugin import AGGREGATOR, ANNOTATION, Registrar, hookimpl
+
+
+@hookimpl
+def register(registrar: Registrar) -> None:
+    """Register the components of this family."""
+    registrar.add(
+        ANNOTATION,
+        "label-set",
+        "plausibly_builtins.label_set.annotation:LabelSet",
+        summary="several labels a response",
+    )
+    registrar.add(
+        AGGREGATOR,
+        "label-set",
+        "plausibly_builtins.label_set.equal_split:EqualSplit",
+        summary="each set split equally over its labels (the default for label sets)",
+    )

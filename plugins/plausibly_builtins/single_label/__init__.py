@@ -1,0 +1,28 @@
+"""Single labels, and plausibilities from votes."""
+
+from __future__ import annotations
+
+from plausibly.plugin import AGGREGATOR, ANNOTATION, Registrar, hookimpl
+
+
+@hookimpl
+def register(registrar: Registrar) -> None:
+    """Register the components of this family."""
+    registrar.add(
+        ANNOTATION,
+        "single-label",
+        "plausibly_builtins.single_label.annotation:SingleLabel",
+        summary="one label a response",
+    )
+    registrar.add(
+        AGGREGATOR,
+        "label-frequency",
+        "plausibly_builtins.single_label.label_frequency:LabelFrequency",
+        summary="share of the votes that name a label (the default for single labels)",
+    )
+    registrar.add(
+        AGGREGATOR,
+        "majority-vote",
+        "plausibly_builtins.single_label.majority_vote:MajorityVote",
+        summary="all weight on the label with most votes, with a tie policy",
+    )
