@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exact_pairs import PAIRS, REFUSED, Pair, calibrate, oracle
-from exact_worlds import World, worlds
 from hypothesis import HealthCheck, given, settings
 
 import plausibly
+from exact_pairs import PAIRS, REFUSED, Pair, calibrate, oracle
+from exact_worlds import World, worlds
 from plausibly.errors import IncompatibleComponents
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
@@ -45,8 +45,7 @@ def test_sets_thresholds_and_p_values_are_the_oracle_s(world: World) -> None:
             assert (values > float(text)).tolist() == kept, (pair, text)
         if pair.rule.name != "pac":
             exact = [
-                [float(pair.rule.p(calibration, rhos, s)) for s in row]
-                for row in world.test_scores
+                [float(pair.rule.p(calibration, rhos, s)) for s in row] for row in world.test_scores
             ]
             np.testing.assert_allclose(values, exact, rtol=1e-15, atol=0)
 
@@ -113,7 +112,9 @@ def test_arrays_are_answered_as_tables_are(world: World) -> None:
 
 @SMALL
 @given(world=worlds(most=12, draws=4))
-def test_saved_predictors_are_the_same(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_saved_predictors_are_the_same(
+    world: World, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     for pair in usable(world):
         predictor = calibrate(pair, world)
         path = Path(tmp_path_factory.mktemp("predictors")) / "predictor.nc"

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import inf, ulp
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+
+import plausibly
 from exact_calibrators import GivenDraws
 from exact_oracles import Rule, algorithm_rank, algorithm_threshold, drawn
 from exact_product import combiner, p_values, pools_of, threshold_of
 from exact_worlds import table
-from numpy.typing import NDArray
-
-import plausibly
 from plausibly.arrays import Floats, Ints
+from plausibly.conformal.pvalues import PValues
 from plausibly.conformal.threshold import least_numerator
 
 pytestmark = pytest.mark.realdata
@@ -27,7 +28,8 @@ AVERAGE = Rule("average")
 BEYOND = "1.0"
 """The alpha of the two cases that only a rank can answer: public calls refuse it."""
 
-Case: TypeAlias = tuple[dict[str, str], dict[str, NDArray[np.generic]]]
+Arrays: TypeAlias = dict[str, NDArray[Any]]  # Any: scores are floats, labels and counts are not
+Case: TypeAlias = tuple[dict[str, str], Arrays]
 
 
 def cases(shared: Path) -> Iterator[Case]:
@@ -64,7 +66,7 @@ def test_ranks_thresholds_and_counts_of_the_kernels(shared: Path) -> None:
         calibration = drawn(arrays["scores"].tolist(), arrays["labels"].tolist())
         pools = pools_of(calibration, np.float32)
         average = combiner(AVERAGE)
-        numerator = least_numerator(pools, lambda p, c=average: c.combine(p, None), alpha)
+        numerator = least_numerator(pools, PValues.mean, alpha)
         assert numerator - pools.pooled.own == int(facts["k"]), facts
         tau = threshold_of(average, pools, [], alpha)
         assert tau == float(facts["tau"]), facts
@@ -107,7 +109,7 @@ def test_alpha_one_leaves_nothing(shared: Path) -> None:
     assert [float(facts["tau"]) for facts in beyond] == [inf, inf]
 
 
-def ecdf_cases(shared: Path) -> Iterator[dict[str, NDArray[np.generic]]]:
+def ecdf_cases(shared: Path) -> Iterator[Arrays]:
     arrays = np.load(shared / "golden" / "ecdf_cases.npz", allow_pickle=False)
     for name in ("e0", "e1"):
         start = name + "_"
@@ -151,10 +153,7 @@ def test_the_plain_empirical_distribution(shared: Path) -> None:
             for row, k in zip(arrays["est_scores"], codes, strict=True)
         ]
         exact = [
-            [
-                Fraction(sum(rho <= calibration.mean(s) for rho in rhos), len(rhos))
-                for s in row
-            ]
+            [Fraction(sum(rho <= calibration.mean(s) for rho in rhos), len(rhos)) for s in row]
             for row in arrays["test"].tolist()
         ]
         assert within_an_ulp(arrays["F"].astype(np.float64), exact)

@@ -7,6 +7,7 @@ wrong rules, then the project's own code with one line replaced.
 from __future__ import annotations
 
 import pytest
+
 from exact_mutants import MUTANTS, Mutant
 
 

@@ -8,6 +8,7 @@ from math import ceil, floor, inf
 from random import Random
 
 import pytest
+
 from exact_bags import Law, excess, law_of, oracle_p, random_bag, voted_outcomes
 from exact_oracles import (
     Drawn,

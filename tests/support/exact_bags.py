@@ -61,9 +61,9 @@ Law = dict[Fraction, Fraction]
 def random_bag(random: Random, size: int, labels: int, parts: int, values: int) -> Bag:
     """Return a bag with scores in 0..values-1 and plausibilities in multiples of 1/parts.
 
-    One bag in three is one-hot: there draws and votes agree, and ties are heaviest.
+    One bag in five is one-hot: there draws and votes agree, and ties are heaviest.
     """
-    one_hot = random.random() < 1 / 3
+    one_hot = random.random() < 1 / 5
     scores, masses = [], []
     for _ in range(size):
         scores.append(tuple(random.randrange(values) for _ in range(labels)))

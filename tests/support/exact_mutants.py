@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import floor
 
 import numpy as np
+
 from exact_bags import Bag, Outcome, PValuesOf, calibration_of
 from exact_checks import (
     Decide,
@@ -150,18 +151,24 @@ def rank_without_one(bag: Bag, outcome: Outcome) -> list[Fraction]:
 
 
 def pac_one_too_far(
-    held: Sequence[float], scores: Sequence[float], alpha: Fraction
-) -> list[bool]:
+    held: Sequence[float], scores: Sequence[float], alphas: Sequence[Fraction]
+) -> list[list[bool]]:
     """BinomCDF(k - 2) where it should be BinomCDF(k - 1)."""
-    k = 0
-    while k < len(held) and binomial_cdf(k - 1, len(held), alpha) <= DELTA:
-        k += 1
-    return [k == 0 or s >= sorted(held)[k - 1] for s in scores]
+    decisions = []
+    for alpha in alphas:
+        k = 0
+        while k < len(held) and binomial_cdf(k - 1, len(held), alpha) <= DELTA:
+            k += 1
+        decisions.append([k == 0 or s >= sorted(held)[k - 1] for s in scores])
+    return decisions
 
 
-def plain_share(held: Sequence[float], scores: Sequence[float], alpha: Fraction) -> list[bool]:
+def plain_share(
+    held: Sequence[float], scores: Sequence[float], alphas: Sequence[Fraction]
+) -> list[list[bool]]:
     """The empirical distribution without its band."""
-    return [Fraction(sum(a <= s for a in held), len(held)) > alpha for s in scores]
+    shares = [Fraction(sum(a <= s for a in held), len(held)) for s in scores]
+    return [[share > alpha for share in shares] for alpha in alphas]
 
 
 DELTA = Fraction(1, 4)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import plausibly
 from exact_oracles import Calibration, Rule, drawn, expected, label_at, vote
 from exact_worlds import World
-
-import plausibly
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.keys import Keys, hash_names
 
@@ -89,7 +88,9 @@ def oracle(pair: Pair, world: World) -> tuple[Calibration, list[Fraction]]:
         calibration = drawn(scores, [[vote(row) for row in masses]])
     else:
         keyed = uniforms(world, "calibrator", world.draws)
-        labels = [[label_at(world.masses[i], keyed[i][j]) for i in first] for j in range(world.draws)]
+        labels = [
+            [label_at(world.masses[i], keyed[i][j]) for i in first] for j in range(world.draws)
+        ]
         calibration = drawn(scores, labels)
     keyed = uniforms(world, "held-out-label")
     rhos = []

@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+
 from exact_bags import Bag, Outcome, PValuesOf, calibration_of
 from exact_oracles import Calibration, Drawn, Rule
-
 from plausibly.arrays import Floats
 from plausibly.conformal.evidence import Replicates
 from plausibly.conformal.pools import Pools

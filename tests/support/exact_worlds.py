@@ -97,9 +97,7 @@ def worlds(draw: st.DrawFn, *, most: int = 40, draws: int = 12, counted: bool = 
     names = [f"case {i}" for i in range(n)]
     labels = [f"label {i}" for i in range(k)]
     lam = plausibilities_of(votes, names, labels, counted=counted)
-    masses = tuple(
-        tuple(Fraction(int(v), int(row.sum())) for v in row) for row in votes
-    )
+    masses = tuple(tuple(Fraction(int(v), int(row.sum())) for v in row) for row in votes)
     return World(
         predictions=table(scores[:n], names, labels),
         plausibilities=lam,

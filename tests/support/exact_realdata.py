@@ -1,0 +1,45 @@
+"""The six real data sets that have single votes and a model: predictions and plausibilities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+NOISE_110 = 2
+VGG19 = "vgg19"
+
+NAMES = (
+    "crema_d",
+    "imagenet16h",
+    "sleep_dodh",
+    "chaosnli_snli",
+    "lidc_malignancy",
+    "cifar10h",
+)
+
+
+def load(shared: Path, name: str) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions and plausibilities (example, label) of a data set.
+
+    Raises
+    ------
+    KeyError
+        Where the file lacks what its README promises.
+    """
+    arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
+    counts, probabilities = arrays["counts"], arrays["probs"]
+    if name == "imagenet16h":
+        model = list(arrays["model_names"]).index(VGG19)
+        counts, probabilities = counts[NOISE_110], probabilities[NOISE_110, model]
+    totals = counts.sum(axis=1, dtype=np.int64)
+    coords = {"example": [f"{name} {i}" for i in range(len(counts))]}
+    coords["label"] = [str(label) for label in arrays["class_names"]]
+    predictions = xr.DataArray(probabilities, dims=("example", "label"), coords=coords)
+    plausibilities = xr.DataArray(
+        counts / totals[:, None],
+        dims=("example", "label"),
+        coords={**coords, "denominator": ("example", totals)},
+    )
+    return predictions, plausibilities
