@@ -1,0 +1,105 @@
+"""The toy: its posterior is the truth, and votes calibrated on it fall short of the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from plausibly.demo import toy
+from plausibly.demo.toy import LABELS, Toy, make_toy
+from plausibly.errors import InputError
+from plausibly.keys import Keys, hash_names
+
+
+@pytest.fixture(scope="module")
+def made() -> Toy:
+    return make_toy(20_000)
+
+
+def codes(made: Toy) -> np.ndarray:
+    return np.array([LABELS.index(label) for label in made.true.to_numpy()])
+
+
+def test_plausibilities_are_the_true_posterior(made: Toy) -> None:
+    # The posterior is calibrated: among examples where it says q, the label is drawn q of the time.
+    lam = made.plausibilities.to_numpy()
+    drawn = np.eye(len(LABELS))[codes(made)]
+    for edge in np.arange(0, 1, 0.1):
+        inside = (lam >= edge) & (lam < edge + 0.1)
+        error = 4 * np.sqrt((lam * (1 - lam))[inside].sum())
+        assert abs(drawn[inside].sum() - lam[inside].sum()) < error
+
+
+def test_the_posterior_is_bayes_rule_with_widths() -> None:
+    # By hand at x = 0: densities N(0; 0, 1) and N(0; 1, 2^2), weights 1/2.
+    means, sigmas, weights = (
+        np.array([[0.0], [1.0]]),
+        np.array([[1.0], [2.0]]),
+        np.array([0.5, 0.5]),
+    )
+    other = np.exp(-1 / 8) / 2
+    expected = np.array([[1, other]]) / (1 + other)
+    assert_allclose(toy.posterior(np.zeros((1, 1)), means, sigmas, weights), expected, rtol=1e-15)
+
+
+def test_points_have_the_moments_of_their_label(made: Toy) -> None:
+    points, drawn = made.points.to_numpy(), codes(made)
+    for label in range(len(LABELS)):
+        mine = points[drawn == label]
+        scale = toy.SIGMAS[label] / np.sqrt(len(mine))
+        assert (np.abs(mine.mean(axis=0) - toy.MEANS[label]) < 4 * scale).all()
+        assert_allclose(mine.std(axis=0), toy.SIGMAS[label], rtol=0.05)
+        share = toy.WEIGHTS[label]
+        assert abs(len(mine) / len(points) - share) < 4 * np.sqrt(share * (1 - share) / len(points))
+
+
+def test_the_model_is_good_and_wrong(made: Toy) -> None:
+    said, lam = made.predictions.to_numpy(), made.plausibilities.to_numpy()
+    assert_allclose(said.sum(axis=1), 1, rtol=1e-12)
+    assert np.mean(said.argmax(axis=1) == lam.argmax(axis=1)) > 0.9
+    assert np.abs(said - lam).mean() > 0.01
+
+
+def test_calibrated_on_votes_sets_fall_short_of_the_truth(made: Toy) -> None:
+    scores, lam, drawn = made.predictions.to_numpy(), made.plausibilities.to_numpy(), codes(made)
+    half = np.arange(len(scores)) < len(scores) // 2
+    vote = lam.argmax(axis=1)
+    own = np.sort(scores[half, vote[half]])
+    threshold = own[(len(own) + 1) // 10 - 1]
+    sets = scores[~half] >= threshold
+    rows = np.arange(len(sets))
+    assert abs(sets[rows, vote[~half]].mean() - 0.9) < 0.01
+    assert sets[rows, drawn[~half]].mean() < 0.8
+    assert (sets * lam[~half]).sum(axis=1).mean() < 0.8
+
+
+def test_an_example_does_not_depend_on_how_many_there_are() -> None:
+    few, many = make_toy(5), make_toy(50)
+    for name in ("predictions", "plausibilities", "true", "points"):
+        assert_array_equal(getattr(few, name), getattr(many, name)[:5])
+        assert_array_equal(getattr(few, name)["example"], getattr(many, name)["example"][:5])
+
+
+def test_another_seed_draws_other_points() -> None:
+    assert not np.isin(make_toy(50, seed=2).points, make_toy(50, seed=1).points).any()
+
+
+def test_every_uniform_gives_a_point() -> None:
+    class Zero(Keys):
+        def uniform(self, hashes: np.ndarray, count: int = 1) -> np.ndarray:
+            return np.zeros((len(hashes), count))
+
+    labels, points = toy.draw(hash_names(["x"]), Zero())
+    assert labels.tolist() == [0]
+    assert_array_equal(points, toy.MEANS[:1])
+
+
+def test_a_toy_without_examples_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        make_toy(0)
+    assert str(caught.value) == (
+        "error count-too-small: the toy cannot have 0 examples\n"
+        "  expected  1 or more; got 0\n"
+        "  do        examples=2000"
+    )
