@@ -1,0 +1,233 @@
+"""Does a prediction set cover what experts say? Measured per example, on average, and by group."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Ints
+from plausibly.errors import InputError, counted, warn
+from plausibly.evaluation import inputs, intervals, summary
+from plausibly.evaluation.intervals import IntervalMethod
+from plausibly.keys import Keys, hash_names
+from plausibly.kernels import coverage
+from plausibly.kernels.coverage import Ties
+from plausibly.labelled import align, names
+
+AMBIGUITY = "ambiguity"
+STRATA = ("below .5", ".5 to .8", ".8 and more")
+STRATA_FROM = (0.5, 0.8)
+_SLACK = 1e-6  # 0.1 + 0.7 is an eight tenth, whatever its last bit says
+
+_CARRIED = ("guarantees", "fingerprint", "calibration_overlap", "left_out")
+
+
+def evaluate(
+    sets: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    ties: Ties = "first",
+    true: str | xr.DataArray | None = None,
+    by: str | None = None,
+    cluster: str | None = None,
+    interval: IntervalMethod = "auto",
+    confidence: float = 0.95,
+    seed: int = 0,
+    only_common: bool = False,
+) -> xr.Dataset:
+    """Measure what prediction sets cover, how large they are, and where they are weak.
+
+    Parameters
+    ----------
+    sets : DataArray of bool, (example, label[, alpha])
+        What `ConformalPredictor.predict` returned.
+    plausibilities : DataArray or Dataset, (example, label)
+        What experts say of these examples: plausibilities, dense or packed, or an annotation
+        table, which is aggregated by the default of its kind. Aligned with the sets by name.
+    ties : {"first", "random", "fractional", "any", "all"}
+        What counts as covering a voted label where several share the largest plausibility: the
+        first of them in the label order of the sets, one drawn for the example, each with credit
+        1/L, any of them, or all.
+    true : str or DataArray, (example,), optional
+        Known labels: a coordinate of the sets or plausibilities, or label names by example.
+    by : str, optional
+        Coordinate of the examples: everything is reported for each of its values too.
+    cluster : str, optional
+        Coordinate of the examples, such as the patient: intervals count clusters, not examples.
+    interval : {"auto", "wilson", "t", "betting"}
+        See `plausibly.evaluation.intervals.interval`.
+    confidence : float
+        Of the intervals.
+    seed : int
+        For ``ties="random"`` and for the order in which ``interval="betting"`` reads examples.
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+
+    Returns
+    -------
+    Dataset
+        By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``, `voted_coverage`,
+        `true_coverage` (with `true`), `set_size`, (example[, alpha]), and `largest_plausibility`.
+        On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
+        `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
+        ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
+        and with the prefix ``group_`` over a dim that is called as `by`.
+        Attributes carry the guarantees of the sets and the choices made here.
+
+    Raises
+    ------
+    InputError
+        Where names do not match, a coordinate is missing, or an option is unknown.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``evaluated-on-calibration`` where the examples calibrated the predictor.
+
+    References
+    ----------
+    Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023: aggregated
+    coverage; appendix: tied votes.
+    """
+    policy = inputs.check_ties(ties)
+    intervals.check_method(interval, confidence)
+    inside = inputs.as_sets(sets)
+    overlap = min(int(sets.attrs.get("calibration_overlap", 0)), inside.sizes[names.EXAMPLE])
+    if overlap:
+        _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE])
+    lam = inputs.as_plausibilities(plausibilities)
+    labels = tuple(map(str, inside[names.LABEL].values))
+    lam = align.match_labels(lam, labels, whose="plausibilities", other=inputs.SETS)
+    inside, lam = align.match_examples(inside, lam, only_common=only_common)
+    if not inside.sizes[names.EXAMPLE]:
+        raise InputError(
+            "nothing-to-evaluate",
+            "the prediction sets and the plausibilities have no example in common",
+            expected="one example or more",
+            got="none",
+            do="pass sets for the examples that were annotated",
+        )
+
+    hashes = hash_names(inside[names.EXAMPLE].values)
+    uniform = Keys(seed).child("evaluate/ties").uniform(hashes)[:, 0]
+    values = _outcomes(inside, lam, policy, uniform if policy == "random" else None, true)
+    largest = lam.values.max(axis=1).astype(np.float64)
+    alpha_dims = [names.ALPHA] if names.ALPHA in inside.dims else []
+    result = _by_example(inside, values, largest, alpha_dims)
+
+    # Rows in an order of their names' keys: no figure depends on the caller's order, not even by
+    # the rounding of a sum, and betting reads the outcomes in an order that does not depend on them.
+    order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
+    arrays = (inside, lam)
+    clusters = None if cluster is None else inputs.codes_of(inputs.example_values(cluster, arrays))[1]
+    outcomes = summary.Outcomes(
+        values={name: found[order] for name, found in values.items()},
+        clusters=None if clusters is None else clusters[order],
+        labels=len(labels),
+        method=interval,
+        confidence=confidence,
+    )
+    result = result.merge(summary.overall(outcomes, alpha_dims))
+    strata = np.digitize(largest + _SLACK, STRATA_FROM)[order]
+    result = result.merge(
+        summary.grouped(
+            outcomes,
+            strata,
+            np.array(STRATA),
+            dim=AMBIGUITY,
+            prefix="stratum_",
+            alpha_dims=alpha_dims,
+        )
+    )
+    if by is not None:
+        groups, codes = inputs.codes_of(inputs.example_values(by, arrays))
+        if by in result.variables or by in inside.dims:
+            raise _reserved(by)
+        result = result.merge(
+            summary.grouped(
+                outcomes, codes[order], groups, dim=by, prefix="group_", alpha_dims=alpha_dims
+            )
+        )
+    result.attrs = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
+    result.attrs |= {
+        "ties": policy,
+        "tied_share": float((coverage.tie_counts(lam.values) > 1).mean()),
+        "interval": interval,
+        "confidence": confidence,
+        "seed": seed,
+        "labels": len(labels),
+    }
+    if clusters is not None:
+        result.attrs |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
+    if by is not None:
+        result.attrs["by"] = by
+    return result
+
+
+def _outcomes(
+    inside: xr.DataArray,
+    lam: xr.DataArray,
+    ties: Ties,
+    uniform: NDArray[np.float64] | None,
+    true: str | xr.DataArray | None,
+) -> dict[str, NDArray[np.float64]]:
+    """Return the outcomes of each example and alpha, (example, alpha), by quantity."""
+    labels = list(map(str, inside[names.LABEL].values))
+    codes = None if true is None else inputs.true_codes(true, (inside, lam), labels)
+    planes = [inside.values] if inside.ndim == 2 else list(np.moveaxis(inside.values, 2, 0))
+    found = {
+        "aggregated_coverage": [coverage.aggregated(plane, lam.values) for plane in planes],
+        "voted_coverage": [coverage.voted(plane, lam.values, ties, uniform) for plane in planes],
+    }
+    if codes is not None:
+        found["true_coverage"] = [_holds(plane, codes) for plane in planes]
+    found[summary.SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
+    return {name: np.stack(columns, axis=1) for name, columns in found.items()}
+
+
+def _holds(plane: NDArray[np.bool_], codes: Ints) -> NDArray[np.float64]:
+    """Return 1 for each set that holds the label of this code."""
+    return plane[np.arange(len(codes)), codes].astype(np.float64)
+
+
+def _by_example(
+    inside: xr.DataArray,
+    values: dict[str, NDArray[np.float64]],
+    largest: NDArray[np.float64],
+    alpha_dims: list[str],
+) -> xr.Dataset:
+    """Return the outcomes of each example, under its name."""
+    result = xr.Dataset(coords={names.EXAMPLE: inside[names.EXAMPLE].values})
+    if names.ALPHA in inside.coords:
+        result = result.assign_coords({names.ALPHA: inside[names.ALPHA].variable})
+    for name, found in values.items():
+        kept = found.astype(np.int64) if name == summary.SET_SIZE else found
+        result[name] = ([names.EXAMPLE, *alpha_dims], kept if alpha_dims else kept[:, 0])
+    result["largest_plausibility"] = (names.EXAMPLE, largest)
+    result["n"] = ((), np.int64(len(largest)))
+    return result
+
+
+def _warn_of_overlap(overlap: int, examples: int) -> None:
+    """Say that the sets were measured on what calibrated them."""
+    share = "all" if overlap == examples else f"{counted(overlap)} of"
+    warn(
+        "evaluated-on-calibration",
+        f"{share} {counted(examples)} examples of {inputs.SETS} calibrated their predictor",
+        expected="new examples; this coverage is no evidence",
+        do="evaluate on others, or plausibly.compare for repeated splits",
+        whose=inputs.SETS,
+        details={"overlap": overlap, "examples": examples},
+        stacklevel=3,
+    )
+
+
+def _reserved(by: str) -> InputError:
+    return InputError(
+        "coordinate-reserved",
+        f'the result has a variable of its own called "{by}"',
+        expected="a coordinate with another name",
+        got=by,
+        do=f'rename it: assign_coords({{"group_{by}": ...}})',
+    )

@@ -1,0 +1,146 @@
+"""The methods of a study, written as tables: names of components with their parameters."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from plausibly.conformal.components import called
+from plausibly.errors import InputError, listed
+from plausibly.protocols import (
+    CALIBRATOR,
+    COMBINER,
+    SCORE,
+    Calibrator,
+    ComponentLike,
+    Kind,
+    PValueCombiner,
+    ScoreFunction,
+)
+
+MethodTable: TypeAlias = Mapping[str, object]
+"""Arguments of `calibrate` by name: calibrator, score, combiner, draws."""
+
+Methods: TypeAlias = Mapping[str, MethodTable] | Sequence[MethodTable | str]
+"""Tables by the name of the method, or tables that are named after their components."""
+
+DEFAULT_SCORE = "probability"
+
+
+@attrs.frozen(kw_only=True)
+class Method:
+    """What `calibrate` is asked for.
+
+    Attributes
+    ----------
+    calibrator, score, combiner : str, mapping or object
+    draws : int or None
+        Shorthand for the calibrator's parameter.
+    """
+
+    calibrator: ComponentLike[Calibrator] = "expected"
+    score: ComponentLike[ScoreFunction] = DEFAULT_SCORE
+    combiner: ComponentLike[PValueCombiner] = "average"
+    draws: int | None = None
+
+    def table(self) -> dict[str, object]:
+        """Return names and parameters as text, for the record of a study."""
+        table: dict[str, object] = {
+            "calibrator": component_name(CALIBRATOR, self.calibrator),
+            "score": component_name(SCORE, self.score),
+            "combiner": component_name(COMBINER, self.combiner),
+        }
+        return table if self.draws is None else {**table, "draws": self.draws}
+
+
+_KEYS = tuple(field.name for field in attrs.fields(Method))
+
+
+def read_methods(methods: Methods) -> dict[str, Method]:
+    """Return the methods of a study by name.
+
+    Parameters
+    ----------
+    methods : mapping of str to mapping, or sequence of mapping or str
+        Arguments of `calibrate`; text alone names a calibrator. In a sequence a table may have a
+        ``name``; otherwise it is called by the components that it names: the calibrator, then the
+        combiner, then a score other than the default, such as ``"monte-carlo, average"``.
+
+    Raises
+    ------
+    InputError
+        ``method-malformed``, ``method-key`` or ``method-twice``.
+    """
+    if isinstance(methods, Mapping):
+        return {str(name): _read(str(name), table) for name, table in methods.items()}
+    if isinstance(methods, str) or not len(methods):
+        raise _malformed(methods)
+    found: dict[str, Method] = {}
+    for entry in methods:
+        table = {"calibrator": entry} if isinstance(entry, str) else entry
+        if not isinstance(table, Mapping):
+            raise _malformed(entry)
+        rest = {key: value for key, value in table.items() if key != "name"}
+        name = str(table.get("name", "")) or _named(rest)
+        method = _read(name, rest)
+        if name in found:
+            raise InputError(
+                "method-twice",
+                f'two methods of the study are called "{name}"',
+                expected="different names",
+                got=name,
+                do='name them: {"name": "...", "calibrator": ...}',
+            )
+        found[name] = method
+    return found
+
+
+def component_name(kind: Kind[Any], component: object) -> str:  # Any: one function for three kinds
+    """Return the name of a component, with the parameters where a table gives some."""
+    if isinstance(component, str):
+        return component
+    if isinstance(component, Mapping):
+        given = [f"{key}={value}" for key, value in component.items() if key != "name"]
+        name = str(component.get("name", ""))
+        return f"{name}({', '.join(given)})" if given else name
+    return called(kind, component)
+
+
+def _named(table: MethodTable) -> str:
+    """Return the name of a method that its table does not give."""
+    parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
+    if "combiner" in table:
+        parts.append(component_name(COMBINER, table["combiner"]))
+    score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
+    return ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
+
+
+def _read(name: str, table: object) -> Method:
+    """Return the method that a table describes."""
+    if not isinstance(table, Mapping):
+        raise _malformed(table)
+    unknown = [str(key) for key in table if key not in _KEYS]
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], _KEYS, n=1)
+        raise InputError(
+            "method-key",
+            f'method "{name}" has the unknown key "{unknown[0]}"',
+            expected=f"some of {', '.join(_KEYS)}",
+            got=listed(unknown),
+            do=f'did you mean "{close[0]}"?' if close else "leave it out",
+            details={"method": name, "keys": unknown},
+        )
+    return Method(**cast(dict[str, Any], dict(table)))  # Any: calibrate checks each of them
+
+
+def _malformed(got: object) -> InputError:
+    return InputError(
+        "method-malformed",
+        "the methods of the study are not tables",
+        expected="a list of tables with calibrator, score, combiner, or a mapping of names to them",
+        got=repr(got),
+        do='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
+    )

@@ -1,0 +1,121 @@
+"""Coverage kernels against fractions, golden values and their own blocks."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import eval_oracles as oracle
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.kernels import coverage
+from plausibly.kernels.coverage import TIES, Ties
+
+TABLES = st.integers(1, 6).flatmap(
+    lambda labels: st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 3), min_size=labels, max_size=labels).filter(any),
+            st.lists(st.booleans(), min_size=labels, max_size=labels),
+            st.floats(0, 1, exclude_max=True),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+
+
+@given(TABLES, st.sampled_from([np.float32, np.float64]))
+def test_every_row_is_what_fractions_say(
+    rows: list[tuple[list[int], list[bool], float]], dtype: type[np.float32 | np.float64]
+) -> None:
+    counts = np.array([row[0] for row in rows], dtype=dtype)
+    lam = counts / counts.sum(axis=1, keepdims=True)
+    sets = np.array([row[1] for row in rows])
+    uniform = np.array([row[2] for row in rows])
+    measured = coverage.aggregated(sets, lam)
+    for place, (inside, row) in enumerate(zip(sets.tolist(), lam.tolist(), strict=True)):
+        exact = min(oracle.aggregated(inside, row), Fraction(1))
+        assert abs(Fraction(float(measured[place])) - exact) <= Fraction(len(row), 2**53)
+        assert coverage.sizes(sets)[place] == sum(inside)
+        assert coverage.tie_counts(lam)[place] == len(oracle.tied_labels(row))
+        for ties in TIES:
+            got = coverage.voted(sets, lam, ties, uniform if ties == "random" else None)[place]
+            assert got == float(oracle.voted(inside, row, ties, float(uniform[place]))), ties
+
+
+def test_float32_is_summed_in_float64() -> None:
+    lam = np.full((1, 4096), 1 / 4096 + 2e-8, dtype=np.float32)
+    sets = np.ones((1, 4096), dtype=bool)
+    sets[0, 2048:] = False
+    assert coverage.aggregated(sets, lam)[0] == 2048 * float(lam[0, 0])
+
+
+def test_a_row_that_sums_to_more_than_one_is_covered_wholly() -> None:
+    lam = np.array([[0.1] * 3 + [0.7 + 1e-9]])
+    assert coverage.aggregated(np.ones((1, 4), dtype=bool), lam).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("labels", [3, 8, 100, 419])
+def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
+    rng = np.random.default_rng(labels)
+    rows = 3 * coverage._CELLS // labels // 2  # more than one block, and a part of one
+    lam = rng.dirichlet(np.ones(labels), size=rows)
+    sets = rng.random(lam.shape) < 0.5
+    batch = coverage.aggregated(sets, lam)
+    strided = coverage.aggregated(np.asfortranarray(sets), np.asfortranarray(lam))
+    assert np.array_equal(batch, strided)
+    for row in [0, rows // 2, rows - 1]:
+        alone = slice(row, row + 1)
+        assert coverage.aggregated(sets[alone], lam[alone]) == batch[row]
+        for ties in ("first", "fractional"):
+            one = coverage.voted(sets[alone], lam[alone], ties)
+            assert one == coverage.voted(sets, lam, ties)[row]
+    assert np.array_equal(coverage.sizes(sets), sets.sum(axis=1))
+
+
+def test_a_random_vote_is_drawn_evenly_and_belongs_to_its_uniform() -> None:
+    lam = np.full((3000, 3), 1 / 3)
+    sets = np.zeros((3000, 3), dtype=bool)
+    sets[:, 1] = True
+    uniform = (np.arange(3000) + 0.5) / 3000
+    held = coverage.voted(sets, lam, "random", uniform)
+    assert held.sum() == 1000
+    assert held[1000:2000].all()
+
+
+def test_a_random_vote_without_uniforms_is_refused() -> None:
+    with pytest.raises(ValueError, match="one uniform an example"):
+        coverage.voted(np.ones((1, 2), dtype=bool), np.ones((1, 2)) / 2, "random")
+
+
+def test_inputs_may_be_read_only_and_are_not_changed() -> None:
+    lam = np.full((4, 2), 0.5)
+    sets = np.array([[True, False]] * 4)
+    for array in (lam, sets):
+        array.flags.writeable = False
+    assert coverage.aggregated(sets, lam).tolist() == [0.5] * 4
+    assert coverage.voted(sets, lam, "any").tolist() == [1.0] * 4
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("key", "ties"),
+    [
+        ("voted_first", "first"),
+        ("voted_any", "any"),
+        ("voted_all", "all"),
+        ("voted_mean", "fractional"),
+    ],
+)
+def test_golden_cases(shared: Path, key: str, ties: Ties) -> None:
+    golden = np.load(shared / "golden" / "coverage_cases.npz", allow_pickle=False)
+    lam, sets = golden["plausibilities"], golden["sets"].astype(bool)
+    measured = coverage.aggregated(sets, lam)
+    for row, inside in enumerate(sets.tolist()):
+        exact = oracle.aggregated(inside, list(map(float, lam[row])))
+        assert oracle.within_one_ulp(float(measured[row]), exact)
+    np.testing.assert_array_max_ulp(measured, golden["aggregated"], maxulp=1)
+    np.testing.assert_array_max_ulp(coverage.voted(sets, lam, ties), golden[key], maxulp=1)

@@ -1,0 +1,234 @@
+"""Intervals: known values, ends, and how often they hold what they should."""
+
+from __future__ import annotations
+
+import math
+
+import eval_oracles as oracle
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from plausibly.errors import InputError
+from plausibly.evaluation.intervals import METHODS, Interval, IntervalMethod, interval
+
+
+def binary(ones: int, size: int) -> NDArray[np.float64]:
+    return np.array([1.0] * ones + [0.0] * (size - ones))
+
+
+@pytest.mark.parametrize(("ones", "size"), [(90, 100), (1, 7), (0, 5), (12, 12), (3720, 3721)])
+def test_binary_outcomes_get_wilson(ones: int, size: int) -> None:
+    expected = stats.binomtest(ones, size).proportion_ci(0.95, method="wilson")
+    found = interval(binary(ones, size))
+    assert found.mean == pytest.approx(ones / size)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert found.low < found.high
+
+
+def test_fractional_outcomes_get_t() -> None:
+    values = np.random.default_rng(3).integers(0, 5, 40) / 4
+    expected = stats.ttest_1samp(values, 0.5).confidence_interval(0.9)
+    found = interval(values, confidence=0.9)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert interval(values, clusters=np.arange(40), confidence=0.9) == found
+
+
+def test_clusters_use_sums_of_residuals() -> None:
+    rng = np.random.default_rng(5)
+    values, clusters = rng.integers(0, 9, 60) / 8, rng.integers(0, 11, 60)
+    mean, error, freedom = oracle.cluster_t(values.tolist(), clusters.tolist())
+    reach = float(stats.t.ppf(0.975, freedom)) * error
+    found = interval(values, clusters=clusters)
+    assert (found.mean, found.low, found.high) == pytest.approx(
+        (mean, mean - reach, mean + reach), abs=1e-12
+    )
+
+
+def test_clusters_that_repeat_each_example_widen_as_if_they_were_one() -> None:
+    values = np.random.default_rng(8).integers(0, 5, 30) / 4
+    repeated, clusters = np.repeat(values, 4), np.repeat(np.arange(30), 4)
+    alone, together = interval(values), interval(repeated, clusters=clusters)
+    assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
+    assert interval(repeated).low > alone.low
+
+
+def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
+    values, clusters = np.repeat(binary(27, 30), 4), np.repeat(np.arange(30), 4)
+    found = interval(values, clusters=clusters)
+    quantile, p, n = float(stats.t.ppf(0.975, 29)), 0.9, 30
+    middle = (p + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
+    root = math.sqrt(p * (1 - p) / n + quantile**2 / (4 * n * n))
+    reach = quantile * root / (1 + quantile**2 / n)
+    assert (found.low, found.high) == pytest.approx((middle - reach, middle + reach), abs=1e-12)
+    sure = interval(np.ones(120), clusters=clusters)
+    assert sure.low < interval(np.ones(120)).low
+    assert sure.high == 1.0
+
+
+@pytest.mark.parametrize("value", [0.0, 0.75, 1.0])
+@pytest.mark.parametrize("size", [1, 2, 50])
+@pytest.mark.parametrize("method", METHODS)
+def test_equal_values_never_give_a_width_of_zero(
+    value: float, size: int, method: IntervalMethod
+) -> None:
+    found = interval(np.full(size, value), method=method)
+    assert found.low < found.high
+    assert 0.0 <= found.low <= value <= found.high <= 1.0
+    noise = np.resize([0.0, 1e-16, 3e-8], size)  # how float32 rows sum to 1 is not a spread
+    noisy = interval(np.clip(value + noise, 0, 1), method=method)
+    assert noisy.high - noisy.low > 0.9 * (found.high - found.low)
+
+
+@pytest.mark.parametrize("size", [1, 5, 200])
+def test_without_spread_the_bound_is_clopper_and_pearsons_at_the_ends(size: int) -> None:
+    exact = float(special.betaincinv(size, 1, 0.025))
+    sure = interval(np.ones(size), method="t")
+    assert (sure.low, sure.high) == (pytest.approx(exact, abs=1e-12), 1.0)
+    never = interval(np.zeros(size), method="t")
+    assert (never.low, never.high) == (0.0, pytest.approx(1 - exact, abs=1e-12))
+
+
+def test_without_spread_the_bound_solves_the_divergence() -> None:
+    found = interval(np.full(20, 0.75))
+    for end in (found.low, found.high):
+        divergence = 0.75 * math.log(0.75 / end) + 0.25 * math.log(0.25 / (1 - end))
+        assert 20 * divergence == pytest.approx(math.log(40), rel=1e-9)
+
+
+def test_one_cluster_says_as_much_as_one_example() -> None:
+    values = np.array([0.25, 0.5, 0.75])
+    found = interval(values, clusters=np.zeros(3, dtype=np.int64))
+    assert found == interval(np.array([0.5]))
+    assert found.high - found.low > 0.99
+
+
+@given(
+    st.lists(st.integers(0, 12), min_size=1, max_size=30),
+    st.sampled_from(METHODS),
+    st.booleans(),
+    st.sampled_from([0.5, 0.95, 0.999]),
+)
+def test_inside_the_possible_range_around_the_mean(
+    twelfths: list[int], method: IntervalMethod, clustered: bool, confidence: float
+) -> None:
+    values = np.array(twelfths) / 12
+    clusters = np.arange(len(values)) // 3 if clustered else None
+    found = interval(values, clusters=clusters, method=method, confidence=confidence)
+    assert 0.0 <= found.low <= found.mean <= found.high <= 1.0
+    assert found.low < found.high
+    larger = interval(6 * values, clusters=clusters, method=method, confidence=confidence, top=6)
+    scaled = (6 * found.mean, 6 * found.low, 6 * found.high)
+    assert (larger.mean, larger.low, larger.high) == pytest.approx(scaled, abs=1e-6)
+
+
+def test_no_values_no_figures() -> None:
+    assert all(math.isnan(x) for x in (lambda i: (i.mean, i.low, i.high))(interval(np.array([]))))
+
+
+def betting_by_loops(values: list[float], miss: float, grid: int) -> tuple[float, float]:
+    """Hedged capital on a grid of means, from the definition."""
+    kept = []
+    for step in range(1, grid):
+        m = step / grid
+        up = down = 1.0
+        mean, spread = 0.5, 0.25
+        total, squares = 0.5, 0.25
+        for t, x in enumerate(values, start=1):
+            bet = math.sqrt(2 * math.log(2 / miss) / (len(values) * spread))
+            up *= 1 + min(bet, 0.5 / m) * (x - m)
+            down *= 1 - min(bet, 0.5 / (1 - m)) * (x - m)
+            total += x
+            mean = total / (t + 1)
+            squares += (x - mean) ** 2
+            spread = squares / (t + 1)
+        if max(up / 2, down / 2) < 1 / miss:
+            kept.append(m)
+    return kept[0], kept[-1]
+
+
+def test_betting_is_the_hedged_capital() -> None:
+    values = np.random.default_rng(2).integers(0, 5, 40) / 4
+    low, high = betting_by_loops(values.tolist(), 0.05, 2000)
+    found = interval(values, method="betting")
+    assert found.low == pytest.approx(low, abs=1 / 2000)
+    assert found.high == pytest.approx(high, abs=1 / 2000)
+
+
+def test_betting_with_clusters_bets_on_their_means() -> None:
+    values, clusters = np.array([1.0, 0.5, 0.25, 0.75, 1.0, 1.0]), np.array([7, 7, 3, 3, 5, 5])
+    means = np.array([0.75, 0.5, 1.0])  # in the order of first appearance
+    found, expected = interval(values, clusters=clusters, method="betting"), interval(
+        means, method="betting"
+    )
+    assert found == expected
+
+
+def held(
+    draw_one: np.random.Generator, size: int, method: IntervalMethod, repeats: int, shape: float
+) -> int:
+    """In how many repeats the interval holds the expectation of coverages of four votes each."""
+    hits = 0
+    for _ in range(repeats):
+        inside = draw_one.beta(9 * shape, shape, size)
+        found = interval(draw_one.binomial(4, inside) / 4, method=method)
+        hits += found.low <= 0.9 <= found.high
+    return hits
+
+
+@pytest.mark.parametrize(
+    ("method", "size", "least", "most"),
+    [("auto", 300, 0.93, 0.97), ("wilson", 300, 0.95, 1.0), ("betting", 60, 0.95, 1.0)],
+)
+def test_simulated_coverage(method: IntervalMethod, size: int, least: float, most: float) -> None:
+    repeats = 600
+    share = held(np.random.default_rng(11), size, method, repeats, 1.0) / repeats
+    margin = 3 * math.sqrt(0.95 * 0.05 / repeats)
+    assert least - margin <= share <= most
+
+
+def test_simulated_coverage_of_binary_outcomes() -> None:
+    rng, repeats = np.random.default_rng(4), 2000
+    found = [interval(binary(int(ones), 100)) for ones in rng.binomial(100, 0.9, repeats)]
+    share = sum(one.low <= 0.9 <= one.high for one in found) / repeats
+    assert abs(share - 0.95) < 0.02
+
+
+@pytest.mark.parametrize("votes", [1, 4])
+def test_simulated_coverage_with_clusters(votes: int) -> None:
+    rng, repeats = np.random.default_rng(6), 600
+    clusters = np.repeat(np.arange(60), 5)
+    hits, naive = 0, 0
+    for _ in range(repeats):
+        inside = np.repeat(rng.beta(9, 1, 60), 5)
+        values = rng.binomial(votes, inside) / votes
+        one, plain = interval(values, clusters=clusters), interval(values)
+        hits += one.low <= 0.9 <= one.high
+        naive += plain.low <= 0.9 <= plain.high
+    margin = 3 * math.sqrt(0.95 * 0.05 / repeats)
+    assert 0.92 - margin < hits / repeats <= 0.98 + margin
+    assert naive < hits
+
+
+def test_the_messages() -> None:
+    with pytest.raises(InputError) as unknown:
+        interval(np.ones(3), method="wald")  # type: ignore[arg-type]  # what users may type
+    assert str(unknown.value) == (
+        'error interval-unknown: no interval "wald"\n'
+        "  expected  one of auto, wilson, t, betting\n"
+        '  do        interval="auto": Wilson for 0/1 outcomes, t for fractional ones'
+    )
+    with pytest.raises(InputError) as percent:
+        interval(np.ones(3), confidence=95)
+    assert str(percent.value) == (
+        "error confidence-range: confidence 95 is not a probability\n"
+        "  expected  0 < confidence < 1; got 95\n"
+        "  do        confidence=0.95 for 95 % intervals"
+    )
+
+
+def test_the_interval_is_plain_data() -> None:
+    assert Interval(0.5, 0.4, 0.6) == Interval(mean=0.5, low=0.4, high=0.6)

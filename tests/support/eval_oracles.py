@@ -1,0 +1,72 @@
+"""Coverage and intervals by direct loops over fractions, from their definitions alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import xarray as xr
+
+
+def aggregated(inside: Sequence[bool], lam: Sequence[float]) -> Fraction:
+    """Plausibility inside a set, exactly."""
+    return sum((Fraction(p) for p, held in zip(lam, inside, strict=True) if held), Fraction(0))
+
+
+def tied_labels(lam: Sequence[float]) -> list[int]:
+    """Labels that share the largest plausibility."""
+    largest = max(lam)
+    return [label for label, p in enumerate(lam) if p == largest]
+
+
+def voted(inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0) -> Fraction:
+    """Whether a set holds the voted label, under a tie policy."""
+    tied = tied_labels(lam)
+    held = [bool(inside[label]) for label in tied]
+    if ties == "any":
+        return Fraction(any(held))
+    if ties == "all":
+        return Fraction(all(held))
+    if ties == "fractional":
+        return Fraction(sum(held), len(held))
+    if ties == "random":
+        return Fraction(held[math.floor(Fraction(uniform) * len(tied))])
+    return Fraction(held[0])
+
+
+def within_one_ulp(measured: float, exact: Fraction) -> bool:
+    """Whether a double is the exact value or next to it."""
+    nearest = float(exact)
+    return abs(measured - nearest) <= max(math.ulp(nearest), math.ulp(measured))
+
+
+def cluster_t(values: Sequence[float], clusters: Sequence[object]) -> tuple[float, float, int]:
+    """Mean, standard error and degrees of freedom of the ratio estimator, by loops."""
+    mean = math.fsum(values) / len(values)
+    residuals: dict[object, float] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        residuals[cluster] = residuals.get(cluster, 0.0) + value - mean
+    groups = len(residuals)
+    squares = math.fsum(residual**2 for residual in residuals.values())
+    error = math.sqrt(groups / (groups - 1) * squares) / len(values)
+    return mean, error, groups - 1
+
+
+def case(
+    examples: int, labels: int, *, seed: int = 0, votes: int = 4, alphas: Sequence[float] = ()
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Random sets and plausibilities of a few votes an example, with many ties."""
+    rng = np.random.default_rng(seed)
+    names = [f"e{i:04d}" for i in range(examples)]
+    answers = [f"l{k}" for k in range(labels)]
+    counts = rng.multinomial(votes, [1 / labels] * labels, size=examples)
+    shape = (examples, labels, *([len(alphas)] if alphas else []))
+    dims = ("example", "label", *(["alpha"] if alphas else []))
+    coords = {"example": names, "label": answers, **({"alpha": list(alphas)} if alphas else {})}
+    sets = xr.DataArray(rng.random(shape) < 0.6, dims=dims, coords=coords)
+    lam = xr.DataArray(
+        counts / votes, dims=("example", "label"), coords={"example": names, "label": answers}
+    )
+    return sets, lam
