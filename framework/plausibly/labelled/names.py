@@ -20,10 +20,16 @@ MENTION_BLOCK = "mention_block"
 MENTION_WEIGHT = "mention_weight"
 
 DENOMINATOR = "denominator"
+PLAUSIBILITIES = "plausibilities"
+WEIGHT = "weight"
+LABEL_NAME = "label_name"
 
 KIND = "kind"
 UNLISTED = "unlisted"
+LABELS_DECLARED = "labels_declared"
+LEFT_OUT = "left_out"
 SEAL = "seal"
 SCALE = "scale"
 
 UNKNOWN_ANNOTATOR = -1
+NO_LABEL = -1

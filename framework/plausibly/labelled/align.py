@@ -1,0 +1,165 @@
+"""Alignment by name: the same labels in the same order, the same examples in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from plausibly.errors import InputError, counted, listed
+from plausibly.labelled import names
+from plausibly.labelled.left_out import with_left_out
+from plausibly.labelled.near import difference, near_pair
+from plausibly.labelled.text import does, name_texts, positions, quoted, several
+
+
+def match_labels(
+    array: xr.DataArray,
+    labels: Sequence[str],
+    *,
+    whose: str,
+    other: str,
+    name: str = "labels-differ",
+    do: str = "",
+) -> xr.DataArray:
+    """Return the array with its labels in the order of `labels`.
+
+    Parameters
+    ----------
+    array : DataArray, (..., label)
+        Labels under unique text names.
+    labels : sequence of str
+        The names and the order wanted.
+    whose, other : str
+        What the messages call the owner of the array, and of `labels`.
+    name : str
+        Name of the message.
+    do : str
+        What to do about it, where the caller knows better than the hint.
+
+    Raises
+    ------
+    InputError
+        Where the names are not the same, with those on either side alone and, where two are
+        alike, with the pair.
+    """
+    here = name_texts(array.indexes[names.LABEL])
+    wanted = list(labels)
+    if here == wanted:
+        return array
+    lost = [label for label in wanted if label not in set(here)]
+    surplus = [label for label in here if label not in set(wanted)]
+    if lost or surplus:
+        raise _labels_differ(surplus, lost, len(wanted), whose, other, name, do)
+    return array.isel({names.LABEL: positions(here, wanted)})
+
+
+def _labels_differ(
+    surplus: Sequence[str],
+    lost: Sequence[str],
+    size: int,
+    whose: str,
+    other: str,
+    name: str,
+    do: str,
+) -> InputError:
+    pair = near_pair(surplus, lost)
+    if surplus:
+        many = "a label" if len(surplus) == 1 else several(len(surplus), "label")
+        what = f"{does(whose, 'have')} {many} that {does(other, 'lack')}"
+        got = listed(map(quoted, surplus))
+        if lost:
+            got += f", without {listed(map(quoted, lost))}"
+    else:
+        what = f"{does(whose, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
+        got = f"{counted(size - len(lost))} of them"
+    advice = f"add {'it' if len(lost) == 1 else 'them'}, or leave it out of {other}"
+    if pair:
+        why = difference(*pair)
+        got = quoted(pair[0]) + (f" ({why})" if why else f" and there {quoted(pair[1])}")
+        strip = "--strip, or " if pair[0].strip() == pair[1].strip() else ""
+        advice = f'{strip}--rename "{pair[0]}={pair[1]}"'
+    elif surplus and not lost:
+        advice = f"declare every label where {other} are made: --labels, labels=[...]"
+    return InputError(
+        name,
+        what,
+        expected=f"the same {several(size, 'name')}",
+        got=got,
+        do=do or advice,
+        whose=whose,
+        details={"only_here": list(surplus), "only_there": list(lost)},
+    )
+
+
+def match_examples(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray,
+    *,
+    only_common: bool = False,
+    whose: str = "predictions",
+    other: str = "plausibilities",
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return both arrays for the same examples, in the order of the predictions.
+
+    Parameters
+    ----------
+    predictions, plausibilities : DataArray, (example, ...)
+        Examples under unique text names.
+    only_common : bool
+        Whether to go on with the examples that both have; what goes is counted in the attribute
+        ``left_out`` of the array that had it.
+    whose, other : str
+        What the messages call the owners.
+
+    Raises
+    ------
+    InputError
+        ``examples-differ`` where one has an example that the other lacks (with `only_common`:
+        where they share none), with the pair of names that are most alike.
+    """
+    here = name_texts(predictions.indexes[names.EXAMPLE])
+    there = name_texts(plausibilities.indexes[names.EXAMPLE])
+    if here == there:
+        return predictions, plausibilities
+    place = positions(there, here)
+    common = np.flatnonzero(place >= 0)
+    surplus, lost = len(here) - common.size, len(there) - common.size
+    if (surplus or lost) and not (only_common and common.size):
+        raise _examples_differ(here, there, common.size, whose, other)
+    matched = plausibilities.isel({names.EXAMPLE: place[common]})
+    if not surplus:
+        return predictions, with_left_out(matched, {f"not in {whose}": lost})
+    kept = predictions.isel({names.EXAMPLE: common})
+    return (
+        with_left_out(kept, {f"not in {other}": surplus}),
+        with_left_out(matched, {f"not in {whose}": lost}),
+    )
+
+
+def _examples_differ(
+    here: Sequence[str], there: Sequence[str], common: int, whose: str, other: str
+) -> InputError:
+    known = set(there)
+    surplus = [name for name in here if name not in known]
+    known = set(here)
+    lost = [name for name in there if name not in known]
+    owner, lacking, of = (whose, lost, other) if lost else (other, surplus, whose)
+    pair = near_pair(surplus, lost)
+    got = f'"{pair[0]}" here and "{pair[1]}" there' if pair else ""
+    if not pair:
+        got = f"{listed(lacking)} only {'there' if lost else 'here'}"
+        if lost and surplus:
+            got += f", {listed(surplus)} only here"
+    return InputError(
+        "examples-differ",
+        f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
+        expected="equal names",
+        got=got,
+        do=f"mend the names, or --only-common (recorded, {counted(common)} stay)"
+        if common
+        else "mend the names: none is in both",
+        whose=whose,
+        details={"only_here": surplus, "only_there": lost},
+    )

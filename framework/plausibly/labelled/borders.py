@@ -1,0 +1,221 @@
+"""What may cross the border: predictions and plausibilities under names, rows that mean something.
+
+Everything past these checks may rely on it: dims (example, label) in this order, rows contiguous
+in memory (so that no sum depends on the layout that the caller had), names as text and unique,
+finite floats.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from plausibly.arrays import Floats, Ints
+from plausibly.errors import InputError, warn
+from plausibly.labelled import names
+from plausibly.labelled.named import check_finite, named_floats, refuse_rows, span
+from plausibly.labelled.near import near
+from plausibly.labelled.packed import is_packed, unpack
+from plausibly.labelled.rows import check_answered as check_answered
+from plausibly.labelled.text import quoted
+
+SCALES = ("probability", "logit", "independent", "any")
+_SUM_WITHIN = 0.01
+_PLAUSIBILITIES_WITHIN = 1e-6
+_HARD_SHARE, _HARD_LEAST = 0.95, 20
+
+
+def check_predictions(
+    predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
+) -> xr.DataArray:
+    """Return predictions as the framework reads them; the caller's array is not changed.
+
+    Parameters
+    ----------
+    predictions : DataArray
+        Dims ``example`` and ``label`` in any order, both with names; other coordinates of these
+        dims are kept.
+    whose : str
+        What the messages call them, such as the file.
+    scale : {"probability", "logit", "independent", "any"}, optional
+        What the numbers are: probabilities whose rows sum to 1 within 0.01; logits; one
+        probability a label, each on its own; any finite score. None: the attribute ``scale`` of
+        the array, else ``"probability"``.
+
+    Returns
+    -------
+    DataArray
+        Dims (example, label), float32 or float64 as given, other numbers as float64; names as
+        text; attribute ``scale``.
+
+    Raises
+    ------
+    InputError
+        ``predictions-unlabelled``, ``dims-differ``, ``examples-unnamed``, ``labels-unnamed``,
+        ``example-twice``, ``label-twice``, ``scale-unknown``, ``numbers-expected``,
+        ``probabilities-not-finite``, ``probabilities-negative``, ``probabilities-above-one``,
+        ``rows-do-not-sum``.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``probabilities-hard`` where nearly all rows are only 0 and 1.
+    """
+    array = named_floats(predictions, whose, "predictions")
+    scale = str(array.attrs.get(names.SCALE, "probability")) if scale is None else scale
+    if scale not in SCALES:
+        meant = near(scale, SCALES)
+        raise InputError(
+            "scale-unknown",
+            f"{whose}: no scale {quoted(scale)}",
+            expected=" | ".join(SCALES),
+            do=f"--scale {meant or 'probability'}",
+            whose=whose,
+        )
+    array = array.assign_attrs({names.SCALE: scale})
+    check_finite(array, whose, "probabilities-not-finite")
+    if scale in ("probability", "independent"):
+        _check_between(array, whose)
+    if scale == "probability":
+        _check_sums(array, whose)
+        values: Floats = array.values
+        hard = float(((values == 0) | (values == 1)).all(axis=1).mean())
+        if hard >= _HARD_SHARE and values.shape[0] >= _HARD_LEAST and values.shape[1] > 1:
+            share = "all" if hard == 1 else f"{hard:.1%}".replace("%", " %")
+            warn(
+                "probabilities-hard",
+                f"{whose}, {share} of rows are only 0 and 1",
+                expected="probabilities; labels tie scores: sets are one label or all",
+                do="save the softmax, not its argmax",
+                whose=whose,
+                stacklevel=2,
+            )
+    return array
+
+
+def check_plausibilities(
+    plausibilities: xr.DataArray | xr.Dataset, *, whose: str = "plausibilities"
+) -> xr.DataArray:
+    """Return plausibilities as the framework reads them; the caller's array is not changed.
+
+    Parameters
+    ----------
+    plausibilities : DataArray or Dataset
+        Dims ``example`` and ``label`` in any order, both with names; or the packed form.
+    whose : str
+        What the messages call them.
+
+    Returns
+    -------
+    DataArray
+        Dims (example, label), float32 or float64 as given, names as text. A coordinate
+        ``denominator`` stays only if every plausibility is a whole number of its units.
+
+    Raises
+    ------
+    InputError
+        ``plausibilities-unlabelled``, ``dims-differ``, ``examples-unnamed``, ``labels-unnamed``,
+        ``example-twice``, ``label-twice``, ``numbers-expected``, ``plausibilities-not-finite``,
+        ``plausibilities-negative``, or ``plausibilities-do-not-sum`` (tolerance 1e-6), naming the
+        examples.
+    """
+    if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
+        plausibilities = unpack(plausibilities)
+    array = named_floats(plausibilities, whose, "plausibilities")
+    values: Floats = array.values
+    check_finite(array, whose, "plausibilities-not-finite")
+    low = values.min(axis=1)
+    if (low < 0).any():
+        refuse_rows(
+            "plausibilities-negative",
+            array,
+            low < 0,
+            "below 0",
+            whose,
+            expected="0 to 1, each row a distribution over labels",
+            got=f"{low.min():.4g}",
+            do="mend these rows",
+        )
+    sums = values.sum(axis=1, dtype=np.float64)
+    off = np.abs(sums - 1) > _PLAUSIBILITIES_WITHIN
+    if off.any():
+        refuse_rows(
+            "plausibilities-do-not-sum",
+            array,
+            off,
+            "that do not sum to 1",
+            whose,
+            expected=f"1 within {_PLAUSIBILITIES_WITHIN:g}",
+            got=span(sums[off]),
+            do="mend these rows, or lam / lam.sum('label') if they are weights",
+        )
+    return _with_exact_denominator(array)
+
+
+def _check_between(array: xr.DataArray, whose: str) -> None:
+    """Refuse probabilities below 0; above 1 those that each stand alone."""
+    values: Floats = array.values
+    low, high = float(values.min()), float(values.max())
+    if low < 0:
+        logits = high > 1 or low < -1
+        refuse_rows(
+            "probabilities-negative",
+            array,
+            np.any(values < 0, axis=1),
+            "below 0",
+            whose,
+            expected="0 to 1",
+            got=f"{span(values)}" + (", which look like logits" if logits else ""),
+            do="--scale logit, if they are" if logits else "mend these rows, or --bad-rows drop",
+        )
+    if array.attrs.get(names.SCALE) == "independent" and high > 1:
+        refuse_rows(
+            "probabilities-above-one",
+            array,
+            np.any(values > 1, axis=1),
+            "above 1",
+            whose,
+            expected="0 to 1, one probability a label",
+            got=span(values),
+            do="--scale any, if they are scores",
+        )
+
+
+def _check_sums(array: xr.DataArray, whose: str) -> None:
+    values: Floats = array.values
+    sums = values.sum(axis=1, dtype=np.float64)
+    off = np.abs(sums - 1) > _SUM_WITHIN
+    if off.any():
+        percent = bool((np.abs(sums[off] / 100 - 1) <= _SUM_WITHIN).all())
+        refuse_rows(
+            "rows-do-not-sum",
+            array,
+            off,
+            f"sum to {span(sums[off])}",
+            whose,
+            expected=f"1 within {_SUM_WITHIN}; "
+            + ("are they percentages?" if percent else "is a label missing?"),
+            do="--normalise" if percent else "add its column, --normalise, or --scale independent",
+        )
+
+
+def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
+    """Return the array without a denominator of which its rows are not whole multiples.
+
+    Arithmetic on plausibilities, such as a mean of two, keeps coordinates that no longer hold.
+    Without the coordinate masses are rounded up, which is valid for all rows.
+    """
+    if names.DENOMINATOR not in array.coords:
+        return array
+    column = array.coords[names.DENOMINATOR]
+    fits = column.dims == (names.EXAMPLE,) and column.dtype.kind in "iu"
+    if fits:
+        total: Ints = column.values
+        values: Floats = array.values
+        units = values.astype(np.float64) * total[:, None]
+        error = np.abs(units - np.rint(units)).max(axis=1)
+        within = np.maximum(_PLAUSIBILITIES_WITHIN, 4 * np.finfo(values.dtype).eps * total)
+        fits = bool((total > 0).all() and (error <= np.minimum(within, 0.25)).all())
+    if not fits:
+        return array.drop_vars(names.DENOMINATOR)
+    return array.assign_coords({names.DENOMINATOR: column.astype(np.int64)})

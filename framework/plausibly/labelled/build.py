@@ -1,0 +1,270 @@
+"""From plain records to the annotation table: the path that all kinds of answer share.
+
+A kind only says what one answer means (`parse`); names, codes, order and the checks across
+responses are made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.errors import InputError, listed
+from plausibly.labelled import names
+from plausibly.labelled.near import near
+from plausibly.labelled.records import Records, check_once, read_columns
+from plausibly.labelled.table import AnnotationTable, build_table
+from plausibly.labelled.text import check_names, name_texts, quoted, several
+from plausibly.protocols import Record
+
+Mention: TypeAlias = tuple[str, int, float]
+"""Label, rank block (1 where there are no ranks), weight (1 where there are no weights)."""
+
+Answer: TypeAlias = tuple[Mention, ...]
+"""What one response names; an empty one is an empty answer."""
+
+
+class AnswerRefused(Exception):
+    """An answer that a kind cannot read: `parse` raises it, the framework names the response.
+
+    Parameters
+    ----------
+    name : str
+        Name of the message.
+    says : str
+        What the annotator does, as it follows the name of one: ``'ranks "eczema" twice'``.
+    expected, got, do : str
+        As in `plausibly.errors.InputError`.
+    """
+
+    def __init__(self, name: str, says: str, *, expected: str, got: str = "", do: str) -> None:
+        super().__init__(name, says)
+        self.name = name
+        self.says = says
+        self.expected = expected
+        self.got = got
+        self.do = do
+
+
+def table_from_records(
+    kind: str,
+    records: Iterable[Record],
+    labels: Sequence[object] | None,
+    parse: Callable[[object], Answer],
+    *,
+    blocks: bool = False,
+    weights: bool = False,
+    unlisted: str = "excluded",
+    left_out: Mapping[str, int] | None = None,
+) -> AnnotationTable:
+    """Return the annotation table of plain records; their order does not matter.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of answer, written into the table.
+    records : iterable of (example, annotator, answer)
+        Names are taken as text, exactly as written; annotator None = unknown.
+    labels : sequence or None
+        The declared labels, in order; None: those that are named, sorted, and the table says so.
+    parse : callable
+        Turns one answer into its mentions; raises `AnswerRefused` where it cannot. A mention of
+        weight 0 declares its label and is not kept.
+    blocks, weights : bool
+        Whether mentions have rank blocks, and weights.
+    unlisted : {"excluded", "unknown"}
+        What it means that a response does not name a label.
+    left_out : mapping of str to int, optional
+        Responses that the caller did not pass on, by reason.
+
+    Returns
+    -------
+    AnnotationTable
+        Examples and annotators sorted by name.
+
+    Raises
+    ------
+    InputError
+        ``annotations-empty``, ``record-invalid``, ``response-twice``, ``label-unknown``, or what
+        `parse` refuses. ``details["records"]`` holds the places (from 0) of the records at fault,
+        so that a reader can name lines.
+    """
+    declared = None if labels is None else name_texts(labels)
+    if declared is not None:
+        check_names(declared, names.LABEL, whose="the declared labels")
+    columns, answers = read_columns(records)
+    check_once(columns)
+    answer, distinct = _answers(columns, answers, parse)
+    known = _labels(columns, answer, distinct, declared)
+    return _table(
+        kind,
+        columns,
+        answer,
+        distinct,
+        known,
+        blocks=blocks,
+        weights=weights,
+        unlisted=unlisted,
+        labels_declared=declared is not None,
+        left_out=left_out,
+    )
+
+
+def _answers(
+    columns: Records, answers: Sequence[object], parse: Callable[[object], Answer]
+) -> tuple[NDArray[np.int64], list[Answer]]:
+    """Return the code of the answer in each record, and the distinct answers, sorted."""
+    read: dict[str, int] = {}  # texts repeat: each is parsed once
+    distinct: dict[Answer, int] = {}
+    codes: list[int] = []
+    refused: list[tuple[int, AnswerRefused]] = []
+    for place, raw in enumerate(answers):
+        code = read.get(raw) if type(raw) is str else None
+        if code is None:
+            try:
+                answer = parse(raw)
+            except AnswerRefused as refusal:
+                refused.append((place, refusal))
+                continue
+            code = distinct.setdefault(tuple(sorted(answer)), len(distinct))
+            if type(raw) is str:
+                read[raw] = code
+        codes.append(code)
+    if refused:
+        raise _refusal(columns, refused)
+    ordered = sorted(distinct)
+    rank = np.empty(len(ordered), np.int64)
+    rank[[distinct[answer] for answer in ordered]] = np.arange(len(ordered))
+    return rank[np.array(codes, np.int64)], ordered
+
+
+def _refusal(columns: Records, refused: Sequence[tuple[int, AnswerRefused]]) -> InputError:
+    """Return the error about the first kind of refusal, by name of example."""
+    refused = sorted(refused, key=lambda item: columns.who(item[0]))
+    place, first = refused[0]
+    alike = [where for where, refusal in refused if refusal.name == first.name]
+    got = first.got
+    if len(alike) > 1:
+        examples = sorted({columns.example_of(where) for where in alike})
+        many = f"{several(len(alike), 'such response')}, about {listed(examples)}"
+        got = f"{got}; {many}" if got else many
+    return InputError(
+        first.name,
+        f"{columns.who(place)} {first.says}",
+        expected=first.expected,
+        got=got,
+        do=first.do,
+        whose="annotations",
+        details={
+            "examples": [columns.example_of(where) for where in alike],
+            "records": sorted(alike),
+        },
+    )
+
+
+def _labels(
+    columns: Records,
+    answer: NDArray[np.int64],
+    distinct: Sequence[Answer],
+    declared: list[str] | None,
+) -> list[str]:
+    named = sorted({label for mentions in distinct for label, _, _ in mentions})
+    if declared is None:
+        if not named:
+            raise InputError(
+                "annotations-empty",
+                "annotations name no label",
+                expected="an answer that names a label, or declared labels",
+                got=f"{several(answer.size, 'empty answer')}",
+                do="labels=[...], or look at what the file holds",
+                whose="annotations",
+            )
+        check_names(named, names.LABEL, whose="annotations")
+        return named
+    outside = set(named).difference(declared)
+    if outside:
+        raise _label_unknown(columns, answer, distinct, declared, outside)
+    return declared
+
+
+def _label_unknown(
+    columns: Records,
+    answer: NDArray[np.int64],
+    distinct: Sequence[Answer],
+    declared: Sequence[str],
+    outside: set[str],
+) -> InputError:
+    faulty = np.array([any(m[0] in outside for m in mentions) for mentions in distinct])
+    places = np.flatnonzero(faulty[answer]).tolist()
+    votes = sum(m[0] in outside for place in places for m in distinct[answer[place]])
+    first = min(places, key=columns.who)
+    label = next(m[0] for m in distinct[answer[first]] if m[0] in outside)
+    meant = near(label, declared)
+    suggestion = f"did you mean {quoted(meant)}? mend it" if meant else "mend it"
+    return InputError(
+        "label-unknown",
+        f"{columns.who(first)} says {quoted(label)}",
+        expected=f"one of {several(len(declared), 'declared label')}",
+        got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
+        do=f"{suggestion}, or declare it: labels=[..., {quoted(label)}]",
+        whose="annotations",
+        details={"labels": sorted(outside), "votes": votes, "records": places},
+    )
+
+
+def _table(
+    kind: str,
+    columns: Records,
+    answer: NDArray[np.int64],
+    distinct: Sequence[Answer],
+    labels: Sequence[str],
+    *,
+    blocks: bool,
+    weights: bool,
+    unlisted: str,
+    labels_declared: bool,
+    left_out: Mapping[str, int] | None,
+) -> AnnotationTable:
+    examples, example = _sorted(columns.examples, columns.example)
+    annotators, annotator = _sorted(columns.annotators, columns.annotator)
+    order = np.lexsort((answer, annotator, example))
+    example, annotator, answer = example[order], annotator[order], answer[order]
+    code = {label: place for place, label in enumerate(labels)}
+    kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
+    size = np.array([len(mentions) for mentions in kept], np.int64)
+    start = np.cumsum(size) - size
+    mention_response = np.repeat(np.arange(answer.size), size[answer])
+    within = np.arange(mention_response.size) - np.repeat(
+        np.cumsum(size[answer]) - size[answer], size[answer]
+    )
+    mention = start[answer][mention_response] + within
+    flat = [item for mentions in kept for item in mentions]
+    label = np.array([code[item[0]] for item in flat], np.int64)
+    block = np.array([item[1] for item in flat], np.int64)
+    weight = np.array([item[2] for item in flat], np.float64)
+    return build_table(
+        kind,
+        examples=examples,
+        annotators=annotators,
+        labels=labels,
+        response_example=example,
+        response_annotator=annotator,
+        mention_response=mention_response,
+        mention_label=label[mention],
+        mention_block=block[mention] if blocks else None,
+        mention_weight=weight[mention] if weights else None,
+        unlisted=unlisted,
+        labels_declared=labels_declared,
+        left_out=left_out,
+    )
+
+
+def _sorted(texts: Sequence[str], codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return names sorted, and the codes that follow them; code -1 stays."""
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.full(len(texts) + 1, -1, np.int64)
+    rank[order] = np.arange(len(texts))
+    return [texts[place] for place in order], rank[codes]

@@ -1,0 +1,86 @@
+"""What a table says of itself in two lines."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from plausibly.arrays import Floats
+from plausibly.errors import counted
+from plausibly.labelled import names
+from plausibly.labelled.left_out import read_left_out
+from plausibly.labelled.rows import Rows
+from plausibly.labelled.seal import is_intact
+from plausibly.labelled.text import several
+
+_SKIPPED = {"label-set": "empty"}
+
+
+def describe(table: xr.Dataset) -> str:
+    """Return two lines: how much there is, then of what kind, how disputed, and what is not in."""
+    if not is_intact(table):
+        return (
+            "annotations  detached: the rows no longer fit the names\n"
+            "  made by isel, sel, sortby or the like; use plausibly.select(ann, example=...)"
+        )
+    rows = Rows.of(table)
+    each = rows.votes()
+    spread = f" ({_span(each)} each)" if rows.n else ""
+    first = ", ".join(
+        (
+            several(rows.n, "example"),
+            _annotators(rows),
+            f"{_amount(float(each.sum()))} responses{spread}",
+            several(rows.labels, "label") + ("" if table.attrs[names.LABELS_DECLARED] else " seen"),
+        )
+    )
+    kind = str(table.attrs[names.KIND])
+    parts = [kind]
+    if (each > 0).any():
+        parts.append(f"{_disputed(rows):.0%} of examples disputed".replace("%", " %"))
+    excluded = not_counted(table)
+    if excluded:
+        parts.append("not counted: " + ", ".join(f"{counted(v)} {k}" for k, v in excluded.items()))
+    return f"annotations  {first}\n  {'; '.join(parts)}"
+
+
+def not_counted(table: xr.Dataset) -> dict[str, int]:
+    """Return how many responses count for nothing, by reason: empty answers, then `left_out`."""
+    rows = Rows.of(table)
+    empty = int((rows.mentions == 0).sum())
+    reason = _SKIPPED.get(str(table.attrs[names.KIND]), "skipped")
+    return {**({reason: empty} if empty else {}), **read_left_out(table.attrs)}
+
+
+def _annotators(rows: Rows) -> str:
+    known = rows.table.sizes[names.ANNOTATOR]
+    unknown = bool((rows.annotator == names.UNKNOWN_ANNOTATOR).any())
+    if not known:
+        return "annotators unknown"
+    return several(known, "annotator") + (" and unknown ones" if unknown else "")
+
+
+def _amount(weight: float) -> str:
+    return counted(round(weight)) if weight == round(weight) else f"{weight:,.1f}"
+
+
+def _span(each: Floats) -> str:
+    low, high = float(each.min()), float(each.max())
+    return _amount(low) if low == high else f"{_amount(low)} to {_amount(high)}"
+
+
+def _disputed(rows: Rows) -> float:
+    """Return the share of answered examples with two responses that differ.
+
+    Responses of an example are all equal exactly when each mention in one of them is in all:
+    mentions = distinct mentions x responses.
+    """
+    example = rows.example[rows.response]
+    shares = np.unique(rows.share, return_inverse=True)[1]
+    mention = np.column_stack((example, rows.label, rows.block, shares))
+    distinct = np.unique(mention, axis=0)[:, 0]
+    answered = rows.example[rows.mentions > 0]
+    responses, different, mentions = (
+        np.bincount(part, minlength=rows.n) for part in (answered, distinct, example)
+    )
+    return float((mentions != different * responses).sum() / (responses > 0).sum())

@@ -1,0 +1,135 @@
+"""An array under names: the checks that predictions and plausibilities share."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Bools, Floats
+from plausibly.errors import InputError, counted, listed
+from plausibly.labelled import names
+from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
+
+
+def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
+    """Return (example, label) floats under text names, contiguous."""
+    if not isinstance(array, xr.DataArray):
+        raise InputError(
+            f"{what}-unlabelled",
+            f"{whose}: a {type(array).__name__} has no names for its rows and columns",
+            expected="a DataArray with the dims example and label",
+            got=f"a {type(array).__name__}",
+            do='xarray.DataArray(values, dims=("example", "label"), '
+            'coords={"example": ids, "label": labels})',
+            whose=whose,
+        )
+    wanted = (names.EXAMPLE, names.LABEL)
+    if set(array.dims) != set(wanted):
+        raise InputError(
+            "dims-differ",
+            f"{whose}: the dims are {listed(array.dims) or 'none'}",
+            expected="example and label",
+            got=listed(array.dims) or "none",
+            do=f"{what}.rename(...) them, or select one entry of the others",
+            whose=whose,
+        )
+    array = array.transpose(*wanted)
+    for dim in wanted:
+        array = _named(array, dim, whose, what)
+    values: NDArray[Any] = array.values  # Any: what kind of numbers they are is found out here
+    if values.dtype.kind not in "fiub":
+        raise InputError(
+            "numbers-expected",
+            f"{whose}: the entries are not real numbers",
+            expected="floats",
+            got=f"dtype {values.dtype}",
+            do=f"{what}.astype(float)",
+            whose=whose,
+        )
+    if not values.size:
+        raise InputError(
+            f"{what}-empty",
+            f"{whose}: there is nothing in it",
+            expected="one example and one label, or more",
+            got=f"{several(values.shape[0], 'example')}, {several(values.shape[1], 'label')}",
+            do="look at what was selected or read",
+            whose=whose,
+        )
+    narrow = values.dtype.kind == "f" and values.dtype.itemsize == np.dtype(np.float32).itemsize
+    return array.copy(data=np.ascontiguousarray(values, np.float32 if narrow else np.float64))
+
+
+def _named(array: xr.DataArray, dim: str, whose: str, what: str) -> xr.DataArray:
+    size = array.sizes[dim]
+    if dim not in array.indexes:
+        raise InputError(
+            f"{dim}s-unnamed",
+            f"{whose}: {several(size, dim)} and no {dim} names",
+            expected="names in order; an order is never guessed",
+            do=f"{what}.assign_coords({dim}=[...])",
+            whose=whose,
+        )
+    texts = name_texts(array.indexes[dim])
+    check_names(texts, dim, whose=whose)
+    if array.coords[dim].dtype.kind == "U":
+        return array
+    return array.assign_coords({dim: text_array(texts)})
+
+
+def span(numbers: Floats) -> str:
+    """Return the range of the numbers in four digits."""
+    low, high = float(numbers.min()), float(numbers.max())
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _rows(array: xr.DataArray, mask: Bools) -> list[str]:
+    return name_texts(array.indexes[names.EXAMPLE][np.flatnonzero(mask)])
+
+
+def refuse_rows(
+    name: str,
+    array: xr.DataArray,
+    mask: Bools,
+    fault: str,
+    whose: str,
+    *,
+    expected: str,
+    got: str = "",
+    do: str,
+) -> NoReturn:
+    """Raise `InputError` about the examples in `mask`."""
+    rows = _rows(array, mask)
+    raise InputError(
+        name,
+        f"{whose}: {counted(len(rows))} of {several(mask.size, 'row')} {fault} ({listed(rows)})",
+        expected=expected,
+        got=got,
+        do=do,
+        whose=whose,
+        details={"examples": rows},
+    )
+
+
+def check_finite(array: xr.DataArray, whose: str, name: str) -> None:
+    """Raise `InputError` where an entry is NaN or infinite."""
+    values: Floats = array.values
+    # the extremes are finite exactly if all entries are: no mask of the size of the array
+    if np.isfinite(values.min()) and np.isfinite(values.max()):
+        return
+    bad: Bools = ~np.isfinite(values)
+    word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
+    labels = name_texts(array.indexes[names.LABEL][np.flatnonzero(bad.any(axis=0))])
+    rows = _rows(array, np.any(bad, axis=1))
+    do = "predict these again, or --bad-rows drop (recorded)"
+    raise InputError(
+        name,
+        f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})",
+        expected="finite numbers",
+        got=f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}",
+        do="mend these rows" if name.startswith("plaus") else do,
+        whose=whose,
+        details={"examples": rows, "labels": labels},
+    )

@@ -1,0 +1,215 @@
+"""The columns of an annotation table as plain arrays, and sums over them that have no order.
+
+Sums of floats depend on the order of their terms. Plausibilities must not depend on the order of
+rows, so terms that are not whole numbers are sorted before they are added.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Bools, Floats, Ints
+from plausibly.errors import InputError, counted, listed
+from plausibly.labelled import names
+from plausibly.labelled.seal import check_table
+from plausibly.labelled.text import name_texts, several
+
+Number = TypeVar("Number", np.float64, np.int16)
+
+_EXACT = 2.0**53  # floats below are exact for whole numbers
+
+
+def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
+    """Return the sum of the terms of each cell, the same for every order of the terms.
+
+    Parameters
+    ----------
+    cells : ndarray of int, (term,)
+        The cell, 0 to `size` - 1, to which a term is added.
+    terms : ndarray of float, (term,)
+        What to add.
+    size : int
+        Number of cells.
+
+    Returns
+    -------
+    ndarray of float64, (cell,)
+        Exact where all terms are whole numbers and their total is below 2^53.
+    """
+    if not whole(terms):
+        order = np.lexsort((terms, cells))
+        cells, terms = cells[order], terms[order]
+    return np.bincount(cells, weights=terms, minlength=size).astype(np.float64, copy=False)
+
+
+def whole(terms: Floats) -> bool:
+    """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
+    return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < _EXACT)
+
+
+@attrs.frozen(kw_only=True)
+class Rows:
+    """The columns of one table; missing ones filled with what they mean.
+
+    Attributes
+    ----------
+    table : Dataset
+        Where they come from.
+    n, labels : int
+        Number of examples and of labels.
+    example, annotator : ndarray of int, (response,)
+        Codes.
+    weight : ndarray of float64, (response,)
+        How many times a response counts; 1 where the table does not say.
+    response, label, block : ndarray of int, (mention,)
+        Codes; block 1 where the table has no ranks.
+    share : ndarray of float64, (mention,)
+        Weight of the label in its response; 1 where the table does not say.
+    """
+
+    table: xr.Dataset
+    n: int
+    labels: int
+    example: Ints
+    annotator: Ints
+    weight: Floats
+    response: Ints
+    label: Ints
+    block: Ints
+    share: Floats
+
+    @classmethod
+    def of(cls, table: xr.Dataset) -> Rows:
+        """Return the columns of a table that is known to be in order."""
+        responses = table.sizes[names.RESPONSE]
+        mentions = table.sizes[names.MENTION]
+        return cls(
+            table=table,
+            n=table.sizes[names.EXAMPLE],
+            labels=table.sizes[names.LABEL],
+            example=table[names.RESPONSE_EXAMPLE].values,
+            annotator=table[names.RESPONSE_ANNOTATOR].values,
+            weight=_column(table, names.RESPONSE_WEIGHT, responses, np.float64),
+            response=table[names.MENTION_RESPONSE].values,
+            label=table[names.MENTION_LABEL].values,
+            block=_column(table, names.MENTION_BLOCK, mentions, np.int16),
+            share=_column(table, names.MENTION_WEIGHT, mentions, np.float64),
+        )
+
+    @property
+    def mentions(self) -> Ints:
+        """Number of mentions of each response: ndarray of int64, (response,)."""
+        return np.bincount(self.response, minlength=self.example.size)
+
+    def by_example(self, terms: Floats) -> NDArray[np.float64]:
+        """Return sums (example,) of one term a mention."""
+        return ordered_sum(self.example[self.response], terms, self.n)
+
+    def by_label(self, terms: Floats) -> NDArray[np.float64]:
+        """Return sums (example, label) of one term a mention."""
+        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
+        return ordered_sum(cells, terms, self.n * self.labels).reshape(self.n, self.labels)
+
+    def votes(self) -> NDArray[np.float64]:
+        """Return the total weight (example,) of the responses that name a label."""
+        terms = np.where(self.mentions > 0, self.weight, 0.0)
+        return ordered_sum(self.example, terms, self.n)
+
+    def plausibilities(self, values: Floats, *, denominator: Ints | None = None) -> xr.DataArray:
+        """Return (example, label) values under the names of the table.
+
+        Parameters
+        ----------
+        values : ndarray of float, (example, label)
+            Rows that sum to 1.
+        denominator : ndarray of int, (example,), optional
+            Where the values of an example are counts over a total: that total.
+        """
+        coords = {
+            name: variable
+            for name, variable in self.table.coords.items()
+            if set(variable.dims) <= {names.EXAMPLE, names.LABEL}
+        }
+        array = xr.DataArray(
+            values,
+            dims=(names.EXAMPLE, names.LABEL),
+            coords=coords,
+            name=names.PLAUSIBILITIES,
+            attrs={
+                name: self.table.attrs[name]
+                for name in (names.LABELS_DECLARED, names.LEFT_OUT)
+                if name in self.table.attrs
+            },
+        )
+        if denominator is None:
+            return array
+        return array.assign_coords(
+            {names.DENOMINATOR: (names.EXAMPLE, denominator.astype(np.int64))}
+        )
+
+
+def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
+    if name not in table.variables:
+        return np.ones(size, dtype)
+    values: NDArray[Number] = table[name].values
+    return values
+
+
+def answered_mask(rows: Rows) -> Bools:
+    """Return which examples (example,) have a response that names a label and counts."""
+    return rows.votes() > 0
+
+
+def check_answered(table: xr.Dataset, *, whose: str = "annotations") -> None:
+    """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
+    rows = Rows.of(table)
+    _check_answered(rows, whose)
+
+
+def answered_rows(
+    table: xr.Dataset, accepts: frozenset[str], *, whose: str = "annotations"
+) -> Rows:
+    """Return the columns of a table that an aggregator can use: the first line of each.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table.
+    accepts : frozenset of str
+        Kinds that the aggregator reads.
+    whose : str
+        What the messages call the table.
+
+    Raises
+    ------
+    InputError
+        What `check_table` raises, or ``example-unanswered`` where an example has no response that
+        names a label.
+    """
+    rows = Rows.of(check_table(table, accepts, whose=whose))
+    _check_answered(rows, whose)
+    return rows
+
+
+def _check_answered(rows: Rows, whose: str) -> None:
+    unanswered = np.flatnonzero(~answered_mask(rows))
+    if not unanswered.size:
+        return
+    asked = np.bincount(rows.example, minlength=rows.n)[unanswered] > 0
+    skipped, never = int(asked.sum()), int((~asked).sum())
+    shown = name_texts(rows.table.indexes[names.EXAMPLE][unanswered])
+    raise InputError(
+        "example-unanswered",
+        f"{whose}: {counted(len(shown))} of {several(rows.n, 'example')} "
+        f"{'has' if len(shown) == 1 else 'have'} no response ({listed(shown)})",
+        expected="one or more",
+        got=f"0 ({counted(skipped)} skipped by all, {counted(never)} never assigned)",
+        do='--unanswered drop, in Python unanswered="drop" (recorded in the result)',
+        whose=whose,
+        details={"examples": shown, "skipped": skipped, "never": never},
+    )

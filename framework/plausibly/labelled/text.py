@@ -1,0 +1,119 @@
+"""Names of examples, labels and annotators as text: ``7`` and ``"7"`` are the same name."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.errors import InputError, counted, listed
+
+
+def is_missing(value: object) -> bool:
+    """Return whether `value` stands for "nothing here": None, NaN, or the NA of pandas."""
+    if isinstance(value, str):
+        return False
+    if value is None:
+        return True
+    if isinstance(value, numbers.Real):
+        return math.isnan(value)
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def is_name(value: object) -> bool:
+    """Return whether `value` is one name: text, a number, a date; nothing that holds several."""
+    return isinstance(value, (str, bytes, numbers.Number, np.generic, datetime.date))
+
+
+def name_text(value: object) -> str:
+    """Return a name as text, exactly as written; bytes are read as UTF-8."""
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def name_texts(values: Iterable[object]) -> list[str]:
+    """Return each name as text."""
+    return [value if type(value) is str else name_text(value) for value in values]
+
+
+def text_array(names: Sequence[str]) -> NDArray[np.str_]:
+    """Return names as a coordinate of fixed-width text; also where there are none."""
+    return np.array(names, dtype=np.str_)
+
+
+def quoted(name: object) -> str:
+    """Return a label between quotation marks, so that a space at its end can be seen."""
+    return f'"{name}"'
+
+
+def several(number: int, noun: str) -> str:
+    """Return a count with its noun: ``1 label``, ``3,000 labels``."""
+    return f"{counted(number)} {noun}" if number == 1 else f"{counted(number)} {noun}s"
+
+
+def does(whose: str, verb: str) -> str:
+    """Return subject and verb: ``predictions lack``, ``cnn.parquet lacks``."""
+    if whose.endswith("s") and "." not in whose:
+        return f"{whose} {verb}"
+    return f"{whose} has" if verb == "have" else f"{whose} {verb}s"
+
+
+def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
+    """Raise `InputError` where names repeat, are empty, or cannot be stored.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names along one dim.
+    noun : str
+        ``"example"``, ``"label"`` or ``"annotator"``: what they name, and the name of the message.
+    whose : str
+        What they belong to, as the message says it.
+
+    Raises
+    ------
+    InputError
+        ``NOUN-twice`` or ``NOUN-unnamed``, with the rows.
+    """
+    rows: dict[str, int] = {}
+    repeated: list[str] = []
+    for row, name in enumerate(names):
+        first = rows.setdefault(name, row)
+        if first != row:
+            repeated.append(name)
+            if len(repeated) == 1:
+                pair = (first, row)
+    if repeated:
+        again = len(set(repeated))
+        places = f"{'column' if noun == 'label' else 'row'}s {pair[0] + 1:,} and {pair[1] + 1:,}"
+        more = f" (and {several(again - 1, noun)} more again)" if again > 1 else ""
+        raise InputError(
+            f"{noun}-twice",
+            f"{does(whose, 'name')} {repeated[0]} in {places}{more}",
+            expected=f"each {noun} once",
+            got=f"{several(len(repeated), 'name')} too many",
+            do="keep one",
+            whose=whose,
+            details={f"{noun}s": list(dict.fromkeys(repeated))},
+        )
+    unfit = [row for name, row in rows.items() if not name or "\0" in name]
+    if unfit:
+        raise InputError(
+            f"{noun}-unnamed",
+            f"{does(whose, 'have')} {several(len(unfit), noun)} without a usable name",
+            expected="text with at least one character, and no NUL",
+            got=f"row {listed(row + 1 for row in unfit)}",
+            do=f"name each {noun}",
+            whose=whose,
+            details={"rows": unfit},
+        )
+
+
+def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64]:
+    """Return the place of each wanted name among `names`, -1 where it is not there."""
+    places = {name: place for place, name in enumerate(names)}
+    found = (places.get(name, -1) for name in wanted)
+    return np.fromiter(found, dtype=np.int64, count=len(wanted))
