@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from plausibly.conformal.files import load_predictor
     from plausibly.conformal.predictor import ConformalPredictor
     from plausibly.errors import InputError, PlausiblyWarning
-    from plausibly.evaluation import compare, evaluate
+    from plausibly.evaluation.evaluate import evaluate
+    from plausibly.evaluation.study import compare
     from plausibly.guarantee import Guarantee
     from plausibly.io import read_annotations, read_examples, read_labels, read_predictions
     from plausibly.labelled.frame import to_frame
@@ -55,9 +56,9 @@ _HOME = {
     "PlausiblyWarning": "plausibly.errors",
     "aggregate": "plausibly.conformal.aggregate",
     "calibrate": "plausibly.conformal.calibrate",
-    "compare": "plausibly.evaluation",
+    "compare": "plausibly.evaluation.study",
     "concat": "plausibly.labelled.joined",
-    "evaluate": "plausibly.evaluation",
+    "evaluate": "plausibly.evaluation.evaluate",
     "load_predictor": "plausibly.conformal.files",
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",

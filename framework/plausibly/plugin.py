@@ -50,12 +50,18 @@ if TYPE_CHECKING:
     from plausibly.conformal.evidence import Evidence, Replicates
     from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
     from plausibly.conformal.pvalues import PValues
+    from plausibly.io.files import contents as file_contents
+    from plausibly.io.hints import columns_hint
+    from plausibly.io.numpy_files import read_npy, read_npz
+    from plausibly.io.text import TextTable, read_table
     from plausibly.kernels.masses import settle
     from plausibly.keys import Keys, hash_names
     from plausibly.labelled import names
     from plausibly.labelled.build import table_from_records
+    from plausibly.labelled.near import near
     from plausibly.labelled.seal import check_table
     from plausibly.labelled.table import AnnotationTable, build_table
+    from plausibly.labelled.text import quoted, several
 
 __all__ = [
     "AGGREGATOR",
@@ -93,20 +99,29 @@ __all__ = [
     "Replicates",
     "ScoreFunction",
     "ScoreInput",
+    "TextTable",
     "build_table",
     "check_table",
+    "columns_hint",
     "counted",
     "delta_field",
     "exact",
+    "file_contents",
     "hash_names",
     "held_out_field",
     "hookimpl",
     "listed",
     "names",
+    "near",
+    "quoted",
+    "read_npy",
+    "read_npz",
+    "read_table",
     "require",
     "require_held_out",
     "resolve",
     "settle",
+    "several",
     "table_from_records",
     "warn",
 ]
@@ -123,15 +138,24 @@ _HOME = {
     "Masses": "plausibly.arrays",
     "PValues": "plausibly.conformal.pvalues",
     "Replicates": "plausibly.conformal.evidence",
+    "TextTable": "plausibly.io.text",
     "build_table": "plausibly.labelled.table",
     "check_table": "plausibly.labelled.seal",
+    "columns_hint": "plausibly.io.hints",
     "delta_field": "plausibly.conformal.held_out",
     "exact": "plausibly.conformal.held_out",
+    "file_contents": "plausibly.io.files:contents",
     "hash_names": "plausibly.keys",
     "held_out_field": "plausibly.conformal.held_out",
     "names": "plausibly.labelled.names",
+    "near": "plausibly.labelled.near:near",
+    "quoted": "plausibly.labelled.text",
+    "read_npy": "plausibly.io.numpy_files",
+    "read_npz": "plausibly.io.numpy_files",
+    "read_table": "plausibly.io.text",
     "require_held_out": "plausibly.conformal.held_out",
     "settle": "plausibly.kernels.masses",
+    "several": "plausibly.labelled.text",
     "table_from_records": "plausibly.labelled.build",
 }
 
@@ -139,8 +163,10 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(_HOME[name])
-    value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
+    home, _, attribute = _HOME[name].partition(":")
+    module = import_module(home)
+    is_module = not attribute and home.endswith(f".{name}")
+    value = module if is_module else getattr(module, attribute or name)
     globals()[name] = value
     return value
 

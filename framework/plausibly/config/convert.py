@@ -21,6 +21,7 @@ import cattrs
 from plausibly.config.mistakes import Mistake, Mistakes, Wrong, mistakes_in, unknown_key, written
 from plausibly.config.parameters import Parameter, has_fields, parameters_of
 from plausibly.protocols import KINDS, Kind
+from plausibly.registry.messages import an
 
 T = TypeVar("T")
 
@@ -35,12 +36,14 @@ class Strict:
 
     def __init__(self, create: Create) -> None:
         self._create = create
-        self._cattrs = cattrs.Converter(detailed_validation=False)
-        where = self._cattrs.register_structure_hook_func
-        where(lambda wanted: True, _instance)
-        where(has_fields, self._table)
+        self._cattrs = cattrs.Converter(
+            detailed_validation=False, structure_fallback_factory=lambda _: _instance
+        )
         for plain in _WORDS:
             self._cattrs.register_structure_hook(plain, _scalar)
+        self._cattrs.register_structure_hook(bytes, _instance)
+        where = self._cattrs.register_structure_hook_func
+        where(has_fields, self._table)
         where(_is_anything, lambda value, _: value)
         where(_is_literal, _literal)
         where(_is_many, self._many)
@@ -64,11 +67,11 @@ class Strict:
             With everything that is wrong in the table.
         """
         known = {p.name: p for p in parameters_of(target, typed=bool(parameters))}
-        found = [unknown_key(key, known) for key in parameters if key not in known]
+        found = [unknown_key(k, v, known) for k, v in parameters.items() if k not in known]
         values: dict[str, object] = {}
         for name, parameter in known.items():
             if name in parameters:
-                with _below(name, found, name=name):
+                with _below(name, found):
                     values[name] = self._value(parameter, parameters[name])
             elif parameter.required:
                 found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
@@ -155,12 +158,12 @@ class Strict:
 
 
 @contextmanager
-def _below(key: str | int, found: list[Mistake], *, name: str = "") -> Iterator[None]:
+def _below(key: str | int, found: list[Mistake]) -> Iterator[None]:
     """Add to `found` what goes wrong below `key`, and go on: all mistakes are told at once."""
     try:
         yield
     except Exception as error:  # noqa: BLE001  # a validator raises what it likes
-        found += [mistake.below(key) for mistake in mistakes_in(error, name=name)]
+        found += [mistake.below(key) for mistake in mistakes_in(error)]
 
 
 def expected(wanted: object) -> str:
@@ -170,7 +173,7 @@ def expected(wanted: object) -> str:
     arguments = [a for a in typing.get_args(wanted) if a not in (Ellipsis, types.NoneType)]
     kind = _kind_of(wanted)
     if kind is not None:
-        return f"the name, table or object of {_article(kind.name)}"
+        return f"the name, table or object of {an(kind.name)}"
     if _is_literal(wanted):
         return " or ".join(written(value) for value in typing.get_args(wanted))
     if _is_union(wanted):
@@ -187,8 +190,10 @@ def expected(wanted: object) -> str:
     return "anything" if _is_anything(wanted) else getattr(wanted, "__name__", str(wanted))
 
 
-def _article(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+def signature(target: Callable[..., object]) -> str:
+    """Return the parameters of `target` in words, for messages."""
+    takes = [f"{p.name} ({expected(p.type)})" for p in parameters_of(target, typed=True)]
+    return ", ".join(takes) or "no parameters"
 
 
 def _kind_of(wanted: object) -> Kind[Any] | None:
@@ -254,7 +259,7 @@ def _literal(value: object, wanted: object) -> object:
 
 
 def _instance(value: object, wanted: object) -> object:
-    """Pass on what already is of a type that no table can write, such as an enum or an array."""
+    """Pass on what already is of a type that no table can write, such as an array."""
     origin = typing.get_origin(wanted) or wanted
     if not isinstance(origin, type) or isinstance(value, origin):
         return value

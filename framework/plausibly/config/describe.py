@@ -7,7 +7,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from plausibly.config.mistakes import Mistake, parameter_error
+from plausibly.config.mistakes import Mistake, ParameterError
 from plausibly.config.parameters import has_fields, parameters_of
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import problems
@@ -39,11 +39,11 @@ def described(component: object, describe: Describe, whose: str) -> dict[str, ob
                 Mistake(
                     parameter.name,
                     "cannot be written down: it is no number, text, list, table or component",
-                    "make the component a frozen attrs class with plain parameters",
+                    advice="make the component a frozen attrs class with plain parameters",
                 )
             )
     if mistakes:
-        raise parameter_error(whose, mistakes)
+        raise ParameterError.about(whose, mistakes)
     return table
 
 
@@ -63,9 +63,9 @@ def plain(value: object, describe: Describe) -> object:
         return sorted((plain(item, describe) for item in value), key=repr)
     if isinstance(value, Mapping):
         return {str(key): plain(item, describe) for key, item in value.items()}
-    for kind in KINDS:
-        if not problems(value, kind.protocol):
-            return describe(kind, value)
+    kinds = [kind for kind in KINDS if not problems(value, kind.protocol)]
+    if kinds:
+        return describe(kinds[0], value)
     if has_fields(type(value)):
         return {
             p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Real
@@ -10,6 +11,8 @@ from numbers import Real
 import attrs
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
+
+_OF_ATTRS = re.compile(r"'\w+' (?P<rule>must be .+): (?P<value>.+)")
 
 
 @attrs.frozen
@@ -22,29 +25,43 @@ class Mistake:
         Where: ``inner.draws``, ``many[1].by``; empty for the table itself.
     text : str
         What is wrong, in one line.
-    do : str
-        What to write instead, where that is known.
-    unknown : str
-        The key, where the mistake is a key that the component does not have.
+    key, value : str
+        What to write instead, ``key = value``, where that is known; `key` is a path as well.
+    advice : str
+        What to do, where it is something else.
+    unknown : bool
+        Whether the mistake is a key that the component does not have.
     """
 
     path: str
     text: str
-    do: str = ""
-    unknown: str = ""
+    key: str = ""
+    value: str = ""
+    advice: str = ""
+    unknown: bool = False
 
     def below(self, key: str | int) -> Mistake:
         """Return the mistake as seen from one level further out."""
-        head = f"[{key}]" if isinstance(key, int) else key
-        dot = "." if self.path and not self.path.startswith("[") else ""
-        return attrs.evolve(self, path=f"{head}{dot}{self.path}")
+        fix = joined(key, self.key) if self.value else ""
+        return attrs.evolve(self, path=joined(key, self.path), key=fix)
+
+    @property
+    def do(self) -> str:
+        """What can be typed instead."""
+        return f"write {self.key} = {self.value}" if self.key else self.advice
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}" if self.path else self.text
 
 
+def joined(key: str | int, path: str) -> str:
+    """Return the path that leads through `key` to `path`."""
+    head = f"[{key}]" if isinstance(key, int) else key
+    return f"{head}{path}" if not path or path.startswith("[") else f"{head}.{path}"
+
+
 class Mistakes(Exception):
-    """All mistakes of one table; becomes a `ComponentError` where the component is known."""
+    """All mistakes of one table; becomes a `ParameterError` where the component is known."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(mistakes)
@@ -52,9 +69,43 @@ class Mistakes(Exception):
 
 
 class ParameterError(ComponentError):
-    """Parameters that a component does not take; `mistakes` holds each of them."""
+    """Parameters that a component does not take: ``component-parameter``."""
 
-    mistakes: tuple[Mistake, ...] = ()
+    @classmethod
+    def about(cls, whose: str, mistakes: Iterable[Mistake], takes: str = "") -> ParameterError:
+        """Return the error about all mistakes in one component's table.
+
+        Parameters
+        ----------
+        whose : str
+            Kind and name of the component.
+        mistakes : iterable of Mistake
+            One or more.
+        takes : str
+            The parameters that there are, to be shown beside several mistakes.
+        """
+        those = tuple(mistakes)
+        if len(those) == 1:
+            where = f", {those[0].path}" if those[0].path else ""
+            what, got, takes = f"{whose}{where}: {those[0].text}", "", ""
+        else:
+            what = f"{whose}: {len(those)} mistakes in its parameters"
+            got = " ".join(f"({number}) {mistake}" for number, mistake in enumerate(those, 1))
+        return cls(
+            "component-parameter",
+            what,
+            expected=takes,
+            got=got,
+            do="; ".join(dict.fromkeys(mistake.do for mistake in those if mistake.do)),
+            whose=whose,
+            details={"mistakes": [attrs.asdict(mistake) for mistake in those]},
+        )
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """Each mistake, for whoever shows the table that this one is part of."""
+        found = self.details["mistakes"]
+        return tuple(Mistake(**m) for m in found) if isinstance(found, list) else ()
 
 
 class Wrong(ValueError):
@@ -62,15 +113,12 @@ class Wrong(ValueError):
 
     Attributes
     ----------
-    expected : str
-        What the parameter takes.
     instead : object or None
         The value that was probably meant.
     """
 
     def __init__(self, expected: str, value: object, instead: object = None) -> None:
         super().__init__(f"expected {expected}, got {said(value)}")
-        self.expected = expected
         self.instead = instead
 
 
@@ -83,7 +131,7 @@ def said(value: object) -> str:
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, list | tuple):
-        return "a list"
+        return f"a list of {len(value)}"
     return f"an object of type {type(value).__name__}"
 
 
@@ -96,26 +144,20 @@ def written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def unknown_key(key: object, known: Iterable[str]) -> Mistake:
+def unknown_key(key: object, value: object, known: Iterable[str]) -> Mistake:
     """Return the mistake of a key that is none of `known`, with the likely one."""
     names = list(known)
     close = get_close_matches(str(key), names, n=1)
     if close:
         text = f'no such parameter; did you mean "{close[0]}"?'
-        return Mistake(str(key), text, f"write {close[0]}", str(key))
+        return Mistake(str(key), text, close[0], written(value), unknown=True)
     those = f"it has {', '.join(names)}" if names else "it has none"
-    return Mistake(str(key), f"no such parameter; {those}", f"leave {key} out", str(key))
+    text = f"no such parameter; {those}"
+    return Mistake(str(key), text, advice=f"leave {key} out", unknown=True)
 
 
-def mistakes_in(error: Exception, *, name: str = "") -> list[Mistake]:
+def mistakes_in(error: Exception) -> list[Mistake]:
     """Return what an error of the converter, or of a component's own checks, says.
-
-    Parameters
-    ----------
-    error : Exception
-        What was raised.
-    name : str
-        The parameter that was read, where it is one.
 
     Raises
     ------
@@ -127,39 +169,17 @@ def mistakes_in(error: Exception, *, name: str = "") -> list[Mistake]:
     if isinstance(error, Mistakes | ParameterError):
         return list(error.mistakes)
     if isinstance(error, Wrong):
-        instead = error.instead
-        return [
-            Mistake(
-                "", str(error), f"write {name} = {written(instead)}" if instead is not None else ""
-            )
-        ]
+        return [Mistake("", str(error), value=_value(error.instead))]
     if isinstance(error, InputError):
         expectation = f"; expected {error.expected}" if error.expected else ""
         got = f"; got {error.got}" if error.got else ""
-        return [Mistake("", f"{error.what}{expectation}{got}", error.do)]
+        return [Mistake("", f"{error.what}{expectation}{got}", advice=error.do)]
     # attrs' own validators put the attribute and the value behind their text.
     text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+    rule = _OF_ATTRS.fullmatch(text)
+    text = f"{rule['rule']}, got {rule['value']}" if rule else text
     return [Mistake("", text or type(error).__name__)]
 
 
-def parameter_error(whose: str, mistakes: Iterable[Mistake]) -> ParameterError:
-    """Return the error ``component-parameter`` about all mistakes in one component's table."""
-    those = tuple(mistakes)
-    first = those[0]
-    if len(those) == 1:
-        where = f", {first.path}" if first.path else ""
-        what, got = f"{whose}{where}: {first.text}", ""
-    else:
-        paths = ", ".join(m.path or "the table" for m in those)
-        what = f"{whose}: {len(those)} mistakes in its parameters ({paths})"
-        got = "; ".join(str(m) for m in those)
-    error = ParameterError(
-        "component-parameter",
-        what,
-        got=got,
-        do="; ".join(dict.fromkeys(m.do for m in those if m.do)),
-        whose=whose,
-        details={"mistakes": [{"path": m.path, "text": m.text, "do": m.do} for m in those]},
-    )
-    error.mistakes = those
-    return error
+def _value(instead: object) -> str:
+    return "" if instead is None else written(instead)

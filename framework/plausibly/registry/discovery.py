@@ -9,8 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata as metadata
 import re
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import attrs
 import pluggy
@@ -65,29 +64,28 @@ def other_plugins() -> tuple[Declared | Failure, ...]:
     """Return the plugins of all other distributions, sorted by distribution and name.
 
     A distribution whose metadata cannot be read is a `Failure` of its own. What is seen twice, such
-    as an editable installation beside a wheel, or a folder on the path under two names, is one.
+    as an editable installation beside a wheel, or one folder on the path under two names, is one.
     """
     names: set[str] = set()
-    failures: list[Failure] = []
+    found: list[Declared | Failure] = []
     for number, distribution in enumerate(metadata.distributions()):
         try:
             if any(point.group == GROUP for point in distribution.entry_points):
                 names.add(normalised(distribution.name))
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
-            unread = Source(_name_of(distribution, number), _name_of(distribution, number))
-            failures.append(Failure(unread, "discovery", error))
-    found: dict[Declared, None] = {}
+            found.append(_unreadable(distribution, number, error))
     for name in sorted(names - {OURS}):
         # The one that Python would import from: the first of this name on the path.
-        found |= dict.fromkeys(_declared_by(metadata.distribution(name)))
-    return (*found, *failures)
+        found += _declared_by(metadata.distribution(name))
+    return tuple(found)
 
 
-def _name_of(distribution: metadata.Distribution, number: int) -> str:
+def _unreadable(distribution: metadata.Distribution, number: int, error: Exception) -> Failure:
     try:
-        return str(distribution.name)
-    except Exception:  # noqa: BLE001  # the metadata of this one are what is broken
-        return f"distribution {number}"
+        name = str(distribution.name)
+    except Exception:  # noqa: BLE001  # its name may be what cannot be read
+        name = f"distribution {number} on the path"
+    return Failure(Source(name, name), "metadata", error)
 
 
 def _declared_by(
@@ -95,7 +93,7 @@ def _declared_by(
 ) -> Iterator[Declared]:
     points = {(p.name, p.value) for p in distribution.entry_points if p.group == GROUP}
     for name, value in sorted(points):
-        source = Source(name, distribution.name, distribution.version, builtin)
+        source = Source(name, distribution.name, distribution.version or "", builtin)
         yield Declared(source, value)
 
 
@@ -122,7 +120,7 @@ def _call(declared: Declared, registrar: Registrar) -> None:
     manager.add_hookspecs(hooks)
     try:
         if ":" in declared.value:
-            raise TypeError(f"the entry point names {declared.value}; name its module alone")
+            raise ImportError(f"the entry point names {declared.value}; it must name a module")
         module = importlib.import_module(declared.value)
     except (Exception, SystemExit) as error:  # somebody's module may raise anything
         raise _Failed("import", error) from error
@@ -136,14 +134,4 @@ def _call(declared: Declared, registrar: Registrar) -> None:
     try:
         manager.hook.plausibly_register(registrar=registrar)
     except (Exception, SystemExit) as error:  # somebody's hook may raise anything
-        raise _Failed("register", error) from error
-
-
-def interpreter() -> str:
-    """Return the environment that was searched, for messages about what is not in it."""
-    return sys.prefix
-
-
-def failed_names(failures: Iterable[Failure]) -> str:
-    """Return the plugins that failed, with the stage of each."""
-    return ", ".join(f"{failure.source} {failure.state}" for failure in failures)
+        raise _Failed("registration", error) from error

@@ -10,18 +10,18 @@ import attrs
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
 
-Stage = Literal["discovery", "name", "import", "hook", "register"]
-"""Where a plugin failed: reading its metadata, its name, its import, finding its hook, the hook."""
+Stage = Literal["metadata", "name", "import", "hook", "registration"]
+"""Where a plugin failed: its metadata, its name, its import, finding its hook, or calling it."""
 
 THIS_RUN = "(this run)"
 """Plugin name of components that were registered in this process."""
 
 EXPECTED: dict[Stage, str] = {
-    "discovery": "readable entry points",
+    "metadata": "readable entry points",
     "name": "a plugin name of its own",
     "import": "a module",
     "hook": "one function register(registrar) with @hookimpl",
-    "register": "a hook that only registers components",
+    "registration": "a hook that only registers components",
 }
 
 
@@ -59,7 +59,7 @@ def reason_of(error: BaseException) -> str:
         expectation = f": expected {error.expected}" if error.expected else ""
         return f"{error.what}{expectation}" + (f", got {error.got}" if error.got else "")
     text = " ".join(str(error).split())
-    if isinstance(error, ImportError | LookupError) and type(error) is not KeyError and text:
+    if text and (isinstance(error, ImportError) or type(error) is LookupError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -164,4 +164,4 @@ class Failure:
         """What can be typed now."""
         if self.source.builtin:
             return "reinstall plausibly: its installation is incomplete"
-        return f"plausibly plugins list, or pip uninstall {self.source.distribution}"
+        return f"pip uninstall {self.source.distribution}, or mend it"

@@ -12,6 +12,7 @@ import pluggy
 from plausibly.errors import ComponentError, listed
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.entries import Entry, Source
+from plausibly.registry.messages import an
 
 P = TypeVar("P")
 
@@ -47,7 +48,7 @@ def checked_entry(
         plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")
         raise ComponentError(
             "component-name",
-            f"{source} calls {'an' if kind.name[0] in 'a' else 'a'} {kind.name} {name!r}",
+            f"{source} calls {an(kind.name)} {name!r}",
             expected="lower-case letters, digits and single hyphens",
             got=repr(name),
             do=f'call it "{plain}"' if plain else "give it such a name",

@@ -182,7 +182,7 @@ def with_others(
     """Return the mistake, with the components that do have such a parameter."""
     from plausibly.config.parameters import parameters_of
 
-    if not mistake.unknown or mistake.path != mistake.unknown or "did you mean" in mistake.text:
+    if not mistake.unknown or mistake.key or "." in mistake.path:
         return mistake
     having = []
     for other in entries():
@@ -191,11 +191,9 @@ def with_others(
                 names = [p.name for p in parameters_of(other.load())]
             except ComponentError:  # it cannot be loaded: then it is no advice
                 continue
-            having += [other.name] * (mistake.unknown in names)
+            having += [other.name] * (mistake.path in names)
     if not having:
         return mistake
-    verb = "has" if len(having) == 1 else "have"
-    return attrs.evolve(
-        mistake,
-        text=f"no such parameter; {' and '.join(having)} {verb} it",
-    )
+    *most, last = having
+    those = f"{', '.join(most)} and {last} have it" if most else f"{last} has it"
+    return attrs.evolve(mistake, text=f"no such parameter; {those}")

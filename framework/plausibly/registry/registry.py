@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from plausibly import errors
-from plausibly.errors import ComponentError
+from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import ComponentLike, Kind
 from plausibly.registry import messages
 from plausibly.registry.conformance import members, problems
 from plausibly.registry.discovery import Declared, other_plugins, own_plugins, run_hook
 from plausibly.registry.entries import EXPECTED, THIS_RUN, Entry, Failure, Source
 from plausibly.registry.hooks import checked_entry
+
+if TYPE_CHECKING:
+    from plausibly.config.convert import Strict
 
 P = TypeVar("P")
 
@@ -40,6 +43,7 @@ class Registry:
         self._entries: dict[tuple[str, str, str], Entry] = {}
         self._plugins: dict[str, Source] = {}
         self._failures: list[Failure] = []
+        self._strict: Strict | None = None
         self._warned = 0
         self._seen_own = False
         self._seen_others = False
@@ -74,6 +78,7 @@ class Registry:
             distributions offer one. A name of ours always means ours.
         """
         self._load_own()
+        self._warn_of_failures()
         plugin, _, bare = name.rpartition(":")
         ours = [e for e in self._called(kind, bare, plugin) if e.source.builtin]
         if ours:
@@ -245,16 +250,18 @@ class Registry:
             )
 
     def _build(self, kind: Kind[P], entry: Entry, given: Mapping[str, object]) -> P:
-        from plausibly.config.convert import Strict
-        from plausibly.config.mistakes import Mistakes, parameter_error
+        from plausibly.config.convert import Strict, signature
+        from plausibly.config.mistakes import Mistakes, ParameterError
 
-        target = entry.load()
+        target, whose = entry.load(), f'{kind.name} "{entry.name}"'
+        if self._strict is None:
+            self._strict = Strict(self.create)
         try:
-            component = Strict(self.create).build(target, given)
+            component = self._strict.build(target, given)
         except Mistakes as error:
             mistakes = [messages.with_others(m, kind, entry, self.entries) for m in error.mistakes]
-            raise parameter_error(f'{kind.name} "{entry.name}"', mistakes) from error
-        return self._checked(kind, component, f'{kind.name} "{entry.name}"', entry.source)
+            raise ParameterError.about(whose, mistakes, signature(target)) from error
+        return self._checked(kind, component, whose, entry.source)
 
     def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:
         found = problems(component, kind.protocol)
@@ -278,8 +285,7 @@ class Registry:
             # A target may name another module of the same package, which re-exports the class.
             top = cls.__module__.partition(".")[0]
             for entry in here:
-                same_package = isinstance(entry.target, str) and entry.target.startswith(f"{top}.")
-                if same_package and entry.load() is cls:
+                if str(entry.target).startswith(top) and _is_at(entry, cls):
                     return entry
         raise ComponentError(
             "component-unregistered",
@@ -296,6 +302,13 @@ class Registry:
         same = self._called(kind, entry.name, "")
         mine = entry.source.builtin or entry.source.plugin == THIS_RUN
         return entry.name if (mine and same == [entry]) or entry.source.builtin else entry.qualified
+
+
+def _is_at(entry: Entry, cls: type[object]) -> bool:
+    try:
+        return entry.load() is cls
+    except InputError:  # what cannot be loaded made no component
+        return False
 
 
 def _identity(target: object) -> object:
