@@ -1,0 +1,107 @@
+"""Which modules a file imports, read from its syntax tree and not from its text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+ROOTS = {"plausibly": "framework", "plausibly_builtins": "plugins"}
+
+
+@attrs.frozen
+class Import:
+    """One imported name: the module that is asked for it, what it is called here, and when.
+
+    Attributes
+    ----------
+    module, name : str
+        ``from module import name``; the name is empty for ``import module``.
+    bound : str
+        The name under which the importing module knows it.
+    line : int
+        Where the import stands.
+    deferred : bool
+        Whether it waits for a call of a function.
+    """
+
+    module: str
+    name: str
+    bound: str
+    line: int
+    deferred: bool
+
+    def names(self) -> set[str]:
+        """Return the package, the module and the name with its module, to compare with a list."""
+        return {self.module.split(".")[0], self.module, f"{self.module}.{self.name}"}
+
+
+@attrs.frozen
+class Floor:
+    """One row of the table in ``docs/architecture.md``; libraries None = any."""
+
+    number: int
+    modules: frozenset[str]
+    libraries: frozenset[str] | None
+
+
+def _types_only(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def imports_of(source: str, module: str, *, package: bool = False) -> Iterator[Import]:
+    """Yield the imports in `source`, the text of `module`, but for those of type checkers alone."""
+    parents = module.split(".") if package else module.split(".")[:-1]
+
+    def walk(node: ast.AST, deferred: bool) -> Iterator[Import]:
+        if isinstance(node, ast.If) and _types_only(node.test):
+            for other in node.orelse:
+                yield from walk(other, deferred)
+            return
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, "", alias.asname or alias.name, node.lineno, deferred)
+        elif isinstance(node, ast.ImportFrom):
+            above = parents[: len(parents) - node.level + 1] if node.level else []
+            asked = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield Import(asked, alias.name, alias.asname or alias.name, node.lineno, deferred)
+        inner = deferred or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, inner)
+
+    return walk(ast.parse(source), False)
+
+
+def modules(project: Path) -> dict[str, Path]:
+    """Return the modules of both import packages by dotted name."""
+    found = {}
+    for package, root in ROOTS.items():
+        for path in sorted((project / root / package).rglob("*.py")):
+            parts = path.relative_to(project / root).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def asked_for(found: Import, known: dict[str, Path]) -> str:
+    """Return the module that an import loads: ``from a import b`` may mean the module ``a.b``."""
+    inner = f"{found.module}.{found.name}"
+    return inner if inner in known else found.module
+
+
+def floors(page: str) -> list[Floor]:
+    """Return the rows of the table of floors in the text of the architecture page."""
+    rows = re.findall(r"^\| *(\d+) *\|([^|]*)\|[^|]*\|([^|]*)\|$", page, re.MULTILINE)
+    return [
+        Floor(
+            int(number),
+            frozenset(re.findall(r"`([\w.]+)`", inside)),
+            None if "any" in libraries else frozenset(re.findall(r"`([\w.]+)`", libraries)),
+        )
+        for number, inside, libraries in rows
+    ]
