@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import eval_oracles as oracle
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import eval_oracles as oracle
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import TIES, Ties
 

@@ -21,7 +21,9 @@ def tied_labels(lam: Sequence[float]) -> list[int]:
     return [label for label, p in enumerate(lam) if p == largest]
 
 
-def voted(inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0) -> Fraction:
+def voted(
+    inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0
+) -> Fraction:
     """Whether a set holds the voted label, under a tie policy."""
     tied = tied_labels(lam)
     held = [bool(inside[label]) for label in tied]

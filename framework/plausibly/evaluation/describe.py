@@ -10,11 +10,13 @@ from collections.abc import Iterator
 import attrs
 import xarray as xr
 
+from plausibly.conformal.labelled_sets import GUARANTEES, OVERLAP
 from plausibly.errors import counted
 from plausibly.evaluation.evaluate import AMBIGUITY
 from plausibly.evaluation.summary import ENDS
 from plausibly.guarantee import Guarantee, rounded
 from plausibly.labelled import names
+from plausibly.labelled.left_out import read_left_out
 
 WIDTH = 80
 AGGREGATED = "aggregated_coverage"
@@ -82,9 +84,10 @@ def as_json(evaluation: xr.Dataset) -> dict[str, object]:
     evaluation : Dataset
         From `evaluate`.
     """
-    attributes = {
-        name: value for name, value in evaluation.attrs.items() if name not in ("guarantees",)
-    }
+    attributes = {str(name): value for name, value in evaluation.attrs.items()}
+    attributes.pop(GUARANTEES, None)  # each result has its own
+    if names.LEFT_OUT in attributes:
+        attributes[names.LEFT_OUT] = read_left_out(evaluation.attrs)
     results: list[dict[str, object]] = []
     for plane in _planes(evaluation):
         promise = _promise(plane)
@@ -121,7 +124,7 @@ def _alpha(plane: xr.Dataset) -> float | None:
 
 def _promise(plane: xr.Dataset) -> Guarantee | None:
     """Return the guarantee of the sets at this alpha."""
-    stated = [Guarantee.from_json(one) for one in json.loads(plane.attrs.get("guarantees", "[]"))]
+    stated = [Guarantee.from_json(one) for one in json.loads(plane.attrs.get(GUARANTEES, "[]"))]
     alpha = _alpha(plane)
     if alpha is None:
         return stated[0] if len(stated) == 1 else None
@@ -214,7 +217,7 @@ def _verdict(plane: xr.Dataset) -> str:
             f"promised {rounded(promise.level)}, measured {decimal(aggregated.mean)}: "
             f"{_judged(promise, level, aggregated)}{_weakness(plane, level)}"
         )
-    overlap = int(plane.attrs.get("calibration_overlap", 0))
+    overlap = int(plane.attrs.get(OVERLAP, 0))
     if overlap:
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
     return text

@@ -7,20 +7,22 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs, intervals, summary
 from plausibly.evaluation.intervals import IntervalMethod
-from plausibly.keys import Keys, hash_names
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
+from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, names
+from plausibly.labelled.left_out import read_left_out, with_left_out
 
 AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
 STRATA_FROM = (0.5, 0.8)
 _SLACK = 1e-6  # 0.1 + 0.7 is an eight tenth, whatever its last bit says
 
-_CARRIED = ("guarantees", "fingerprint", "calibration_overlap", "left_out")
+_CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
 def evaluate(
@@ -93,21 +95,15 @@ def evaluate(
     policy = inputs.check_ties(ties)
     intervals.check_method(interval, confidence)
     inside = inputs.as_sets(sets)
-    overlap = min(int(sets.attrs.get("calibration_overlap", 0)), inside.sizes[names.EXAMPLE])
+    overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
     if overlap:
         _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE])
     lam = inputs.as_plausibilities(plausibilities)
     labels = tuple(map(str, inside[names.LABEL].values))
     lam = align.match_labels(lam, labels, whose="plausibilities", other=inputs.SETS)
-    inside, lam = align.match_examples(inside, lam, only_common=only_common)
-    if not inside.sizes[names.EXAMPLE]:
-        raise InputError(
-            "nothing-to-evaluate",
-            "the prediction sets and the plausibilities have no example in common",
-            expected="one example or more",
-            got="none",
-            do="pass sets for the examples that were annotated",
-        )
+    inside, lam = align.match_examples(
+        inside, lam, only_common=only_common, whose=inputs.SETS, other="plausibilities"
+    )
 
     hashes = hash_names(inside[names.EXAMPLE].values)
     uniform = Keys(seed).child("evaluate/ties").uniform(hashes)[:, 0]
@@ -117,10 +113,12 @@ def evaluate(
     result = _by_example(inside, values, largest, alpha_dims)
 
     # Rows in an order of their names' keys: no figure depends on the caller's order, not even by
-    # the rounding of a sum, and betting reads the outcomes in an order that does not depend on them.
+    # the rounding of a sum, and betting reads outcomes in an order that they have no part in.
     order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
     arrays = (inside, lam)
-    clusters = None if cluster is None else inputs.codes_of(inputs.example_values(cluster, arrays))[1]
+    clusters = (
+        None if cluster is None else inputs.codes_of(inputs.example_values(cluster, arrays))[1]
+    )
     outcomes = summary.Outcomes(
         values={name: found[order] for name, found in values.items()},
         clusters=None if clusters is None else clusters[order],
@@ -162,6 +160,8 @@ def evaluate(
         result.attrs |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
     if by is not None:
         result.attrs["by"] = by
+    for array in arrays:
+        result = with_left_out(result, read_left_out(array.attrs))
     return result
 
 
@@ -229,5 +229,5 @@ def _reserved(by: str) -> InputError:
         f'the result has a variable of its own called "{by}"',
         expected="a coordinate with another name",
         got=by,
-        do=f'rename it: assign_coords({{"group_{by}": ...}})',
+        do=f'rename it: assign_coords({{"example_{by}": ...}})',
     )

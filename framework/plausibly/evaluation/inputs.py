@@ -31,7 +31,7 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
     return borders.check_plausibilities(given)
 
 
-def as_sets(sets: xr.DataArray) -> xr.DataArray:
+def as_sets(sets: object) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text.
 
     Raises
@@ -40,6 +40,8 @@ def as_sets(sets: xr.DataArray) -> xr.DataArray:
         ``sets-malformed``: other dims, no names, or entries that are neither true nor false;
         and where names repeat.
     """
+    if not isinstance(sets, xr.DataArray):
+        raise _malformed(f"a {type(sets).__name__} without names")
     dims = set(map(str, sets.dims))
     wanted = {names.EXAMPLE, names.LABEL}
     if not wanted <= dims <= wanted | {names.ALPHA}:

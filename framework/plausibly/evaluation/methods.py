@@ -133,7 +133,7 @@ def _read(name: str, table: object) -> Method:
             do=f'did you mean "{close[0]}"?' if close else "leave it out",
             details={"method": name, "keys": unknown},
         )
-    return Method(**cast(dict[str, Any], dict(table)))  # Any: calibrate checks each of them
+    return Method(**cast("dict[str, Any]", dict(table)))  # Any: calibrate checks each of them
 
 
 def _malformed(got: object) -> InputError:

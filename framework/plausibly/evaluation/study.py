@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats
-from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alphas
+from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
@@ -21,9 +21,9 @@ from plausibly.evaluation.heard import Heard
 from plausibly.evaluation.methods import Method, Methods, read_methods
 from plausibly.evaluation.splits import check_share, split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
-from plausibly.keys import hash_names
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
+from plausibly.keys import hash_names
 from plausibly.labelled import align, borders, names
 
 METHOD = "method"
@@ -100,14 +100,7 @@ def compare(
     asked = read_methods(methods)
     policy = inputs.check_ties(ties)
     check_share(test)
-    if isinstance(splits, bool) or not isinstance(splits, int) or splits < 1:
-        raise InputError(
-            "splits-range",
-            f"a study of {splits!r} splits",
-            expected="a whole number from 1 on",
-            got=repr(splits),
-            do="splits=100",
-        )
+    _check_splits(splits)
     model = borders.check_predictions(predictions)
     lam = inputs.as_plausibilities(plausibilities)
     labels = tuple(map(str, model[names.LABEL].values))
@@ -122,7 +115,7 @@ def compare(
     with heard.listening():
         exact = read_alphas(alphas)
     # Asked for as they were given, so that what is said of them names them in the same way.
-    given = [one for one in alphas] if is_several(alphas) else [alphas]
+    given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
     hashes = hash_names(model[names.EXAMPLE].values)
     shape = (len(asked), splits, len(exact))
     found = {name: np.full(shape, np.nan) for name in MEASURES}
@@ -183,6 +176,18 @@ def compare(
     if group is not None and groups is not None:
         study.attrs |= {"group": group, "groups": len(np.unique(groups))}
     return study
+
+
+def _check_splits(splits: object) -> None:
+    """Raise `InputError` unless it is a number of splits."""
+    if isinstance(splits, bool) or not isinstance(splits, (int, np.integer)) or splits < 1:
+        raise InputError(
+            "splits-range",
+            f"a study of {splits!r} splits",
+            expected="a whole number from 1 on",
+            got=repr(splits),
+            do="splits=100",
+        )
 
 
 @attrs.frozen(kw_only=True, eq=False)

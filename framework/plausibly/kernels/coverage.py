@@ -127,7 +127,8 @@ def sizes(sets: Bools) -> NDArray[np.int64]:
     -------
     ndarray of int64, (example,)
     """
-    return np.count_nonzero(sets, axis=1).astype(np.int64, copy=False)
+    counts: NDArray[np.int64] = np.count_nonzero(sets, axis=1).astype(np.int64, copy=False)
+    return counts
 
 
 def _tied(plausibilities: Floats) -> Bools:

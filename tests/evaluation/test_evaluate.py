@@ -1,0 +1,240 @@
+"""`evaluate` against fractions and loops, under permutations, and what it says."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import eval_oracles as oracle
+import numpy as np
+import pytest
+import xarray as xr
+
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation import evaluate, interval
+from plausibly.guarantee import Guarantee
+from plausibly.kernels.coverage import TIES, Ties
+from plausibly.labelled.packed import pack
+
+AVERAGES = ("mean", "low", "high")
+
+
+def with_sites(sets: xr.DataArray) -> xr.DataArray:
+    places = np.arange(sets.sizes["example"])
+    return sets.assign_coords(
+        site=("example", np.where(places % 3 == 0, "north", "south")),
+        patient=("example", places // 4),
+        diagnosis=("example", sets["label"].values[places % sets.sizes["label"]]),
+    )
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_every_example_is_what_fractions_say(ties: Ties) -> None:
+    sets, lam = oracle.case(60, 4, alphas=(0.1, 0.05))
+    found = evaluate(with_sites(sets), lam, ties=ties, true="diagnosis", seed=3)
+    assert found["aggregated_coverage"].dims == ("example", "alpha")
+    for alpha in (0.1, 0.05):
+        for place, name in enumerate(lam["example"].values):
+            here = {"example": name, "alpha": alpha}
+            inside, row = sets.sel(here).values.tolist(), lam.sel(example=name).values.tolist()
+            one = found.sel(here)
+            assert one["aggregated_coverage"] == float(oracle.aggregated(inside, row))
+            assert one["set_size"] == sum(inside)
+            assert one["true_coverage"] == inside[place % 4]
+            if ties != "random":
+                assert one["voted_coverage"] == float(oracle.voted(inside, row, ties))
+            else:
+                held = {inside[label] for label in oracle.tied_labels(row)}
+                assert bool(one["voted_coverage"]) in held
+    tied = sum(len(oracle.tied_labels(row)) > 1 for row in lam.values.tolist())
+    assert found.attrs["tied_share"] == tied / 60 > 0
+    assert (found.attrs["ties"], found.attrs["seed"], found.attrs["labels"]) == (ties, 3, 4)
+
+
+def test_averages_and_shares() -> None:
+    sets, lam = oracle.case(101, 3)
+    found = evaluate(sets, lam)
+    exact = Fraction(0)
+    for inside, row in zip(sets.values.tolist(), lam.values.tolist(), strict=True):
+        exact += oracle.aggregated(inside, row) / 101
+    assert float(found["aggregated_coverage_mean"]) == pytest.approx(float(exact), abs=1e-15)
+    sizes = sets.sum("label")
+    assert found["set_size_mean"] == pytest.approx(float(sizes.mean()))
+    assert found["share_empty"] == float((sizes == 0).mean())
+    assert found["share_singleton"] == float((sizes == 1).mean())
+    assert found["n"] == 101
+    voted = interval(found["voted_coverage"].values)
+    assert float(found["voted_coverage_low"]) == pytest.approx(voted.low)
+    size = interval(sizes.values.astype(float), top=3)
+    assert float(found["set_size_high"]) == pytest.approx(size.high)
+
+
+def test_groups_are_evaluations_of_their_examples() -> None:
+    sets, lam = oracle.case(90, 4, alphas=(0.2,), seed=2)
+    sets = with_sites(sets)
+    found = evaluate(sets, lam, by="site", cluster="patient", ties="fractional")
+    assert found["group_aggregated_coverage_mean"].dims == ("site", "alpha")
+    assert found["group_n"].values.tolist() == [30, 60]
+    for site in ("north", "south"):
+        mine = sets["site"].values == site
+        alone = evaluate(sets[mine], lam[mine], cluster="patient", ties="fractional")
+        for quantity in ("aggregated_coverage", "voted_coverage", "set_size"):
+            for end in AVERAGES:
+                group = found[f"group_{quantity}_{end}"].sel(site=site).values
+                np.testing.assert_allclose(group, alone[f"{quantity}_{end}"].values, rtol=1e-12)
+        assert found["group_share_empty"].sel(site=site) == alone["share_empty"]
+    assert (found.attrs["by"], found.attrs["cluster"], found.attrs["clusters"]) == (
+        "site",
+        "patient",
+        23,
+    )
+
+
+def test_clusters_may_be_a_coordinate_of_the_plausibilities() -> None:
+    sets, lam = oracle.case(40, 3)
+    lam = lam.assign_coords(patient=("example", np.arange(40) // 5))
+    found = evaluate(sets, lam, cluster="patient")
+    values = found["aggregated_coverage"].values
+    mean, error, freedom = oracle.cluster_t(values.tolist(), (np.arange(40) // 5).tolist())
+    assert freedom == 7
+    assert float(found["aggregated_coverage_mean"]) == pytest.approx(mean)
+    reach = float(found["aggregated_coverage_high"]) - mean
+    assert reach == pytest.approx(2.364624 * error, rel=1e-5)
+
+
+def test_strata_follow_the_largest_plausibility() -> None:
+    rows = [[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0.7 + 0.1, 0.2, 0], [0.1 + 0.7, 0.2, 0], [1, 0, 0]]
+    rows += [[0.79, 0.21, 0]]
+    coords = {"example": list("abcdef"), "label": ["x", "y", "z"]}
+    lam = xr.DataArray(rows, dims=("example", "label"), coords=coords)
+    sets = xr.DataArray(np.ones((6, 3), dtype=bool), dims=lam.dims, coords=coords)
+    found = evaluate(sets, lam)
+    assert found["ambiguity"].values.tolist() == ["below .5", ".5 to .8", ".8 and more"]
+    assert found["stratum_n"].values.tolist() == [1, 2, 3]
+    assert found["stratum_aggregated_coverage_mean"].values.tolist() == [1, 1, 1]
+    assert (found["stratum_aggregated_coverage_low"] < 1).all()
+    assert found["largest_plausibility"].values[4] == 1
+
+
+def test_an_empty_stratum_has_no_figures() -> None:
+    sets, lam = oracle.case(20, 2)
+    found = evaluate(sets, lam).sel(ambiguity="below .5")
+    assert found["stratum_n"] == 0
+    assert math.isnan(found["stratum_aggregated_coverage_mean"])
+    assert math.isnan(found["stratum_share_empty"])
+
+
+def test_nothing_depends_on_the_order_of_rows_or_dims() -> None:
+    sets, lam = oracle.case(80, 4, alphas=(0.1, 0.3), seed=7)
+    sets = with_sites(sets)
+    order = np.random.default_rng(0).permutation(80)
+    for method in ("auto", "betting"):
+        first = evaluate(
+            sets, lam, by="site", cluster="patient", ties="random", interval=method, true="diagnosis"
+        )
+        second = evaluate(
+            sets.transpose("alpha", "label", "example")[..., order],
+            lam.transpose()[::-1, order[::-1]],
+            by="site",
+            cluster="patient",
+            ties="random",
+            interval=method,
+            true="diagnosis",
+        )
+        xr.testing.assert_identical(first, second.sel(example=first["example"]))
+
+
+def test_labels_of_the_sets_in_another_order() -> None:
+    sets, lam = oracle.case(50, 4, seed=1)
+    first, second = evaluate(sets, lam, ties="any"), evaluate(sets[:, ::-1], lam, ties="any")
+    xr.testing.assert_allclose(first, second, rtol=1e-14)
+
+
+def test_other_seeds_draw_other_votes() -> None:
+    sets, lam = oracle.case(200, 3, votes=2)
+    one, two = (evaluate(sets, lam, ties="random", seed=seed)["voted_coverage"] for seed in (0, 1))
+    assert (one != two).any()
+    xr.testing.assert_identical(one, evaluate(sets, lam, ties="random")["voted_coverage"])
+
+
+def test_inputs_are_not_changed_and_may_be_read_only() -> None:
+    sets, lam = oracle.case(10, 3)
+    before = (sets.copy(deep=True), lam.copy(deep=True))
+    for array in (sets, lam):
+        array.values.flags.writeable = False
+    evaluate(sets, lam, by=None)
+    xr.testing.assert_identical(sets, before[0])
+    xr.testing.assert_identical(lam, before[1])
+
+
+def test_float32_and_packed_plausibilities() -> None:
+    sets, lam = oracle.case(30, 5, votes=4)
+    wide = evaluate(sets, lam)
+    for other in (lam.astype(np.float32), pack(lam)):
+        xr.testing.assert_identical(wide, evaluate(sets, other))
+
+
+def test_true_labels_are_looked_up_by_name() -> None:
+    sets, lam = oracle.case(12, 3)
+    names = ["unknown here", *lam["example"].values[::-1]]
+    labels = ["l0", *np.resize(["l2", "l0", "l1"], 12)]
+    true = xr.DataArray(labels, dims="example", coords={"example": names})
+    found = evaluate(sets, lam, true=true)
+    for name in lam["example"].values:
+        held = bool(sets.sel(example=name, label=str(true.sel(example=name).item())))
+        assert bool(found["true_coverage"].sel(example=name)) is held
+
+
+def test_sets_carry_their_guarantee_into_the_result() -> None:
+    sets, lam = oracle.case(10, 3)
+    promise = Guarantee(alpha=Fraction(1, 10), level=Fraction(9, 10), why="because")
+    sets = sets.assign_coords(alpha=0.1).assign_attrs(
+        guarantees=json.dumps([promise.to_json()]),
+        fingerprint="b1946ac9",
+        calibration_overlap=0,
+        left_out='{"without a response": 2}',
+    )
+    found = evaluate(sets, lam)
+    assert found["alpha"] == 0.1
+    assert json.loads(found.attrs["guarantees"])[0]["level"] == "9/10"
+    assert found.attrs["fingerprint"] == "b1946ac9"
+    assert json.loads(found.attrs["left_out"]) == {"without a response": 2}
+
+
+def test_only_common_examples_counted_on_both_sides() -> None:
+    sets, lam = oracle.case(10, 3)
+    found = evaluate(sets[2:], lam[:9], only_common=True)
+    assert found["n"] == 7
+    counts = json.loads(found.attrs["left_out"])
+    assert sorted(counts.values()) == [1, 2]
+    with pytest.raises(InputError) as differ:
+        evaluate(sets[2:], lam)
+    assert differ.value.name == "examples-differ"
+    assert differ.value.what == "plausibilities have 2 examples that the prediction sets lack" or (
+        "the prediction sets lack 2 examples" in differ.value.what
+    )
+
+
+@pytest.mark.parametrize(
+    ("overlap", "what"),
+    [
+        (10, "all 10 examples of the prediction sets calibrated their predictor"),
+        (3, "3 of 10 examples of the prediction sets calibrated their predictor"),
+        (99, "all 10 examples of the prediction sets calibrated their predictor"),
+    ],
+)
+def test_evaluated_on_calibration(overlap: int, what: str) -> None:
+    sets, lam = oracle.case(10, 3)
+    with pytest.warns(PlausiblyWarning) as heard:
+        found = evaluate(sets.assign_attrs(calibration_overlap=overlap), lam)
+    assert len(heard) == 1
+    assert heard[0].filename == __file__
+    assert str(heard[0].message).replace("\n  ", " ").startswith(
+        f"warning evaluated-on-calibration: {what}"
+    )
+    assert str(heard[0].message).endswith(
+        "\n  expected  new examples; this coverage is no evidence"
+        "\n  do        evaluate on others, or plausibly.compare for repeated splits"
+    )
+    assert found.attrs["calibration_overlap"] == overlap
