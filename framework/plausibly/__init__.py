@@ -70,17 +70,19 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name == "__version__":
-        value: object = import_module("importlib.metadata").version("plausibly")
-    elif name == "errors":
-        value = import_module("plausibly.errors")
-    elif name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker reads the imports above, and knows a name that is not there
+
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            value: object = import_module("importlib.metadata").version("plausibly")
+        elif name == "errors":
+            value = import_module("plausibly.errors")
+        elif name in _HOME:
+            value = getattr(import_module(_HOME[name]), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -50,18 +50,25 @@ if TYPE_CHECKING:
     from plausibly.conformal.evidence import Evidence, Replicates
     from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
     from plausibly.conformal.pvalues import PValues
+    from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.files import contents as file_contents
     from plausibly.io.hints import columns_hint
-    from plausibly.io.numpy_files import read_npy, read_npz
-    from plausibly.io.text import TextTable, read_table
+    from plausibly.io.text import TextTable, first_row, first_rows, read_table
     from plausibly.kernels.masses import settle
     from plausibly.keys import Keys, hash_names
     from plausibly.labelled import names
-    from plausibly.labelled.build import table_from_records
+    from plausibly.labelled.build import Answer, AnswerRefused, table_from_records
     from plausibly.labelled.near import near
+    from plausibly.labelled.rows import Rows, answered_rows, ordered_sum, whole
     from plausibly.labelled.seal import check_table
     from plausibly.labelled.table import AnnotationTable, build_table
-    from plausibly.labelled.text import quoted, several
+    from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
+    from plausibly.labelled.validity import (
+        check_labels_once,
+        check_responses,
+        refuse_responses,
+        responses_of,
+    )
 
 __all__ = [
     "AGGREGATOR",
@@ -74,6 +81,8 @@ __all__ = [
     "Aggregator",
     "Annotation",
     "AnnotationTable",
+    "Answer",
+    "AnswerRefused",
     "Bools",
     "CalibrationData",
     "Calibrator",
@@ -90,6 +99,7 @@ __all__ = [
     "Kind",
     "Masses",
     "MissingExtra",
+    "NamedArray",
     "PValueCombiner",
     "PValues",
     "PlausiblyWarning",
@@ -97,37 +107,52 @@ __all__ = [
     "Record",
     "Registrar",
     "Replicates",
+    "Rows",
     "ScoreFunction",
     "ScoreInput",
     "TextTable",
+    "answered_rows",
     "build_table",
+    "check_labels_once",
+    "check_responses",
     "check_table",
     "columns_hint",
     "counted",
     "delta_field",
     "exact",
     "file_contents",
+    "first_row",
+    "first_rows",
+    "from_npy",
+    "from_npz",
     "hash_names",
     "held_out_field",
     "hookimpl",
+    "is_missing",
+    "is_name",
     "listed",
+    "name_text",
     "names",
     "near",
+    "ordered_sum",
     "quoted",
-    "read_npy",
-    "read_npz",
     "read_table",
+    "refuse_responses",
     "require",
     "require_held_out",
     "resolve",
+    "responses_of",
     "settle",
     "several",
     "table_from_records",
     "warn",
+    "whole",
 ]
 
 _HOME = {
     "AnnotationTable": "plausibly.labelled.table",
+    "Answer": "plausibly.labelled.build",
+    "AnswerRefused": "plausibly.labelled.build",
     "Bools": "plausibly.arrays",
     "CalibrationData": "plausibly.conformal.data",
     "Evidence": "plausibly.conformal.evidence",
@@ -136,39 +161,55 @@ _HOME = {
     "Ints": "plausibly.arrays",
     "Keys": "plausibly.keys",
     "Masses": "plausibly.arrays",
+    "NamedArray": "plausibly.io.arrays",
     "PValues": "plausibly.conformal.pvalues",
     "Replicates": "plausibly.conformal.evidence",
+    "Rows": "plausibly.labelled.rows",
     "TextTable": "plausibly.io.text",
+    "answered_rows": "plausibly.labelled.rows",
     "build_table": "plausibly.labelled.table",
+    "check_labels_once": "plausibly.labelled.validity",
+    "check_responses": "plausibly.labelled.validity",
     "check_table": "plausibly.labelled.seal",
     "columns_hint": "plausibly.io.hints",
     "delta_field": "plausibly.conformal.held_out",
     "exact": "plausibly.conformal.held_out",
     "file_contents": "plausibly.io.files:contents",
+    "first_row": "plausibly.io.text",
+    "first_rows": "plausibly.io.text",
+    "from_npy": "plausibly.io.arrays",
+    "from_npz": "plausibly.io.arrays",
     "hash_names": "plausibly.keys",
     "held_out_field": "plausibly.conformal.held_out",
+    "is_missing": "plausibly.labelled.text",
+    "is_name": "plausibly.labelled.text",
+    "name_text": "plausibly.labelled.text",
     "names": "plausibly.labelled.names",
     "near": "plausibly.labelled.near:near",
+    "ordered_sum": "plausibly.labelled.rows",
     "quoted": "plausibly.labelled.text",
-    "read_npy": "plausibly.io.numpy_files",
-    "read_npz": "plausibly.io.numpy_files",
     "read_table": "plausibly.io.text",
+    "refuse_responses": "plausibly.labelled.validity",
     "require_held_out": "plausibly.conformal.held_out",
+    "responses_of": "plausibly.labelled.validity",
     "settle": "plausibly.kernels.masses",
     "several": "plausibly.labelled.text",
     "table_from_records": "plausibly.labelled.build",
+    "whole": "plausibly.labelled.rows",
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home, _, attribute = _HOME[name].partition(":")
-    module = import_module(home)
-    is_module = not attribute and home.endswith(f".{name}")
-    value = module if is_module else getattr(module, attribute or name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker reads the imports above, and knows a name that is not there
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home, _, attribute = _HOME[name].partition(":")
+        module = import_module(home)
+        is_module = not attribute and home.endswith(f".{name}")
+        value = module if is_module else getattr(module, attribute or name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

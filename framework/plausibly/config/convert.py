@@ -66,7 +66,8 @@ class Strict:
         Mistakes
             With everything that is wrong in the table.
         """
-        known = {p.name: p for p in parameters_of(target, typed=bool(parameters))}
+        typed = bool(parameters) or any(p.required for p in parameters_of(target))
+        known = {p.name: p for p in parameters_of(target, typed=typed)}
         found = [unknown_key(k, v, known) for k, v in parameters.items() if k not in known]
         values: dict[str, object] = {}
         for name, parameter in known.items():

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -107,6 +108,8 @@ def _check(field: attrs.Attribute[Any]) -> Callable[[object], object]:
         if callable(field.converter):
             value = field.converter(value)
         if field.validator is not None:
-            field.validator(None, field, value)
+            # A rule that compares fields needs the component: it speaks when that is made.
+            with suppress(AttributeError):
+                field.validator(None, field, value)
 
     return check

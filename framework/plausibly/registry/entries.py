@@ -50,7 +50,7 @@ class Source:
         return f"{self.distribution} {self.version}".strip() or "registered here"
 
     def __str__(self) -> str:
-        return f"{self.plugin} ({self.where})"
+        return "this run" if self.plugin == THIS_RUN else f"{self.plugin} ({self.where})"
 
 
 def reason_of(error: BaseException) -> str:

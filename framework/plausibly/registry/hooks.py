@@ -48,7 +48,7 @@ def checked_entry(
         plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")
         raise ComponentError(
             "component-name",
-            f"{source} calls {an(kind.name)} {name!r}",
+            f"{source} offers {an(kind.name)} by a name that is none",
             expected="lower-case letters, digits and single hyphens",
             got=repr(name),
             do=f'call it "{plain}"' if plain else "give it such a name",

@@ -42,11 +42,10 @@ def unknown(
         elif entry.name == bare:
             elsewhere.append(entry)
     expected = "a name from plugins list"
-    close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
+    close = [bare] if bare in known else []
+    close = close or get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
     if close:
         expected += f'; did you mean "{known[close[0]]}"?'
-    if bare in known:
-        expected = f'the plugin that has it: "{known[bare]}"'
     blamed = [f for f in failures if plugin == f.source.plugin or _offers(f, kind, bare)]
     got = ""
     if blamed:
@@ -78,7 +77,7 @@ def clash(kind: Kind[Any], name: str, found: Sequence[Entry]) -> ComponentError:
         "name-clash",
         f'{number} plugins offer the {kind.name} "{name}"',
         expected="one",
-        got=" and ".join(f"{e.source.where} ({e.source.plugin})" for e in found),
+        got=" and ".join(f"{e.source.where} ({e.source.plugin.strip('()')})" for e in found),
         do=f"say {' or '.join(e.qualified for e in found)}",
         whose=name,
         details={"kind": kind.name, "name": name, "plugins": [e.source.plugin for e in found]},

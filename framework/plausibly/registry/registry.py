@@ -260,7 +260,7 @@ class Registry:
             component = self._strict.build(target, given)
         except Mistakes as error:
             mistakes = [messages.with_others(m, kind, entry, self.entries) for m in error.mistakes]
-            raise ParameterError.about(whose, mistakes, signature(target)) from error
+            raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
         return self._checked(kind, component, whose, entry.source)
 
     def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:

@@ -1,0 +1,155 @@
+"""Small components, and plugins made of them in memory or written to a folder."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import ClassVar, Literal
+
+import attrs
+import pytest
+import xarray as xr
+
+from plausibly.plugin import (
+    AGGREGATOR,
+    CalibrationData,
+    Calibrator,
+    Evidence,
+    Floats,
+    Guarantee,
+    Keys,
+    PValues,
+    Registrar,
+    Replicates,
+    hookimpl,
+)
+from plausibly.registry import Registry, Source
+from plausibly.registry.discovery import Declared
+
+Hook = Callable[[Registrar], None]
+
+
+@attrs.frozen(kw_only=True)
+class Frequency:
+    """An aggregator without parameters."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return nothing: these tests aggregate nothing."""
+        raise NotImplementedError
+
+
+@attrs.frozen(kw_only=True)
+class Smoothed(Frequency):
+    """An aggregator with parameters of several types."""
+
+    prior: float = attrs.field(default=1.0, validator=attrs.validators.gt(0.0))
+    rounds: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    ties: Literal["first", "random"] = "first"
+    names: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Drawn:
+    """A calibrator with one parameter."""
+
+    draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return nothing: these tests calibrate nothing."""
+        raise NotImplementedError
+
+
+@attrs.frozen(kw_only=True)
+class By:
+    """A calibrator that wraps others."""
+
+    by: str
+    inner: Calibrator = attrs.field(factory=Drawn)
+    many: tuple[Calibrator, ...] = ()
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return nothing: these tests calibrate nothing."""
+        raise NotImplementedError
+
+
+@attrs.frozen(kw_only=True)
+class Least:
+    """A combiner without parameters."""
+
+    held_out: ClassVar[float] = 0.0
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        """Return nothing: these tests combine nothing."""
+        raise NotImplementedError
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        """Return nothing: these tests promise nothing."""
+        raise NotImplementedError
+
+
+def offering(name: str = "frequency", target: type[Frequency] = Smoothed) -> Hook:
+    """Return the hook of a plugin that offers one aggregator."""
+
+    def hook(registrar: Registrar) -> None:
+        registrar.add(AGGREGATOR, name, target)
+
+    return hook
+
+
+class Plugins:
+    """Plugins in memory: each a module with a hook, ours or somebody's."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self.own: list[Declared] = []
+        self.others: list[Declared] = []
+        self.scans = 0
+        self.imported: list[str] = []
+
+    def add(self, plugin: str, hook: Hook, *, distribution: str = "", version: str = "0.2") -> None:
+        """Add a plugin of `distribution`, or one of ours."""
+        module = ModuleType(f"in_memory_{plugin}_{distribution}".replace("-", "_"))
+
+        def register(registrar: Registrar) -> None:
+            self.imported.append(plugin)
+            hook(registrar)
+
+        module.__dict__["register"] = hookimpl(register)
+        self._monkeypatch.setitem(sys.modules, module.__name__, module)
+        source = Source(plugin, distribution or "plausibly", version, builtin=not distribution)
+        (self.others if distribution else self.own).append(Declared(source, module.__name__))
+
+    def registry(self) -> Registry:
+        """Return a registry that knows these plugins and no installed one."""
+
+        def others() -> list[Declared]:
+            self.scans += 1
+            return self.others
+
+        return Registry(own=lambda: self.own, others=others)
+
+
+def write_distribution(
+    folder: Path,
+    name: str,
+    *,
+    plugins: Mapping[str, str],
+    modules: Mapping[str, str],
+    version: str = "0.1",
+) -> None:
+    """Write an installed distribution: its metadata, its entry points, and its modules."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    info.joinpath("METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8"
+    )
+    points = "\n".join(f"{plugin} = {value}" for plugin, value in plugins.items())
+    info.joinpath("entry_points.txt").write_text(f"[plausibly]\n{points}\n", encoding="utf-8")
+    for module, text in modules.items():
+        (folder / f"{module}.py").write_text(textwrap.dedent(text), encoding="utf-8")
