@@ -94,11 +94,15 @@ class Guarantee:
             text += f", with probability {rounded(self.confidence)} over the calibration"
         return f"{text} (vacuous: every label)" if self.vacuous else text
 
-    def short(self) -> str:
-        """Return the level as tables print it, of the aggregated coverage."""
-        if self.level is None or self.target != "aggregated":
+    def shown_level(self) -> str:
+        """Return the level as text, of whatever label is covered."""
+        if self.level is None:
             return "nothing"
         return f"{rounded(self.level)}, vacuous" if self.vacuous else rounded(self.level)
+
+    def short(self) -> str:
+        """Return what is guaranteed of the aggregated coverage, as tables print it."""
+        return self.shown_level() if self.target == "aggregated" else "nothing"
 
     def rows(self) -> list[tuple[str, str]]:
         """Return title and text of each part, in reading order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Literal
 
@@ -13,6 +12,7 @@ from plausibly.conformal.components import called
 from plausibly.errors import InputError, listed
 from plausibly.keys import Keys
 from plausibly.labelled import borders, names, seal, verbs
+from plausibly.labelled.left_out import with_left_out
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
@@ -94,6 +94,5 @@ def aggregate(
     found = component.aggregate(table, Keys(seed, "aggregator"))
     plausibilities = borders.check_plausibilities(found)
     if dropped:
-        left_out = json.dumps({"without a response": dropped})
-        plausibilities = plausibilities.assign_attrs(left_out=left_out)
+        plausibilities = with_left_out(plausibilities, {"without a response": dropped})
     return plausibilities

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError, warn
-from plausibly.guarantee import rounded
 
 AlphaLike: TypeAlias = str | float | Fraction | Decimal
 """A miscoverage rate: a number or its text."""
@@ -111,7 +110,11 @@ def read_alphas(alpha: Alphas) -> list[Fraction]:
 
 
 def rounded_up(alpha: float) -> str:
-    """Return the least decimal of two significant digits that is not below `alpha`."""
-    digits = 1 - math.floor(math.log10(alpha))
-    scale = 10**digits
-    return rounded(math.ceil(alpha * scale - 1e-9) / scale) if digits <= 4 else f"{alpha:.2g}"
+    """Return the least decimal of one or two digits that is not below `alpha`.
+
+    One digit below a thousandth, where a second says nothing that anybody would type.
+    """
+    exponent = math.floor(math.log10(alpha))
+    digits = -exponent if exponent < -3 else 1 - exponent
+    units = math.ceil(round(alpha * 10**digits, 6))
+    return f"{units / 10**digits:.{digits}f}".removeprefix("0")

@@ -181,8 +181,7 @@ def calibrate(
     }
 
     keys = Keys(seed)
-    examples = tuple(str(name) for name in model[names.EXAMPLE].values)
-    hashes = hash_names(examples)
+    hashes = hash_names(model[names.EXAMPLE].values)
     uniform = keys.child("score").uniform(hashes) if the_score.randomised else None
     values = model.values
     scale = str(model.attrs[names.SCALE])
@@ -193,7 +192,6 @@ def calibrate(
         denominator=None if denominator is None else np.asarray(denominator.values),
         hashes=hashes,
         labels=labels,
-        names=examples,
     )
     aside = held_out_rows(
         the_combiner.held_out, hashes, keys.child("held-out"), _groups(model, group)

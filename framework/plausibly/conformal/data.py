@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Hashes, Ints
-from plausibly.errors import InputError, listed
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_units
 from plausibly.keys import Keys
@@ -32,8 +31,6 @@ class CalibrationData:
         Hashes of the names of the examples: what randomness is keyed by.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
-    names : tuple of str
-        Names of the examples, for messages.
     """
 
     scores: Floats
@@ -41,7 +38,6 @@ class CalibrationData:
     denominator: Ints | None
     hashes: Hashes
     labels: tuple[str, ...]
-    names: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -69,36 +65,17 @@ class CalibrationData:
         Returns
         -------
         units : ndarray of int64, (example, label)
-            Exact counts where the plausibilities state their `denominator`, else rounded up to
-            2^-40, which can only enlarge sets.
+            Exact counts where the plausibilities are counts over their `denominator`, else
+            rounded up to 2^-40, which can only enlarge sets.
         denominator : ndarray of int64, (example,)
-
-        Raises
-        ------
-        InputError
-            ``denominator-wrong`` where a stated denominator does not fit its row.
         """
-        if self.denominator is None or self.denominator.max(initial=0) >= 2**_EXACT_BITS:
-            units, one = float_units(self.plausibilities)
-            return units, np.full(len(self), one, dtype=np.int64)
-        denominator = self.denominator.astype(np.int64)
-        counts = exact_units(self.plausibilities, denominator)
-        if counts is None:
-            alone = zip(self.names, self.plausibilities, denominator, strict=True)
-            wrong = [
-                name
-                for name, row, total in alone
-                if exact_units(row[None, :], np.array([total])) is None
-            ]
-            raise InputError(
-                "denominator-wrong",
-                f"plausibilities are no counts over their denominator: {listed(wrong)}",
-                expected="plausibility times denominator to be whole and to sum to it",
-                do="drop_vars('denominator'), or aggregate the annotations again",
-                whose="plausibilities",
-                details={"examples": wrong},
-            )
-        return counts, denominator
+        if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
+            denominator = self.denominator.astype(np.int64)
+            counts = exact_units(self.plausibilities, denominator)
+            if counts is not None:
+                return counts, denominator
+        units, one = float_units(self.plausibilities)
+        return units, np.full(len(self), one, dtype=np.int64)
 
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
         """Return the data of some examples."""
@@ -108,5 +85,4 @@ class CalibrationData:
             denominator=None if self.denominator is None else self.denominator[rows],
             hashes=self.hashes[rows],
             labels=self.labels,
-            names=tuple(self.names[row] for row in rows),
         )

@@ -284,13 +284,10 @@ class ConformalPredictor:
         ]
         for alpha in (Fraction(1, 10), Fraction(1, 20)):
             promise = self._promise(alpha)
-            voted = " (of the voted label)" if promise.target == "voted" else ""
-            level = (
-                rounded(promise.level) if promise.level is not None and voted else promise.short()
-            )
+            of = "" if promise.target == "aggregated" else " of the voted label"
             lines.append(
                 f"  alpha {float(alpha):g}  threshold {_shown(self._tau(alpha))}  "
-                f"guaranteed {level}{voted}"
+                f"guaranteed {promise.shown_level()}{of}"
             )
         return "\n".join(lines)
 

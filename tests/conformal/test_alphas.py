@@ -1,0 +1,99 @@
+"""Alpha is the decimal that was typed."""
+
+from __future__ import annotations
+
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.conformal.alphas import is_several, read_alpha, read_alphas, rounded_up
+from plausibly.errors import InputError, PlausiblyWarning
+
+
+@given(st.integers(1, 6), st.data())
+def test_every_spelling_of_a_decimal_is_the_same_alpha(digits: int, data: st.DataObject) -> None:
+    """A float, its text, a Decimal and a numpy float are the decimal they show."""
+    units = data.draw(st.integers(1, 10**digits // 2 - 1) if digits > 1 else st.integers(1, 4))
+    exact = Fraction(units, 10**digits)
+    text = f"{units / 10**digits:.{digits}f}"
+    spellings: list[object] = [text, f" {text} ", float(text), Decimal(text), exact]
+    spellings.append(np.float64(text))
+    assert {read_alpha(value) for value in spellings} == {exact}
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.5, 0.0, "1", "-0.1", 2, -1, "0/1", np.inf, "1e3"])
+def test_out_of_range(value: object) -> None:
+    """Only what lies strictly between 0 and 1 is a miscoverage rate."""
+    with pytest.raises(InputError) as refused:
+        read_alpha(value)
+    assert refused.value.name == "alpha-range"
+
+
+@pytest.mark.parametrize("value", [None, True, "ten percent", [0.1], "nan", object, "", "1/0"])
+def test_no_number(value: object) -> None:
+    """What is no number is refused with what it is."""
+    with pytest.raises(InputError, match="which is not a number"):
+        read_alpha(value)
+
+
+def test_a_percentage_is_told_what_was_meant() -> None:
+    """Message 21, for the commonest slip."""
+    with pytest.raises(InputError) as refused:
+        read_alpha(90)
+    assert str(refused.value) == (
+        "error alpha-range: alpha 90 is not a miscoverage rate\n"
+        "  expected  0 < alpha < 1; got 90\n"
+        "  do        alpha=0.1 (--alpha 0.1) for 90 % sets"
+    )
+    with pytest.raises(InputError, match=r"--alpha 0\.05\) for 95 % sets"):
+        read_alpha(5)
+
+
+def test_a_confidence_level_is_doubted() -> None:
+    """Message 22: 0.9 is most likely the coverage."""
+    with pytest.warns(PlausiblyWarning) as caught:
+        assert read_alpha(0.9) == Fraction(9, 10)
+    assert str(caught[0].message) == (
+        "warning alpha-large: alpha 0.9 asks for sets that cover 10 %\n"
+        "  expected  usually 0.01 to 0.3\n"
+        "  do        alpha=0.1 (--alpha 0.1) for 90 % sets"
+    )
+
+
+def test_just_below_a_half_is_not_doubted() -> None:
+    """The doubt begins at one half."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_alpha("0.499999")
+    with pytest.warns(PlausiblyWarning):
+        read_alpha("0.5")
+
+
+def test_several_alphas() -> None:
+    """A sequence is several alphas, a text never is; repeats and none are refused."""
+    assert read_alphas([0.1, "0.05"]) == [Fraction(1, 10), Fraction(1, 20)]
+    assert read_alphas(np.array([0.1, 0.2])) == [Fraction(1, 10), Fraction(1, 5)]
+    assert read_alphas("0.1") == [Fraction(1, 10)]
+    assert is_several((0.1,))
+    assert not is_several("0.1")
+    assert not is_several(0.1)
+    assert not is_several(np.array(0.1))
+    with pytest.raises(InputError, match="alphas are empty or repeat"):
+        read_alphas([0.1, "0.10"])
+    with pytest.raises(InputError, match="no alpha was given"):
+        read_alphas([])
+
+
+@pytest.mark.parametrize(
+    ("alpha", "shown"),
+    [(1 / 13, ".077"), (1 / 3722, ".0003"), (0.3147, ".32"), (0.1, ".10"), (1e-7, ".0000001")],
+)
+def test_least_alphas_are_rounded_up(alpha: float, shown: str) -> None:
+    """A rounded-down alpha would still be vacuous."""
+    assert rounded_up(alpha) == shown
+    assert float(shown) >= alpha - 1e-12

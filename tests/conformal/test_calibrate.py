@@ -1,0 +1,281 @@
+"""What `calibrate` accepts, refuses and keeps apart."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from conformal_world import LABELS, world
+from plausibly.arrays import Floats
+from plausibly.conformal.calibrate import held_out_rows
+from plausibly.conformal.evidence import Replicates
+from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.keys import Keys, hash_names
+from plausibly.plugin import CalibrationData, PValues
+
+
+def test_defaults_are_expected_average_probability() -> None:
+    """The default is the rigorous method without sampling."""
+    p = plausibly.calibrate(*world(40))
+    assert (p.facts.calibrator, p.facts.combiner, p.facts.score) == (
+        "expected",
+        "average",
+        "probability",
+    )
+    assert p.labels == LABELS
+    assert p.n == 40
+
+
+def test_draws_is_a_parameter_of_the_calibrator() -> None:
+    """The shorthand reaches the calibrator, and is refused where there is no such parameter."""
+    predictions, lam = world(40)
+    p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=3)
+    assert p.evidence.m == 3
+    assert plausibly.calibrate(predictions, lam, calibrator="monte-carlo").evidence.m == 10
+    with pytest.raises(InputError, match="draws"):
+        plausibly.calibrate(predictions, lam, calibrator="voted", draws=3)
+    with pytest.raises(InputError, match="draws"):
+        plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=0)
+
+
+def test_components_as_tables_and_objects_are_the_same() -> None:
+    """A name, a table and an object mean one thing."""
+    predictions, lam = world(60)
+    from plausibly_builtins.calibrators.monte_carlo import MonteCarlo
+
+    by_table = plausibly.calibrate(predictions, lam, calibrator={"name": "monte-carlo", "draws": 4})
+    by_object = plausibly.calibrate(predictions, lam, calibrator=MonteCarlo(draws=4))
+    assert by_table.fingerprint == by_object.fingerprint
+
+
+def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:
+    """Same seed, same predictor; another seed, another one; expected needs no seed."""
+    predictions, lam = world(60)
+
+    def made(calibrator: str, seed: int) -> float:
+        p = plausibly.calibrate(predictions, lam, calibrator=calibrator, seed=seed)
+        return float(p.threshold(0.2))
+
+    assert made("monte-carlo", 1) == made("monte-carlo", 1)
+    assert len({made("monte-carlo", seed) for seed in range(8)}) > 1
+    assert len({made("expected", seed) for seed in range(8)}) == 1
+
+
+def test_examples_and_labels_must_match_by_name() -> None:
+    """Other examples or labels are refused; `only_common` leaves the others out."""
+    predictions, lam = world(40)
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(predictions[:30], lam)
+    assert refused.value.name == "examples-differ"
+    assert plausibly.calibrate(predictions[:30], lam, only_common=True).n == 30
+    renamed = lam.assign_coords(label=["benign ", "unsure", "malign", "other"])
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(predictions, renamed)
+    assert refused.value.name == "labels-differ"
+
+
+def test_an_aggregator_needs_annotations() -> None:
+    """Plausibilities are not aggregated twice."""
+    predictions, lam = world(40)
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(predictions, lam, aggregator="label-frequency")
+    assert refused.value.name == "aggregator-unused"
+
+
+def test_held_out_examples_have_the_smallest_keys() -> None:
+    """floor(share n) of them, whatever the order of the rows."""
+    names = [f"e{number}" for number in range(21)]
+    hashes = hash_names(names)
+    keys = Keys(3, "held-out")
+    rows = held_out_rows(0.5, hashes, keys, None)
+    assert len(rows) == 10
+    smallest = np.argsort(keys.uniform(hashes)[:, 0])[:10]
+    assert set(rows) == set(smallest)
+    order = np.random.default_rng(0).permutation(21)
+    shuffled = held_out_rows(0.5, hashes[order], keys, None)
+    assert set(order[shuffled]) == set(rows)
+    assert len(held_out_rows(0.29, hash_names(range(100)), keys, None)) == 29
+
+
+def test_held_out_groups_stay_whole() -> None:
+    """No patient is on both sides."""
+    groups = np.array([f"p{number // 4}" for number in range(40)])
+    hashes = hash_names(range(40))
+    rows = held_out_rows(0.5, hashes, Keys(1), groups)
+    inside = set(groups[rows])
+    assert 0 < len(rows) <= 20
+    assert not inside & set(np.delete(groups, rows))
+
+
+def test_the_group_is_a_coordinate_of_the_predictions() -> None:
+    """A missing coordinate is named, with those there are."""
+    predictions, lam = world(60)
+    p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="patient")
+    assert p.evidence.n_held_out == 30
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="site")
+    assert str(refused.value).splitlines()[:2] == [
+        'error coordinate-missing: predictions have no coordinate "site" of the examples',
+        "  expected  the name of a coordinate over example; got example, patient",
+    ]
+
+
+def test_too_few_examples_to_hold_any_out() -> None:
+    """One example cannot be split."""
+    predictions, lam = world(1)
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(predictions, lam, combiner="held-out-rank")
+    assert refused.value.name == "calibration-empty"
+
+
+def test_a_share_outside_its_range_is_refused() -> None:
+    """By the combiner's own validator, with the parameter's name."""
+    predictions, lam = world(20)
+    with pytest.raises(InputError, match="held_out"):
+        plausibly.calibrate(predictions, lam, combiner={"name": "pac", "held_out": 1.0})
+    with pytest.raises(InputError, match="delta"):
+        plausibly.calibrate(predictions, lam, combiner={"name": "ecdf", "delta": 0.0})
+    one_sided = {"name": "ecdf", "band": "one-sided", "delta": 0.6}
+    with pytest.raises(InputError, match="one-sided"):
+        plausibly.calibrate(predictions, lam, combiner=one_sided)
+
+
+def test_expected_draws_have_no_separate_p_values() -> None:
+    """The pair is refused by name."""
+    with pytest.raises(IncompatibleComponents) as refused:
+        plausibly.calibrate(*world(20), combiner="maximum")
+    assert str(refused.value) == (
+        "error pair-incompatible: combiner maximum does not go with calibrator expected\n"
+        "  expected  one p-value a replicate; got only their mean: no label is drawn\n"
+        "  do        combiner average, or calibrator monte-carlo"
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Forgetful:
+    """A combiner that asks for separate p-values and does not check that they exist."""
+
+    held_out: float = 0.0
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        least: Floats = p.each().min(axis=0)
+        return least
+
+    def guarantee(
+        self, evidence: plausibly.plugin.Evidence, alpha: Fraction
+    ) -> plausibly.Guarantee:
+        return evidence.promise_of_rank(alpha, why="none", reference="none")
+
+
+def test_a_combiner_that_does_not_check_is_caught_at_calibration() -> None:
+    """Not at the first prediction."""
+    with pytest.raises(IncompatibleComponents, match="one p-value a replicate"):
+        plausibly.calibrate(*world(20), combiner=Forgetful())
+
+
+@attrs.frozen(kw_only=True)
+class Malformed:
+    """A calibrator whose replicates are wrong in a chosen way."""
+
+    how: str
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        scores = data.scores_at(data.voted()[None, :])
+        atoms = np.arange(scores.shape[1])
+        if self.how == "dtype":
+            return Replicates(scores=scores.astype("float64"))
+        if self.how == "shape":
+            return Replicates(scores=scores[0])
+        if self.how == "nan":
+            return Replicates(scores=scores * np.nan)
+        if self.how == "partial":
+            return Replicates(scores=scores, units=atoms)
+        if self.how == "units":
+            return Replicates(
+                scores=scores, units=atoms[1:], row=atoms, denominator=atoms, separate=False
+            )
+        return Replicates(scores=scores, units=atoms, row=atoms, denominator=atoms)
+
+
+@pytest.mark.parametrize("how", ["dtype", "shape", "nan", "partial", "units", "separate"])
+def test_malformed_replicates_are_refused(how: str) -> None:
+    """A calibrator from a plugin is checked where it answers."""
+    with pytest.raises(IncompatibleComponents) as refused:
+        plausibly.calibrate(*world(20), calibrator=Malformed(how=how))
+    assert refused.value.name == "replicates-malformed"
+
+
+@attrs.frozen(kw_only=True)
+class Broken:
+    """A score function that answers wrongly."""
+
+    how: str
+    randomised: bool = False
+    reads: plausibly.plugin.ScoreInput = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return probabilities[:, :1] if self.how == "shape" else probabilities * np.nan
+
+
+@pytest.mark.parametrize(("how", "got"), [("shape", "got shape (20, 1)"), ("nan", "got NaN")])
+def test_malformed_scores_are_refused(how: str, got: str) -> None:
+    """So is a score function."""
+    with pytest.raises(IncompatibleComponents, match="score Broken returned") as refused:
+        plausibly.calibrate(*world(20), score=Broken(how=how))
+    assert got in str(refused.value)
+
+
+def test_a_denominator_that_does_not_fit_is_not_believed() -> None:
+    """Arithmetic on plausibilities keeps the coordinate; masses are then rounded up instead."""
+    predictions, lam = world(20)
+    wrong = lam.assign_coords(denominator=("example", np.full(20, 7)))
+    without = lam.drop_vars("denominator")
+    by_wrong = plausibly.calibrate(predictions, wrong)
+    assert by_wrong.fingerprint == plausibly.calibrate(predictions, without).fingerprint
+    assert by_wrong.fingerprint != plausibly.calibrate(predictions, lam).fingerprint
+
+
+def test_packed_plausibilities_are_the_same() -> None:
+    """Packed and dense plausibilities calibrate to the same bits."""
+    from plausibly.labelled.packed import pack
+
+    predictions, lam = world(50)
+    dense = plausibly.calibrate(predictions, lam)
+    assert plausibly.calibrate(predictions, pack(lam)).fingerprint == dense.fingerprint
+
+
+def test_annotations_are_aggregated_on_the_way() -> None:
+    """The second argument may be the annotation table itself."""
+    predictions, lam = world(30)
+    counts = np.rint(lam.values * 5).astype(int)
+    records = [
+        (str(example), f"r{number}", label)
+        for example, row in zip(lam.example.values, counts, strict=True)
+        for number, label in enumerate(np.repeat(LABELS, row))
+    ]
+    from plausibly_builtins.single_label.annotation import SingleLabel
+
+    table = SingleLabel().build(records, LABELS)
+    p = plausibly.calibrate(predictions, table)
+    assert p.facts.aggregator == "label-frequency"
+    assert p.fingerprint == plausibly.calibrate(predictions, lam).fingerprint
+    voted = plausibly.calibrate(predictions, table, aggregator="majority-vote")
+    assert voted.fingerprint != p.fingerprint
+
+
+def test_inputs_are_never_changed() -> None:
+    """Read-only arrays work, and nothing is written to them."""
+    predictions, lam = world(30)
+    before = predictions.copy(deep=True), lam.copy(deep=True)
+    predictions.values.flags.writeable = False
+    lam.values.flags.writeable = False
+    for calibrator in ("expected", "monte-carlo", "voted"):
+        p = plausibly.calibrate(predictions, lam, calibrator=calibrator)
+        p.predict(predictions, 0.2)
+    xr.testing.assert_identical(predictions, before[0])
+    xr.testing.assert_identical(lam, before[1])

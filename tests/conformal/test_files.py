@@ -1,0 +1,254 @@
+"""Predictors as files: whole, versioned, without code, and equal when they come back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from conformal_world import world
+from plausibly.conformal.files import FORMAT
+from plausibly.errors import ComponentError, InputError
+from plausibly.plugin import CalibrationData, Keys, Replicates
+
+PAIRS = [
+    ("expected", "average"),
+    ("expected", "pac"),
+    ("monte-carlo", "maximum"),
+    ("monte-carlo", "ecdf"),
+    ("voted", "held-out-rank"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("calibrator", "combiner"), PAIRS)
+def test_a_loaded_predictor_is_the_saved_one(
+    tmp_path: Path, calibrator: str, combiner: str, dtype: str
+) -> None:
+    predictions, lam = world(200, dtype=dtype)
+    p = plausibly.calibrate(
+        predictions,
+        lam,
+        calibrator=calibrator,
+        combiner={"name": combiner, "delta": 0.2} if combiner in ("pac", "ecdf") else combiner,
+        seed=5,
+    )
+    path = tmp_path / "predictor.nc"
+    p.save(path)
+    again = plausibly.load_predictor(path)
+    test = world(80, seed=8, start=1000, dtype=dtype)[0]
+    assert again.predict(test, [0.25, 0.3]).identical(p.predict(test, [0.25, 0.3]))
+    assert again.p_values(test).identical(p.p_values(test))
+    assert again.guarantee(0.3) == p.guarantee(0.3)
+    assert again.facts == p.facts
+    assert again.combiner == p.combiner
+    assert again.calibrator == p.calibrator
+    assert again.fingerprint == p.fingerprint
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_masses_past_62_bits_survive(tmp_path: Path) -> None:
+    """Denominators whose least common multiple no machine integer holds."""
+    rng = np.random.default_rng(0)
+    totals = np.array([47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101] * 3)
+    counts = np.stack([rng.multinomial(total, [0.5, 0.3, 0.2]) for total in totals])
+    names = [f"e{i}" for i in range(len(totals))]
+    coords = {"example": names, "label": ["a", "b", "c"]}
+    lam = xr.DataArray(
+        counts / totals[:, None], dims=("example", "label"), coords=coords
+    ).assign_coords(denominator=("example", totals))
+    predictions = xr.DataArray(
+        rng.dirichlet(np.ones(3), len(totals)), dims=("example", "label"), coords=coords
+    )
+    p = plausibly.calibrate(predictions, lam)
+    assert p.pools.pooled.cumulative.dtype == object
+    p.save(tmp_path / "p.nc")
+    again = plausibly.load_predictor(tmp_path / "p.nc")
+    assert list(again.pools.pooled.cumulative) == list(p.pools.pooled.cumulative)
+    assert again.p_values(predictions).identical(p.p_values(predictions))
+
+
+def test_the_file_is_netcdf_3_without_wide_integers(tmp_path: Path) -> None:
+    plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
+    assert (tmp_path / "p.nc").read_bytes()[:4] == b"CDF\x02"
+    with xr.open_dataset(tmp_path / "p.nc", engine="scipy") as dataset:
+        kinds = {name: str(dataset[name].dtype).lstrip(">") for name in dataset}
+        assert {"score", "mass", "cell", "row", "hash_low", "hash_high"} <= set(kinds)
+        assert not [name for name, kind in kinds.items() if kind in ("int64", "i8", "u8")]
+        assert json.loads(dataset.attrs["plausibly"])["format"] == FORMAT
+
+
+def test_names_are_kept_as_hashes_and_can_be_left_out(tmp_path: Path) -> None:
+    predictions, lam = world(30)
+    p = plausibly.calibrate(predictions, lam)
+    p.save(tmp_path / "with.nc")
+    p.save(tmp_path / "without.nc", names=False)
+    assert b"case 1" not in (tmp_path / "with.nc").read_bytes()
+    overlap = [
+        plausibly.load_predictor(tmp_path / name)
+        .predict(predictions, 0.2)
+        .attrs["calibration_overlap"]
+        for name in ("with.nc", "without.nc")
+    ]
+    assert overlap == [30, 0]
+
+
+def test_zarr(tmp_path: Path) -> None:
+    predictions, lam = world(30)
+    p = plausibly.calibrate(predictions, lam, combiner="held-out-rank")
+    for _ in range(2):  # the second replaces the first
+        p.save(tmp_path / "p.zarr")
+    again = plausibly.load_predictor(tmp_path / "p.zarr")
+    assert again.predict(predictions, 0.2).identical(p.predict(predictions, 0.2))
+    assert [path.name for path in tmp_path.iterdir()] == ["p.zarr"]
+    (tmp_path / "empty.zarr").mkdir()
+    with pytest.raises(InputError, match="that is no Zarr store"):
+        plausibly.load_predictor(tmp_path / "empty.zarr")
+
+
+def rewritten(path: Path, **changes: object) -> Path:
+    dataset = xr.load_dataset(path, engine="scipy")
+    about = json.loads(dataset.attrs["plausibly"])
+    dataset.attrs["plausibly"] = json.dumps({**about, **changes})
+    out = path.with_name("rewritten.nc")
+    dataset.to_netcdf(out, engine="scipy")
+    return out
+
+
+def test_message_36_a_newer_format(tmp_path: Path) -> None:
+    plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
+    newer = rewritten(tmp_path / "p.nc", format=3, version="2.1")
+    with pytest.raises(InputError) as refused:
+        plausibly.load_predictor(newer)
+    assert str(refused.value) == (
+        f"error predictor-newer: rewritten.nc has format 3, this is plausibly "
+        f"{plausibly.__version__}\n"
+        "  expected  format 1; got format 3, written by plausibly 2.1\n"
+        "  do        upgrade here: pip install -U plausibly; or calibrate again"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"fingerprint": "00000000"},
+        {"facts": {}},
+        {"evidence": None},
+        {"format": "one"},
+        {"score": "probability"},
+        {"labels": ["a"]},
+    ],
+)
+def test_a_damaged_description_is_refused(tmp_path: Path, changes: dict[str, object]) -> None:
+    plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
+    with pytest.raises(InputError) as refused:
+        plausibly.load_predictor(rewritten(tmp_path / "p.nc", **changes))
+    assert refused.value.name == "predictor-unreadable"
+
+
+def test_what_is_not_ours_is_refused(tmp_path: Path) -> None:
+    plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
+    whole = (tmp_path / "p.nc").read_bytes()
+    other = tmp_path / "other.nc"
+    xr.Dataset({"x": ("y", [1.0])}).to_netcdf(other, engine="scipy")
+    contents = {"empty.nc": b"", "text.nc": b"task,worker,label\n", "cut.nc": whole[:60]}
+    contents |= {f"cut{part}.nc": whole[: len(whole) * part // 10] for part in range(1, 10)}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    for name in [*contents, "other.nc"]:
+        with pytest.raises(InputError) as refused:
+            plausibly.load_predictor(tmp_path / name)
+        assert refused.value.name == "predictor-unreadable", name
+        assert name in str(refused.value)
+    with pytest.raises(InputError) as refused:
+        plausibly.load_predictor(tmp_path / "none.nc")
+    assert refused.value.name == "file-missing"
+
+
+def test_nothing_is_half_written(tmp_path: Path) -> None:
+    p = plausibly.calibrate(*world(30))
+    with pytest.raises(InputError) as refused:
+        p.save(tmp_path / "no" / "such" / "folder.nc")
+    assert refused.value.name == "output-unwritable"
+    assert list(tmp_path.iterdir()) == []
+    occupied = tmp_path / "occupied"
+    (occupied / "p.nc").mkdir(parents=True)
+    (occupied / "p.nc" / "kept").write_text("kept")
+    with pytest.raises(InputError):
+        p.save(occupied / "p.nc")
+    assert [path.name for path in occupied.iterdir()] == ["p.nc"]
+    assert (occupied / "p.nc" / "kept").read_text() == "kept"
+
+
+@attrs.frozen(kw_only=True)
+class Nameless:
+    """A combiner of a class that no registry knows."""
+
+    held_out: float = 0.0
+
+    def combine(
+        self, p: plausibly.plugin.PValues, held_out: plausibly.plugin.PValues | None
+    ) -> plausibly.arrays.Floats:
+        return p.mean()
+
+    def guarantee(
+        self, evidence: plausibly.plugin.Evidence, alpha: Fraction
+    ) -> plausibly.Guarantee:
+        return evidence.promise_of_rank(alpha, why="as the average", reference="none")
+
+
+@attrs.frozen(kw_only=True)
+class NamelessCalibrator:
+    """A calibrator of such a class: it is not needed any more, so it may be saved."""
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        return Replicates(scores=data.scores_at(data.voted()[None, :]))
+
+
+def test_objects_of_unregistered_classes_cannot_be_saved(tmp_path: Path) -> None:
+    p = plausibly.calibrate(*world(30), combiner=Nameless())
+    assert "Nameless" in repr(p)
+    with pytest.raises(ComponentError, match="regist"):
+        p.save(tmp_path / "p.nc")
+    assert list(tmp_path.iterdir()) == []
+    q = plausibly.calibrate(*world(30), calibrator=NamelessCalibrator())
+    q.save(tmp_path / "q.nc")
+    again = plausibly.load_predictor(tmp_path / "q.nc")
+    assert again.calibrator is None
+    assert again.fingerprint == q.fingerprint
+
+
+def test_row_order_does_not_change_the_fingerprint() -> None:
+    predictions, lam = world(60)
+    order = np.random.default_rng(1).permutation(60)
+    for calibrator, combiner in PAIRS:
+        one = plausibly.calibrate(predictions, lam, calibrator=calibrator, combiner=combiner)
+        other = plausibly.calibrate(
+            predictions[order], lam[order[::-1]], calibrator=calibrator, combiner=combiner
+        )
+        assert one.fingerprint == other.fingerprint
+
+
+def test_a_file_loads_in_another_process(tmp_path: Path) -> None:
+    predictions, lam = world(30)
+    p = plausibly.calibrate(predictions, lam, combiner="held-out-rank")
+    p.save(tmp_path / "p.nc")
+    code = (
+        "import plausibly, sys; p = plausibly.load_predictor(sys.argv[1]);"
+        "print(p.fingerprint, float(p.threshold(0.2)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "p.nc")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [p.fingerprint, str(float(p.threshold(0.2)))]

@@ -1,0 +1,152 @@
+"""Every pair states what it promises, of what, and what would make it say something."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import plausibly
+from conformal_world import world
+from plausibly.conformal.evidence import Evidence
+from plausibly.guarantee import Guarantee, rounded
+from plausibly.plugin import COMBINER, resolve
+
+ALPHA = Fraction(1, 10)
+DELTA = Fraction(1, 10_000)
+LEVELS = {
+    "average": 1 - ALPHA,
+    "twice-average": 1 - ALPHA / 2,
+    "maximum": 1 - ALPHA,
+    "held-out-rank": 1 - ALPHA,
+    "ecdf": (1 - ALPHA) * (1 - DELTA),
+    "pac": 1 - ALPHA,
+}
+
+
+def evidence(n: int, held_out: int, target: str = "aggregated", separate: bool = True) -> Evidence:
+    return Evidence(
+        n=n,
+        m=10,
+        n_held_out=held_out,
+        of_what="a label",
+        target="voted" if target == "voted" else "aggregated",
+        assumptions=("this", "that"),
+        separate=separate,
+        calibrator="made-up",
+        combiner="any",
+    )
+
+
+@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "voted"])
+@pytest.mark.parametrize("combiner", sorted(LEVELS))
+def test_levels_of_every_pair(calibrator: str, combiner: str) -> None:
+    """As the design's table of guarantees has them; of the vote only for voted."""
+    if (calibrator, combiner) == ("expected", "maximum"):
+        return
+    p = plausibly.calibrate(*world(40), calibrator=calibrator, combiner=combiner)
+    promise = p.guarantee("0.1")
+    assert promise.level == LEVELS[combiner]
+    assert promise.target == ("voted" if calibrator == "voted" else "aggregated")
+    assert ("voted label" in promise.of_what) is (calibrator == "voted")
+    if calibrator == "voted":
+        assert promise.short() == "nothing"
+    assert "exchangeable" in promise.assumptions[0]
+    assert promise.why
+    assert promise.reference
+    assert (promise.confidence == 1 - DELTA) is (combiner == "pac")
+
+
+@pytest.mark.parametrize("alpha", ["0.1", "0.05", "0.01", "0.29", "0.333333", "0.000001", "0.999"])
+@pytest.mark.parametrize(
+    ("combiner", "factor", "held"),
+    [
+        ("average", 1, False),
+        ("maximum", 1, False),
+        ("twice-average", 2, False),
+        ("held-out-rank", 1, True),
+    ],
+)
+def test_rank_rules_are_vacuous_iff_alpha_times_n_plus_one_is_below_the_factor(
+    combiner: str, factor: int, held: bool, alpha: str
+) -> None:
+    exact = Fraction(alpha)
+    component = resolve(COMBINER, combiner)
+    needed = next(n for n in range(10**7) if exact * (n + 1) >= factor) if exact > 0.001 else None
+    for n in (1, 8, 9, 10, 19, 99, 100):
+        facts = evidence(7, n) if held else evidence(n, 0)
+        promise = component.guarantee(facts, exact)
+        assert promise.vacuous is (exact * (n + 1) < factor)
+        assert promise.has == n
+        assert promise.needed == (math.ceil(factor / exact) - 1 if needed is None else needed)
+        assert promise.least_alpha == factor / (n + 1)
+
+
+def test_the_band_needs_the_stated_number() -> None:
+    """h > log(2 / delta) / (2 alpha^2), or log(1 / delta) for one side."""
+    for table, sides in (({"name": "ecdf"}, 2), ({"name": "ecdf", "band": "one-sided"}, 1)):
+        component = resolve(COMBINER, table)
+        exact = math.log(sides / 1e-4) / (2 * 0.1**2)
+        needed = math.floor(exact) + 1
+        assert needed == (496 if sides == 2 else 461)
+        for h in (needed - 1, needed):
+            promise = component.guarantee(evidence(50, h), ALPHA)
+            assert promise.vacuous is (h < needed)
+            assert promise.needed == needed
+
+
+def test_pac_needs_the_stated_number() -> None:
+    """(1 - alpha)^h <= delta."""
+    component = resolve(COMBINER, "pac")
+    for h in (87, 88):
+        promise = component.guarantee(evidence(50, h), ALPHA)
+        assert promise.vacuous is ((1 - ALPHA) ** h > DELTA)
+        assert promise.needed == 88
+
+
+def test_a_guarantee_reads_on_its_own() -> None:
+    """The block of the design: level, of what, over, if, why, not."""
+    p = plausibly.calibrate(*world(40))
+    lines = str(p.guarantee(0.1)).splitlines()
+    assert lines[0] == "P(Y in C(X)) >= .90"
+    assert [line.split("  ")[1] for line in lines[1:] if line[2] != " "] == [
+        "of what",
+        "over",
+        "if",
+        "why",
+        "not",
+    ]
+    assert max(len(line) for line in lines) <= 96
+    assert "calibration and new examples are exchangeable" in str(p.guarantee(0.1))
+
+
+def test_a_vacuous_guarantee_says_so_first() -> None:
+    promise = plausibly.calibrate(*world(5)).guarantee("0.1")
+    assert promise.statement() == "P(Y in C(X)) >= .90 (vacuous: every label)"
+    assert promise.short() == ".90, vacuous"
+    assert "says something with 9 calibration examples or more; there are 5" in str(
+        promise
+    ).replace("\n            ", " ")
+
+
+def test_no_guarantee_is_said_in_words() -> None:
+    none = Guarantee(alpha=ALPHA, level=None, why="nothing is proved")
+    assert none.statement() == "no guarantee"
+    assert none.short() == "nothing"
+    assert Guarantee.from_json(none.to_json()) == none
+
+
+def test_json_keeps_fractions_exact() -> None:
+    p = plausibly.calibrate(*world(40), combiner="pac")
+    promise = p.guarantee("0.123456")
+    assert promise.to_json()["level"] == "109568/125000".replace("109568/125000", "13696/15625")
+    assert Guarantee.from_json(promise.to_json()) == promise
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(Fraction(9, 10), ".90"), (0.8999, ".8999"), (1, "1.00"), (0.95, ".95"), (0.12345, ".1235")],
+)
+def test_shares_are_shown_without_a_leading_zero(value: float, shown: str) -> None:
+    assert rounded(value) == shown

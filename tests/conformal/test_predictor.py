@@ -1,0 +1,269 @@
+"""One calibration, any alpha: thresholds, p-values, sets, arrays."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from conformal_world import LABELS, world
+from plausibly.arrays import Floats
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.plugin import ScoreInput
+
+ALPHAS = [0.3, 0.1, 0.05]
+
+
+@pytest.fixture(scope="module")
+def predictor() -> plausibly.ConformalPredictor:
+    return plausibly.calibrate(*world(100))
+
+
+@pytest.fixture(scope="module")
+def fresh() -> xr.DataArray:
+    return world(70, seed=1, start=500)[0]
+
+
+def test_one_alpha_is_a_scalar_several_are_a_dim(predictor: plausibly.ConformalPredictor) -> None:
+    one = predictor.threshold(0.1)
+    assert one.dims == ()
+    assert float(one.alpha) == 0.1
+    several = predictor.threshold(ALPHAS)
+    assert several.dims == ("alpha",)
+    assert [float(tau) for tau in several] == [float(predictor.threshold(a)) for a in ALPHAS]
+    assert several.dtype == np.float32
+
+
+def test_sets_by_threshold_are_sets_by_p_value(
+    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+) -> None:
+    sets = predictor.predict(fresh, ALPHAS)
+    p = predictor.p_values(fresh)
+    assert p.dims == fresh.dims
+    for alpha in ALPHAS:
+        np.testing.assert_array_equal(sets.sel(alpha=alpha).values, (p > alpha).values)
+
+
+def test_sets_keep_dims_labels_and_coordinates(
+    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+) -> None:
+    turned = fresh.transpose("label", "example").isel(label=[2, 0, 3, 1])
+    sets = predictor.predict(turned, 0.1)
+    assert sets.dims == ("label", "example")
+    assert list(sets.label.values) == [LABELS[k] for k in (2, 0, 3, 1)]
+    assert "patient" in sets.coords
+    straight = predictor.predict(fresh, 0.1)
+    assert (sets.sel(label=list(LABELS)).transpose("example", "label") == straight).all()
+    assert sets.dtype == bool
+
+
+def test_sets_carry_their_guarantees(
+    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+) -> None:
+    sets = predictor.predict(fresh, ALPHAS)
+    stated = [plausibly.Guarantee.from_json(g) for g in json.loads(sets.attrs["guarantees"])]
+    assert stated == [predictor.guarantee(alpha) for alpha in ALPHAS]
+    assert [g.level for g in stated] == [Fraction(7, 10), Fraction(9, 10), Fraction(19, 20)]
+    assert sets.attrs["fingerprint"] == predictor.fingerprint
+    assert sets.attrs["calibration_overlap"] == 0
+
+
+def test_overlap_with_the_calibration_is_counted(
+    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+) -> None:
+    old = world(100)[0]
+    both = xr.concat([fresh, old[:7]], dim="example", join="outer")
+    assert predictor.predict(both, 0.1).attrs["calibration_overlap"] == 7
+
+
+def test_plain_arrays(predictor: plausibly.ConformalPredictor, fresh: xr.DataArray) -> None:
+    batch = predictor.predict_array(fresh.values, 0.1)
+    np.testing.assert_array_equal(batch, predictor.predict(fresh, 0.1).values)
+    for row, expected in zip(fresh.values, batch, strict=True):
+        answer = predictor.predict_array(row, 0.1)
+        assert answer.shape == row.shape
+        np.testing.assert_array_equal(answer, expected)
+    # Doubles are compared as the calibration's float32.
+    np.testing.assert_array_equal(predictor.predict_array(fresh.values.astype("f8"), "0.1"), batch)
+    assert predictor.predict_array(np.empty((0, 4)), 0.1).shape == (0, 4)
+    for bad in (np.zeros(3), np.zeros((2, 5)), np.zeros((1, 1, 4)), np.float64(0.1)):
+        with pytest.raises(InputError) as refused:
+            predictor.predict_array(np.asarray(bad), 0.1)
+        assert refused.value.name == "array-shape"
+
+
+def test_many_threads_get_one_answer(
+    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+) -> None:
+    expected = predictor.predict(fresh, 0.17).values
+    anew = plausibly.calibrate(*world(100))
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: anew.predict_array(fresh.values, 0.17), range(32)))
+    assert all(np.array_equal(answer, expected) for answer in answers)
+
+
+def test_the_labels_must_be_those_of_the_calibration(
+    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+) -> None:
+    narrow = fresh.isel(label=[0, 1, 2])
+    narrow = narrow / narrow.sum("label")
+    with pytest.raises(InputError) as refused:
+        predictor.predict(narrow, 0.1)
+    assert str(refused.value) == (
+        'error predictor-labels: predictions lack the label "other"\n'
+        "  expected  the predictor's 4 labels by name; got 3 of them\n"
+        "  do        predict with the same model, or recalibrate for these labels"
+    )
+    renamed = fresh.assign_coords(label=["benign", "unsure", "malign", "none"])
+    with pytest.raises(InputError, match="got 3 of them and 1 others"):
+        predictor.p_values(renamed)
+
+
+def test_the_scale_must_be_that_of_the_calibration(
+    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+) -> None:
+    with pytest.raises(InputError) as refused:
+        predictor.predict(fresh.assign_attrs(scale="logit"), 0.1)
+    assert refused.value.name == "scale-differs"
+    assert predictor.predict(fresh.assign_attrs(scale="probability"), 0.1).dtype == bool
+
+
+def test_logits_and_log_probabilities_give_the_same_sets() -> None:
+    predictions, lam = world(120, dtype="float64")
+    test = world(60, seed=4, start=900, dtype="float64")[0]
+    logits = predictions.copy(data=np.log(predictions.values)).assign_attrs(scale="logit")
+    test_logits = test.copy(data=np.log(test.values) + 3).assign_attrs(scale="logit")
+    plain = plausibly.calibrate(predictions, lam)
+    by_logit = plausibly.calibrate(logits, lam)
+    by_log = plausibly.calibrate(logits, lam, score="log-probability")
+    by_log_of_probability = plausibly.calibrate(predictions, lam, score="log-probability")
+    for alpha in ALPHAS:
+        expected = plain.predict(test, alpha).values
+        np.testing.assert_array_equal(by_logit.predict(test_logits, alpha).values, expected)
+        np.testing.assert_array_equal(by_log.predict(test_logits, alpha).values, expected)
+        np.testing.assert_array_equal(by_log_of_probability.predict(test, alpha).values, expected)
+
+
+def test_logits_that_underflow_as_probabilities_are_told_apart_in_log_space() -> None:
+    labels = ["a", "b", "c"]
+    names = [f"e{i}" for i in range(19)]
+    coords = {"example": names, "label": labels}
+    logits = xr.DataArray(
+        np.array([[0.0, -2000.0 - i, -3000.0] for i in range(19)]),
+        dims=("example", "label"),
+        coords=coords,
+        attrs={"scale": "logit"},
+    )
+    lam = xr.DataArray(np.tile([0.0, 1.0, 0.0], (19, 1)), dims=("example", "label"), coords=coords)
+    sets = plausibly.calibrate(logits, lam, score="log-probability").predict(logits, 0.1)
+    assert not sets.sel(label="c").any()
+    # As probabilities both are zero, and ties stay together.
+    assert plausibly.calibrate(logits, lam).predict(logits, 0.1).sel(label="c").all()
+
+
+def test_zero_probabilities_have_a_score_in_log_space() -> None:
+    predictions, lam = world(60, dtype="float64")
+    predictions = predictions.where(predictions >= 0.2, 0.0)
+    predictions = predictions / predictions.sum("label")
+    p = plausibly.calibrate(predictions, lam, score="log-probability")
+    plain = plausibly.calibrate(predictions, lam)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        for alpha in (0.4, 0.1):
+            assert (p.predict(predictions, alpha) == plain.predict(predictions, alpha)).all()
+
+
+def test_log_probabilities_of_arbitrary_scores_are_refused() -> None:
+    predictions, lam = world(20)
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(predictions.assign_attrs(scale="any"), lam, score="log-probability")
+    assert refused.value.name == "scale-unsuitable"
+
+
+@attrs.frozen(kw_only=True)
+class Jittered:
+    """A randomised score: the probability and one uniform an example."""
+
+    randomised: bool = True
+    reads: ScoreInput = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        assert uniform is not None
+        return probabilities + uniform.astype(probabilities.dtype)
+
+
+def test_randomised_scores_are_keyed_by_example() -> None:
+    predictions, lam = world(60)
+    p = plausibly.calibrate(predictions, lam, score=Jittered())
+    test = world(40, seed=3, start=200)[0]
+    sets = p.predict(test, 0.2)
+    order = np.random.default_rng(0).permutation(40)
+    assert p.predict(test[order], 0.2).identical(sets[order])
+    alone = xr.concat([p.predict(test[[row]], 0.2) for row in range(40)], dim="example")
+    np.testing.assert_array_equal(alone.values, sets.values)
+    with pytest.raises(InputError) as refused:
+        p.predict_array(test.values, 0.2)
+    assert refused.value.name == "uniform-missing"
+    high = p.predict_array(test.values, 0.2, uniform=np.ones((40, 1), dtype=np.float32))
+    assert high.sum() >= sets.values.sum()
+
+
+def test_the_repr_says_what_it_is(predictor: plausibly.ConformalPredictor) -> None:
+    lines = repr(predictor).splitlines()
+    assert lines[0] == (
+        "ConformalPredictor  expected + average, score probability, n 100, 4 labels"
+    )
+    assert lines[1].endswith("guaranteed .90")
+    small = plausibly.calibrate(*world(12), calibrator="voted")
+    assert repr(small).splitlines()[2] == (
+        "  alpha 0.05  threshold -inf  guaranteed .95, vacuous of the voted label"
+    )
+
+
+def test_message_23_says_how_many_examples_are_missing() -> None:
+    predictions, lam = world(12)
+    p = plausibly.calibrate(predictions, lam)
+    with pytest.warns(PlausiblyWarning) as caught:
+        sets = p.predict(predictions, 0.05)
+    assert sets.all()
+    assert str(caught[0].message) == (
+        "warning n-too-small: every set is every label at alpha 0.05\n"
+        "  expected  19 calibration examples or more; got 12\n"
+        "  do        alpha .077 works with 12; or annotate 7 more"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not p.predict(predictions, "0.077").all()
+
+
+def test_message_25_says_how_many_held_out_examples_are_missing() -> None:
+    p = plausibly.calibrate(*world(100), combiner="ecdf")
+    with pytest.warns(PlausiblyWarning) as caught:
+        assert float(p.threshold(0.05)) == -np.inf
+    assert str(caught[0].message) == (
+        "warning guarantee-vacuous: ecdf gives every label at alpha 0.05\n"
+        "  expected  1,981 held-out examples or more; got 50\n"
+        "  do        combiner average (no split), or alpha .32"
+    )
+
+
+@pytest.mark.parametrize(
+    ("combiner", "alpha", "held_out"),
+    [("held-out-rank", "0.1", 9), ("pac", "0.1", 88), ("ecdf", "0.1", 496)],
+)
+def test_vacuous_below_the_number_and_not_at_it(combiner: str, alpha: str, held_out: int) -> None:
+    """The numbers of the design: 9, 88 and 496 held-out examples at alpha 0.1."""
+    for more, vacuous in ((held_out, False), (held_out - 1, True)):
+        predictions, lam = world(2 * more, seed=2, dtype="float64")
+        p = plausibly.calibrate(predictions, lam, combiner=combiner)
+        promise = p.guarantee(alpha)
+        assert (promise.has, promise.needed) == (more, held_out)
+        stated = p.combiner.guarantee(p.evidence, Fraction(alpha))
+        assert stated.vacuous is vacuous

@@ -1,0 +1,108 @@
+"""Masses are integers, and ratios fall on the right side of every short decimal."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from plausibly.kernels.masses import (
+    FLOAT_BITS,
+    common_masses,
+    exact_units,
+    float_units,
+    settle,
+    share,
+)
+
+DECIMALS = st.integers(1, 9).flatmap(
+    lambda digits: st.integers(1, 10**digits - 1).map(lambda units: Fraction(units, 10**digits))
+)
+
+
+@given(DECIMALS, st.integers(1, 2**80), st.integers(-3, 3))
+@example(Fraction(3, 10), 2**61, 0)
+@example(Fraction(29, 100), 100 * 2**70, 1)
+def test_shares_decide_as_the_exact_ratio(alpha: Fraction, total: int, off: int) -> None:
+    """Next to alpha, where doubles cannot tell ratios apart, the integers decide."""
+    numerator = min(max(int(alpha * total) + off, 0), total)
+    dtype = np.dtype(np.int64) if total < 2**62 else np.dtype(object)
+    ratio = float(share(np.array([numerator], dtype=dtype), total)[0])
+    assert (ratio > float(alpha)) == (Fraction(numerator, total) > alpha)
+    assert abs(ratio - numerator / total) <= 4 * np.spacing(ratio)
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=5), st.integers(10**6, 10**15))
+def test_shares_are_nearest_doubles_away_from_decimals(numerators: list[int], total: int) -> None:
+    ratios = share(np.array(numerators), total)
+    exact = np.array([numerator / total for numerator in numerators])
+    assert np.all(np.abs(ratios - exact) <= np.spacing(exact))
+
+
+def test_shares_keep_the_shape_of_the_numerators() -> None:
+    assert share(np.zeros((2, 0, 3), dtype=np.int64), 7).shape == (2, 0, 3)
+    assert share(np.array([[1, 2]], dtype=object), 2**70).shape == (1, 2)
+
+
+def test_settling_moves_only_what_is_next_to_a_decimal() -> None:
+    ratios = np.array([0.1, 0.123456789123, np.nextafter(0.5, 1), 0.5])
+    settled = settle(ratios, lambda at, _: (1, 1, 0, -1)[at])
+    assert settled[0] == np.nextafter(0.1, 1)
+    assert settled[1] == ratios[1]
+    assert settled[2] == 0.5
+    assert settled[3] == np.nextafter(0.5, 0)
+    assert ratios[0] == 0.1
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=1, max_size=12),
+    st.sampled_from(["float32", "float64"]),
+)
+def test_counts_come_back_exactly(rows: list[list[int]], dtype: str) -> None:
+    counts = np.array(rows) + np.array([1, 0, 0])
+    totals = counts.sum(axis=1)
+    lam = (counts / totals[:, None]).astype(dtype)
+    units = exact_units(lam, totals)
+    assert units is not None
+    np.testing.assert_array_equal(units, counts)
+    assert (
+        exact_units(lam, totals + 1) is None
+        or (counts * (totals + 1)[:, None] % totals[:, None] == 0).all()
+    )
+
+
+def test_rows_that_miss_their_total_are_no_counts() -> None:
+    assert exact_units(np.array([[0.5, 0.25]]), np.array([4])) is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
+def test_float_masses_are_rounded_up(row: list[float]) -> None:
+    lam = np.array([row])
+    units, one = float_units(lam)
+    assert one == 2**FLOAT_BITS
+    for value, unit in zip(row, units[0], strict=True):
+        assert Fraction(value) <= Fraction(int(unit), one) < Fraction(value) + Fraction(1, one)
+
+
+def test_float_masses_never_pass_62_bits() -> None:
+    units, one = float_units(np.full((2**23, 1), 1.0, dtype=np.float32))
+    assert one == 2**38
+    assert one * (2**23 + 1) < 2**62
+    assert units.max() == one
+
+
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=30),
+    st.randoms(use_true_random=False),
+)
+def test_common_masses_are_exact_fractions(totals: list[int], random: object) -> None:
+    denominator = np.array(totals)
+    row = np.repeat(np.arange(len(totals)), 2)
+    units = np.stack([denominator // 2, denominator - denominator // 2], axis=1).ravel()
+    masses, one = common_masses(units, row, denominator)
+    for mass, unit, example_ in zip(masses, units, row, strict=True):
+        assert Fraction(int(mass), one) == Fraction(int(unit), totals[example_])
+    assert sum(int(mass) for mass in masses) == one * len(totals)
+    assert (masses.dtype == object) == (one * (len(totals) + 1) >= 2**62)
