@@ -1,0 +1,50 @@
+"""Files in, files out: annotations, predictions, plausibilities, prediction sets, and tables.
+
+Everything here is imported on first use, so that a command that reads no array imports no xarray.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plausibly.io.annotations import read_annotations
+    from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
+    from plausibly.io.predictions import read_predictions
+    from plausibly.io.sets import read_sets, write_sets
+    from plausibly.io.tables import read_examples, read_labels, with_coordinates
+
+__all__ = [
+    "read_annotations",
+    "read_examples",
+    "read_labels",
+    "read_plausibilities",
+    "read_predictions",
+    "read_sets",
+    "with_coordinates",
+    "write_plausibilities",
+    "write_sets",
+]
+
+_HOME = {
+    "read_annotations": "annotations",
+    "read_examples": "tables",
+    "read_labels": "tables",
+    "read_plausibilities": "plausibilities",
+    "read_predictions": "predictions",
+    "read_sets": "sets",
+    "with_coordinates": "tables",
+    "write_plausibilities": "plausibilities",
+    "write_sets": "sets",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,173 @@
+"""Annotations from a file: by a reader that is named, or by the only one that recognises it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+
+from plausibly import registry
+from plausibly.errors import ComponentError, InputError, listed, warn
+from plausibly.io import files, text
+from plausibly.io.hints import NEEDED, columns_hint, guessed
+from plausibly.io.tables import Names, names_of, table_from, with_coordinates
+from plausibly.labelled.names import LABEL
+from plausibly.labelled.seal import check_table
+from plausibly.labelled.table import AnnotationTable, rebuilt
+from plausibly.labelled.text import quoted, several
+from plausibly.protocols import READER, ComponentLike, Reader
+from plausibly.registry.entries import reason_of
+
+_ROLE = "annotations"
+
+
+def read_annotations(
+    path: Path | str,
+    reader: ComponentLike[Reader] | None = None,
+    labels: Names | None = None,
+    **options: object,
+) -> AnnotationTable:
+    """Read an annotation table from a file.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file.
+    reader : str, mapping or Reader, optional
+        Its syntax, such as ``"crowd-table"``; None asks every reader whether it recognises the
+        file, and takes the only one that does.
+    labels : sequence of str, Path, str or Dataset, optional
+        The declared labels, in order: names, a path to a label table or to a file of one name a
+        line, or what `plausibly.read_labels` gave, whose coordinates the result gets.
+    **options
+        Parameters of the reader, such as ``columns={"task": "item"}``.
+
+    Returns
+    -------
+    AnnotationTable
+        With the attributes ``reader`` and ``source``, the name of the file.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``format-unknown`` where no reader recognises the file,
+        ``format-ambiguous`` where several do, ``options-unfit``, and what the reader says.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        files.existing(path, _ROLE)
+    found = _recognised(path, options) if reader is None else _named(reader, options)
+    about = None if labels is None else table_from(labels, LABEL)
+    declared = None if about is None else names_of(about, LABEL)
+    table = check_table(found.reader.read(path, declared), whose=path.name)
+    table = table.assign_attrs(reader=found.name, source=path.name)
+    return rebuilt(table if about is None else with_coordinates(table, about))
+
+
+@attrs.frozen
+class _Found:
+    name: str
+    reader: Reader
+
+
+def _named(reader: ComponentLike[Reader], options: dict[str, object]) -> _Found:
+    component = registry.resolve(READER, reader, options)
+    try:
+        name = str(registry.describe(READER, component)["name"])
+    except ComponentError:  # an object of a class without a name here
+        name = type(component).__name__
+    return _Found(name, component)
+
+
+def _recognised(path: Path, options: dict[str, object]) -> _Found:
+    head = b"" if path.is_dir() else files.opening(path, _ROLE)
+    if not head and not path.is_dir():
+        raise files.empty(path.name, "responses")
+    candidates, refusals = _candidates(options)
+    if not candidates and options:
+        raise _options_unfit(path, options, refusals)
+    found = [candidate for candidate in candidates if _recognises(candidate, path, head)]
+    if len(found) == 1:
+        return found[0]
+    names = [candidate.name for candidate in (found or candidates)]
+    if not found and path.is_dir():
+        files.existing(path, _ROLE)
+    raise _ambiguous(path, names) if found else _unknown(path, head, names)
+
+
+def _candidates(options: dict[str, object]) -> tuple[list[_Found], dict[str, ComponentError]]:
+    """Return the readers that take these options, and why the others do not."""
+    found: list[_Found] = []
+    refused: dict[str, ComponentError] = {}
+    for entry in registry.default().entries(READER):
+        name = entry.name if entry.source.builtin else entry.qualified
+        try:
+            found.append(_Found(name, registry.resolve(READER, entry.qualified, options)))
+        except ComponentError as reason:  # another reader's option, or a plugin that is broken
+            refused[name] = reason
+    return found, refused
+
+
+def _recognises(candidate: _Found, path: Path, head: bytes) -> bool:
+    try:
+        return candidate.reader.recognises(path, head)
+    except Exception as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
+        warn(
+            "reader-failed",
+            f"reader {candidate.name} cannot tell whether it reads {path.name}",
+            expected="yes or no",
+            got=reason_of(reason),
+            do="mend its recognises; the other readers were asked",
+            whose=candidate.name,
+            stacklevel=5,
+        )
+        return False
+
+
+def _options_unfit(
+    path: Path, options: dict[str, object], refusals: dict[str, ComponentError]
+) -> InputError:
+    given = listed(quoted(name) for name in options)
+    return InputError(
+        "options-unfit",
+        f"{path.name}: no reader takes {given} as given",
+        expected="options of one reader",
+        got="; ".join(f"{name}: {reason_of(why)}" for name, why in refusals.items()),
+        do="name the reader, reader=..., to see what it takes",
+        whose=path.name,
+        details={"options": sorted(options)},
+    )
+
+
+def _ambiguous(path: Path, names: list[str]) -> InputError:
+    return InputError(
+        "format-ambiguous",
+        f"{path.name} could be {' or '.join(names)}",
+        expected="one reader that recognises it",
+        got=f"{len(names)}",
+        do=f"--reader {names[0]}",
+        whose=path.name,
+        details={"readers": names},
+    )
+
+
+def _unknown(path: Path, head: bytes, names: list[str]) -> InputError:
+    rows = text.first_rows(path, head)
+    do = "plausibly plugins list --kind reader; name one: --reader NAME"
+    got = f"first bytes {head[:8]!r}"
+    if rows and not head.startswith(b"PAR1"):
+        first = next(line for line in head.decode("utf-8-sig", "replace").splitlines() if line)
+        got = f"text, first line {quoted(first if len(first) <= 40 else first[:39] + '…')}"
+    elif rows:
+        got = f"Parquet with {listed(rows[0])}"
+    if rows and (len(rows[0]) == len(NEEDED) or len(guessed(rows[0])) > 1):
+        do = f"--reader crowd-table {columns_hint(rows)}"
+    return InputError(
+        "format-unknown",
+        f"no reader recognises {path.name}",
+        expected=f"one of {several(len(names), 'format')} ({listed(names)})",
+        got=got,
+        do=do,
+        whose=path.name,
+        details={"readers": names, "columns": list(rows[0]) if rows else []},
+    )

@@ -1,0 +1,134 @@
+"""Delimited text as RFC 4180 has it: bytes to characters, characters to rows, rows with lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from plausibly.errors import InputError, counted
+
+_BLOCK = 4_096
+_SNIFFED_ROWS = 20
+_SNIFFED_CHARACTERS = 65_536
+_DELIMITERS = (",", ";", "\t")
+_BINARY = (
+    (b"PK\x03\x04", "a zip archive (an Excel workbook?)", "save it as CSV UTF-8"),
+    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
+    (b"\x93NUMPY", "a numpy array", "give it the ending .npy"),
+    (b"\x89HDF", "an HDF5 or netCDF-4 file", "give it the ending .nc"),
+    (b"CDF\x01", "a netCDF-3 file", "give it the ending .nc"),
+    (b"CDF\x02", "a netCDF-3 file", "give it the ending .nc"),
+    (b"\xff\xfe", "UTF-16", "save it as UTF-8 (in Excel: CSV UTF-8)"),
+    (b"\xfe\xff", "UTF-16", "save it as UTF-8 (in Excel: CSV UTF-8)"),
+)
+
+
+def decode(data: bytes, whose: str) -> str:
+    """Return the text of a UTF-8 file, with or without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        ``text-binary`` for a file of another format, ``text-encoding`` with the byte and its line.
+    """
+    for magic, got, do in _BINARY:
+        if data.startswith(magic):
+            raise _binary(whose, got, do)
+    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    try:
+        text = data[start:].decode("utf-8")
+    except UnicodeDecodeError as reason:
+        at = start + reason.start
+        before = data.rfind(b"\n", 0, at) + 1
+        line = data.count(b"\n", 0, at) + 1
+        raise InputError(
+            "text-encoding",
+            f"{whose} line {counted(line)} is not UTF-8",
+            expected="UTF-8 text",
+            got=f"byte 0x{data[at]:02X} at position {at - before + 1} of the line",
+            do="save it as UTF-8 (in Excel: CSV UTF-8)",
+            whose=whose,
+            details={"byte": data[at], "offset": at},
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise _binary(whose, f"a zero byte on line {counted(line)}", "save it as CSV UTF-8")
+    return text
+
+
+def _binary(whose: str, got: str, do: str) -> InputError:
+    return InputError(
+        "text-binary",
+        f"{whose} is not a text file",
+        expected="UTF-8 text",
+        got=got,
+        do=do,
+        whose=whose,
+    )
+
+
+def sniff(text: str, suffix: str = "") -> str:
+    """Return the delimiter of a text table: comma, semicolon or tab.
+
+    A ``.tsv`` or ``.tab`` file has tabs. Otherwise it is the first of the three that cuts the first
+    rows into equally many fields, and more than one; failing that, the one most frequent in the
+    first line.
+    """
+    if suffix.lower() in {".tsv", ".tab"}:
+        return "\t"
+    rows = io.StringIO(text[:_SNIFFED_CHARACTERS], newline="").readlines()
+    if len(text) > _SNIFFED_CHARACTERS and len(rows) > 1:
+        rows.pop()
+    for delimiter in _DELIMITERS:
+        widths = {len(row) for row in csv.reader(rows[:_SNIFFED_ROWS], delimiter=delimiter) if row}
+        if len(widths) == 1 and widths.pop() > 1:
+            return delimiter
+    first = next((row for row in rows if row.strip()), "")
+    return max(_DELIMITERS, key=first.count)
+
+
+def _broken(whose: str, line: int, reason: csv.Error) -> InputError:
+    if "expected after" in str(reason):
+        what, got = "text follows a closing quote", "a quote inside quotes that is not doubled"
+    else:
+        what, got = "a quoted field does not end", "the end of the file inside quotes"
+    return InputError(
+        "quote-broken",
+        f"{whose} line {counted(line)}: {what}",
+        expected='quotes around a field, and inside it doubled: "say ""yes"""',
+        got=got,
+        do="mend the quotes of that line",
+        whose=whose,
+        details={"line": line},
+    )
+
+
+def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Yield the rows of a text table, and the lines on which they start, in blocks.
+
+    A block at a time keeps the rows few that exist as lists: many of them slow Python down. Rows
+    without any text are blank lines, or what spreadsheets leave below a table: they are skipped.
+
+    Raises
+    ------
+    InputError
+        ``quote-broken`` with the line.
+    """
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    end = 0
+    try:
+        for row in reader:
+            if row and (len(row) == 1 or any(row)):
+                rows.append(row)
+                lines.append(end + 1)
+            end = reader.line_num
+            if len(rows) == _BLOCK:
+                yield rows, lines
+                rows, lines = [], []
+    except csv.Error as reason:
+        raise _broken(whose, end + 1, reason) from None
+    if rows:
+        yield rows, lines

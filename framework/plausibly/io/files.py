@@ -1,0 +1,149 @@
+"""Opening the files that people name: what is not there or cannot be read is said at once."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from plausibly.errors import InputError, counted, listed
+from plausibly.labelled.near import near
+
+HEAD = 65_536
+"""How many of the first bytes a reader is shown that is asked whether it recognises a file."""
+
+
+def _neighbours(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError:
+        return []
+
+
+def _missing(path: Path, role: str) -> InputError:
+    names = _neighbours(path.parent)
+    guess = near(path.name, names)
+    if guess is not None:
+        do = f"did you mean {path.parent / guess}?"
+    elif names:
+        do = f"mend the path; {path.parent} holds {listed(names)}"
+    else:
+        do = f"mend the path; there is nothing in {path.parent} either"
+    return InputError(
+        "file-missing",
+        f'{role} "{path}": there is no such file',
+        expected="a file",
+        got="none",
+        do=do,
+        whose=str(path),
+        details={"path": str(path), "near": guess},
+    )
+
+
+def _folder(path: Path, role: str) -> InputError:
+    names = _neighbours(path)
+    return InputError(
+        "file-is-folder",
+        f'{role} "{path}" is a folder',
+        expected="a file",
+        got=f"a folder with {listed(names)}" if names else "an empty folder",
+        do=f"name one of its files: {path / names[0]}" if names else "name a file",
+        whose=str(path),
+        details={"path": str(path)},
+    )
+
+
+def _unreadable(path: Path, role: str, reason: Exception) -> InputError:
+    strerror = reason.strerror if isinstance(reason, OSError) else None
+    return InputError(
+        "file-unreadable",
+        f'{role} "{path}" cannot be read',
+        expected="a readable file",
+        got=f'"{(strerror or str(reason)).lower()}"',
+        do="name another file, or change the rights of this one",
+        whose=str(path),
+        details={"path": str(path)},
+    )
+
+
+def existing(path: Path | str, role: str) -> Path:
+    """Return the path of a file that is there.
+
+    Parameters
+    ----------
+    path : Path or str
+        What the user named.
+    role : str
+        What the file is for, in the words of the message, such as ``"annotations"``.
+
+    Raises
+    ------
+    InputError
+        ``file-missing`` with the nearest name of its folder, ``file-is-folder`` or
+        ``file-unreadable``.
+    """
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise _missing(path, role) from None
+    except (OSError, ValueError) as reason:
+        raise _unreadable(path, role, reason) from reason
+    if stat.S_ISDIR(mode):
+        raise _folder(path, role)
+    return path
+
+
+def contents(path: Path | str, role: str) -> bytes:
+    """Return the bytes of a file; the errors are those of `existing`."""
+    path = existing(path, role)
+    try:
+        return path.read_bytes()
+    except OSError as reason:
+        raise _unreadable(path, role, reason) from reason
+
+
+def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
+    """Return the first `size` bytes of a file; the errors are those of `existing`."""
+    path = existing(path, role)
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError as reason:
+        raise _unreadable(path, role, reason) from reason
+
+
+def truncated(whose: str, ends: str, *, whole: str, size: int) -> InputError:
+    """Return the error for a file that ends too early.
+
+    Parameters
+    ----------
+    whose : str
+        Name of the file.
+    ends : str
+        Where it ends, such as ``"its directory"``.
+    whole : str
+        What was expected, such as ``"a whole npz"``.
+    size : int
+        Bytes that are there.
+    """
+    return InputError(
+        "file-truncated",
+        f"{whose} ends before {ends}",
+        expected=whole,
+        got=f"{counted(size)} bytes",
+        do="copy it again",
+        whose=whose,
+        details={"bytes": size},
+    )
+
+
+def empty(whose: str, expected: str, got: str = "nothing") -> InputError:
+    """Return the error for a file without content."""
+    return InputError(
+        "file-empty",
+        f"{whose} is empty",
+        expected=expected,
+        got=got,
+        do="write it again, or name another file",
+        whose=whose,
+    )

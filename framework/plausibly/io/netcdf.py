@@ -1,0 +1,89 @@
+"""netCDF files: netCDF-3 through scipy, netCDF-4 with the extra ``netcdf``."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import xarray as xr
+
+from plausibly import extras
+from plausibly.errors import InputError, listed
+from plausibly.io import files
+from plausibly.labelled.names import EXAMPLE, LABEL
+
+SIGNATURES = (b"CDF\x01", b"CDF\x02", b"\x89HDF")
+
+
+def load(path: Path | str, role: str) -> xr.Dataset:
+    """Return a whole netCDF file.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged``, or ``extra-missing`` for netCDF-4 without the extra.
+    """
+    path = Path(path)
+    data = files.contents(path, role)
+    try:
+        if data.startswith(b"CDF"):
+            return xr.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
+        extras.require("netCDF4", extra="netcdf", whose=path.name)
+        return xr.load_dataset(path, engine="netcdf4", decode_times=False)
+    except InputError:
+        raise
+    except Exception as reason:  # the parsers raise a dozen kinds on damaged files
+        raise InputError(
+            "file-damaged",
+            f"{path.name} is not a whole netCDF file",
+            expected="a file as xarray's to_netcdf writes it",
+            got=" ".join(str(reason).split())[:120] or type(reason).__name__,
+            do="copy it again, or write it again",
+            whose=path.name,
+        ) from reason
+
+
+def variable_of(
+    dataset: xr.Dataset, wanted: str | None, usual: tuple[str, ...], whose: str
+) -> xr.DataArray:
+    """Return the variable over ``example`` and ``label``, in that order.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What the file holds.
+    wanted : str, optional
+        The variable to take.
+    usual : tuple of str
+        Names that win where several variables have the dims.
+    whose : str
+        Name of the file.
+
+    Raises
+    ------
+    InputError
+        ``variable-missing`` where `wanted` is not there, or none or several could be meant.
+    """
+    fit = [str(name) for name, array in dataset.items() if set(array.dims) == {EXAMPLE, LABEL}]
+    named = [name for name in usual if name in fit]
+    if wanted is not None:
+        candidates = [wanted] if wanted in fit else []
+    else:
+        candidates = fit if len(fit) == 1 else named
+    if len(candidates) != 1:
+        missing = wanted if wanted is not None else "one variable over example and label"
+        shown = listed(
+            f"{name} ({', '.join(map(str, array.dims))})" for name, array in dataset.items()
+        )
+        raise InputError(
+            "variable-missing",
+            f"{whose} has no {missing}"
+            if not candidates and not fit
+            else f"{whose} has {listed(fit)}",
+            expected="one variable over example and label",
+            got=shown or "no variable",
+            do=f'variable="{fit[0]}"' if fit else "name its dims example and label",
+            whose=whose,
+            details={"variables": [str(name) for name in dataset]},
+        )
+    return dataset[candidates[0]].transpose(EXAMPLE, LABEL)

@@ -1,0 +1,158 @@
+"""Parquet through pyarrow (extra ``parquet``): checked on opening, columns by their position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly import extras
+from plausibly.errors import InputError
+from plausibly.io import files
+from plausibly.io.text import TextTable, distinct
+
+Content = Literal["number", "text", "nested"]
+
+
+@attrs.frozen(eq=False)
+class Column:
+    """One column of a Parquet file.
+
+    Attributes
+    ----------
+    name : str
+        Its name; two columns may have the same one.
+    content : {"number", "text", "nested"}
+        What it holds: integers or floats, other single values, or lists and bytes.
+    type : str
+        Its type, as pyarrow writes it.
+    """
+
+    name: str
+    content: Content
+    type: str
+    _values: Any  # a pyarrow.ChunkedArray; pyarrow has no type hints
+
+    def texts(self) -> list[str]:
+        """Return the values as text; null is the empty text."""
+        values = self._values
+        if self.type.startswith(("timestamp", "date", "time", "duration")):
+            values = values.cast("string")
+        return ["" if value is None else str(value) for value in values.to_pylist()]
+
+    def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
+        """Return the values of a number column, (row,); null is NaN."""
+        values = self._values
+        if self.type.startswith("decimal"):
+            values = values.cast("double")
+        return np.asarray(values.to_numpy())
+
+
+def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hints
+    if types.is_dictionary(kind):
+        return "nested" if _content(types, kind.value_type) == "nested" else "text"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    opaque = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return "nested" if any(test(kind) for test in opaque) else "text"
+
+
+def read_columns(path: Path | str, role: str) -> list[Column]:
+    """Return the columns of a Parquet file, in order.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged`` where it is no whole Parquet file, or ``extra-missing``.
+    """
+    path = files.existing(path, role)
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    try:
+        table = parquet.ParquetFile(path).read()
+        names = list(table.column_names)
+    except (pyarrow.ArrowException, OSError, ValueError) as reason:
+        raise _damaged(path.name, reason) from reason
+    return [
+        Column(
+            name,
+            _content(pyarrow.types, table.schema.field(index).type),
+            str(table.schema.field(index).type),
+            table.column(index),
+        )
+        for index, name in enumerate(names)
+    ]
+
+
+def names(path: Path | str) -> tuple[str, ...]:
+    """Return the names of the columns of a Parquet file, from its footer; errors as above."""
+    path = Path(path)
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    try:
+        return tuple(parquet.read_schema(path).names)
+    except (pyarrow.ArrowException, OSError, ValueError) as reason:
+        raise _damaged(path.name, reason) from reason
+
+
+def _damaged(whose: str, reason: Exception) -> InputError:
+    return InputError(
+        "file-damaged",
+        f"{whose} is not a whole Parquet file",
+        expected="a file as pyarrow or pandas write it",
+        got=" ".join(str(reason).split())[:120],
+        do="copy it again, or write it again",
+        whose=whose,
+    )
+
+
+def text_table(path: Path | str, role: str, *, unique: bool = True) -> TextTable:
+    """Return a Parquet file as a table of text; see `plausibly.io.text.read_table`."""
+    whose = Path(path).name
+    columns = read_columns(path, role)
+    header = tuple(column.name for column in columns)
+    if not header:
+        raise files.empty(whose, "a table with one row an entry")
+    if unique:
+        distinct(header, whose)
+    nested = {column.name: column.type for column in columns if column.content == "nested"}
+    texts = tuple([] if column.content == "nested" else column.texts() for column in columns)
+    rows = max(len(values) for values in texts)
+    return TextTable(
+        whose=whose,
+        header=header,
+        columns=texts,
+        lines=range(1, rows + 1),
+        unit="row",
+        nested=nested,
+    )
+
+
+def write_columns(path: Path, names: Sequence[str], columns: Sequence[object]) -> None:
+    """Write columns in order; `names` may repeat.
+
+    Parameters
+    ----------
+    path : Path
+        Where to write.
+    names : sequence of str
+        One name a column.
+    columns : sequence of sequences
+        Lists of text or ndarrays, all of one length.
+
+    Raises
+    ------
+    InputError
+        ``extra-missing``.
+    """
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    arrays = [
+        pyarrow.array(column, type=pyarrow.string() if isinstance(column, list) else None)
+        for column in columns
+    ]
+    parquet.write_table(pyarrow.Table.from_arrays(arrays, names=list(names)), path)

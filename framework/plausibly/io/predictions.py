@@ -1,0 +1,165 @@
+"""What a model said, from any file that holds one number for each example and label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from plausibly.errors import InputError, listed
+from plausibly.io import arrays, files, netcdf
+from plausibly.io.tables import Names
+from plausibly.labelled import borders
+from plausibly.labelled.left_out import with_left_out
+from plausibly.labelled.names import EXAMPLE, LABEL
+from plausibly.labelled.near import near
+from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
+
+_ROLE = "predictions"
+_USUAL = ("predictions", "probs", "probabilities")
+_COLUMN = "example"
+
+
+def read_predictions(
+    path: Path | str,
+    *,
+    labels: Names | None = None,
+    examples: Names | None = None,
+    example: str = _COLUMN,
+    scale: str = "probability",
+    normalise: bool = False,
+    bad_rows: Literal["error", "drop"] = "error",
+    strip: bool = False,
+    rename: Mapping[str, str] | None = None,
+    variable: str | None = None,
+) -> xr.DataArray:
+    """Read predictions from npy, npz, CSV, TSV, Parquet or netCDF, told by the first bytes.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file. A table has a column of example names, then one column a label and nothing else.
+        An npz has one array ``predictions``, ``probs`` or ``probabilities`` (example, label), and
+        may have the names as ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or
+        ``names``. A netCDF file has a variable over dims ``example`` and ``label``.
+    labels : sequence of str, Path, str or Dataset, optional
+        Names of the labels: needed where the file has none (npy), in column order. Where the file
+        names them, the names must be these, and the result has their order. A table (see
+        `plausibly.read_labels`) also gives its coordinates to the result.
+    examples : sequence of str, Path, str or Dataset, optional
+        Names of the examples where the file has none; else they are ``"0"``, ``"1"``, …
+    example : str
+        Column of a table that names the examples.
+    scale : {"probability", "logit", "independent", "any"}
+        What the numbers are; see `plausibly.labelled.borders.check_predictions`.
+    normalise : bool
+        Divide each row by its sum (scale ``probability`` only).
+    bad_rows : {"error", "drop"}
+        What to do with examples that have a number which is not finite; dropped ones are counted
+        in the attribute ``left_out``.
+    strip : bool
+        Take blanks off both ends of the label names.
+    rename : mapping of str to str, optional
+        New names of labels by their old ones (after `strip`).
+    variable : str, optional
+        Variable of a netCDF file, where several have the dims.
+
+    Returns
+    -------
+    DataArray, (example, label)
+        float32 where the file has it, else float64; attribute ``scale``.
+
+    Raises
+    ------
+    InputError
+        With the name of the file and the rows, for whatever cannot be used as it is.
+    """
+    path = Path(path)
+    found = _read(path, example, variable)
+    array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
+    array = _renamed(array, path.name, strip=strip, rename=rename or {})
+    if labels is not None and found.labels is not None:
+        array = arrays.declared(array, labels, path.name)
+    if bad_rows == "drop":
+        array = _finite_rows(array, path.name)
+    elif bad_rows != "error":
+        raise _option(path.name, "bad_rows", bad_rows, "error or drop")
+    if normalise:
+        if scale != "probability":
+            raise _option(path.name, "normalise", f"scale {scale}", "scale probability")
+        array = _normalised(array)
+    return borders.check_predictions(array, whose=path.name, scale=scale)
+
+
+def _read(path: Path, example: str, variable: str | None) -> arrays.NamedArray:
+    head = files.opening(path, _ROLE, 8)
+    ending = path.suffix.lower()
+    is_netcdf = head.startswith(netcdf.SIGNATURES)
+    if variable is not None and not is_netcdf:
+        raise _option(path.name, "variable", variable, "a netCDF file")
+    if is_netcdf:
+        found = arrays.from_netcdf(path, _ROLE, variable, _USUAL)
+    elif head.startswith(b"\x93NUMPY") or ending == ".npy":
+        found = arrays.from_npy(path, _ROLE)
+    elif ending == ".npz":
+        found = arrays.from_npz(path, _ROLE, _USUAL)
+    else:
+        return arrays.from_table(path, _ROLE, example)
+    if example != _COLUMN:
+        raise _option(path.name, "example", example, "a table, whose columns have names")
+    return found
+
+
+def _option(whose: str, option: str, got: str, expected: str) -> InputError:
+    return InputError(
+        "option-unfit",
+        f"{whose}: {option} has no meaning here",
+        expected=expected,
+        got=got,
+        do=f"leave {option} out",
+        whose=whose,
+    )
+
+
+def _renamed(
+    array: xr.DataArray, whose: str, *, strip: bool, rename: Mapping[str, str]
+) -> xr.DataArray:
+    labels = name_texts(array[LABEL].values)
+    if strip:
+        labels = [label.strip() for label in labels]
+    unknown = [old for old in rename if old not in labels]
+    if unknown:
+        guess = near(unknown[0], labels)
+        raise InputError(
+            "label-unknown",
+            f"{whose} has no label {quoted(unknown[0])} to rename",
+            expected="a label of the file",
+            got=listed(labels),
+            do=f"did you mean {quoted(guess)}?" if guess else "name one of those",
+            whose=whose,
+            details={"unknown": unknown, "labels": labels},
+        )
+    labels = [rename.get(label, label) for label in labels]
+    check_names(labels, LABEL, whose=whose)
+    return array.assign_coords({LABEL: (LABEL, text_array(labels))})
+
+
+def _finite_rows(array: xr.DataArray, whose: str) -> xr.DataArray:
+    finite = np.isfinite(array.values).all(axis=1)
+    dropped = int((~finite).sum())
+    if dropped == finite.size:
+        raise files.empty(whose, "a row of finite numbers", f"{several(dropped, 'bad row')} only")
+    return with_left_out(array.isel({EXAMPLE: finite}), {"bad rows": dropped})
+
+
+def _normalised(array: xr.DataArray) -> xr.DataArray:
+    """Return rows divided by their sum; those that cannot be are left for the check to name."""
+    values = array.values
+    total = values.sum(axis=1, dtype=np.float64, keepdims=True)
+    fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=1, keepdims=True)
+    divided = values / np.where(fit, total, 1.0)
+    kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+    return array.copy(data=divided.astype(kind))

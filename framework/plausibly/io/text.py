@@ -1,0 +1,270 @@
+"""Text tables, strictly: every value stays the text that was written, every error has its line.
+
+CSV as RFC 4180 has it, TSV with the same quotes, and Parquet, whose values become text here. The
+words ``None``, ``NA`` and ``007`` are values like any others; nothing is guessed to be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from plausibly.errors import InputError, counted, listed
+from plausibly.io import files
+from plausibly.io.delimited import decode, parse, sniff
+
+_COUNTS = {1: "that column", 2: "those two", 3: "those three"}
+
+HeaderRule = bool | Callable[[tuple[str, ...]], bool]
+"""Whether the first row names the columns, or how to tell from that row."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class TextTable:
+    """Columns of text, and where in the file each row stands.
+
+    Attributes
+    ----------
+    whose : str
+        Name of the file.
+    header : tuple of str
+        Names of the columns; ``"1"``, ``"2"``, … where the file has no header.
+    columns : tuple of list of str
+        One list a column, in the order of the header; an empty cell is the empty text.
+    lines : sequence of int
+        For each row the line on which it starts, counted from 1.
+    unit : str
+        ``"line"``, or ``"row"`` for Parquet, which has no lines.
+    named : bool
+        Whether the file names its columns.
+    nested : dict of str to str
+        Columns of Parquet files that hold no plain values, and their type.
+    """
+
+    whose: str
+    header: tuple[str, ...]
+    columns: tuple[list[str], ...]
+    lines: Sequence[int]
+    unit: str = "line"
+    named: bool = True
+    nested: Mapping[str, str] = attrs.field(factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def column(self, name: str) -> list[str]:
+        """Return the values of a column that is there (see `need`)."""
+        return self.columns[self.header.index(name)]
+
+    def place(self, row: int) -> str:
+        """Return where a row stands, as messages say it: ``votes.csv line 88``."""
+        return f"{self.whose} {self.unit} {counted(self.lines[row])}"
+
+    def places(self, rows: Iterable[int]) -> str:
+        """Return up to three of the lines, and the count: ``lines 4, 8, 9, … (12 in all)``."""
+        found = [counted(self.lines[row]) for row in rows]
+        return f"{self.unit}{'s' if len(found) > 1 else ''} {listed(found)}"
+
+    def need(self, names: Iterable[str], *, do: str) -> None:
+        """Raise ``columns-missing`` unless every one of `names` is a column of plain values.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Columns that the caller is going to read.
+        do : str
+            What the user can type, such as ``--columns task=item``.
+        """
+        wanted = list(names)
+        absent = [name for name in wanted if name not in self.header]
+        for name in wanted:
+            if name in self.nested:
+                raise InputError(
+                    "column-nested",
+                    f'{self.whose} holds no plain values in column "{name}"',
+                    expected="one text or number a row",
+                    got=self.nested[name],
+                    do="write one row a value",
+                    whose=self.whose,
+                )
+        if not absent:
+            return
+        quoted = ", ".join(f'"{name}"' for name in absent)
+        seen = listed(self.header) if self.named else f"{len(self.header)} columns without names"
+        raise InputError(
+            "columns-missing",
+            f"{self.whose} has no column {quoted}",
+            expected=_COUNTS.get(len(absent), f"those {len(absent)}"),
+            got=seen,
+            do=do,
+            whose=self.whose,
+            details={"missing": absent, "seen": list(self.header)},
+        )
+
+
+def _row_width(
+    wrong: list[tuple[int, list[str]]], whose: str, delimiter: str, header: tuple[str, ...]
+) -> InputError:
+    width = len(header)
+    line, row = wrong[0]
+    shown = " | ".join(field if len(field) <= 20 else f"{field[:19]}…" for field in row[:6])
+    shown += " | …" if len(row) > 6 else ""
+    others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
+    a = {",": "a comma", ";": "a semicolon"}.get(delimiter, "a tab")
+    long = f'quote labels that contain {a}: "a{delimiter} b"'
+    return InputError(
+        "row-width",
+        f"{whose} line {counted(line)} has {_fields(len(row))}",
+        expected=f"{width} ({listed(header)})",
+        got=f"{shown}{others}",
+        do=long if len(row) > width else "complete that line, or remove it",
+        whose=whose,
+        details={"lines": [line for line, _ in wrong], "width": width},
+    )
+
+
+def _fields(count: int) -> str:
+    return f"{count} field" if count == 1 else f"{counted(count)} fields"
+
+
+def _positions(width: int) -> tuple[str, ...]:
+    return tuple(str(position + 1) for position in range(width))
+
+
+def distinct(header: Sequence[str], whose: str) -> None:
+    """Raise ``columns-repeat`` where two columns have one name."""
+    seen: set[str] = set()
+    twice = [name for name in header if name in seen or seen.add(name)]  # type: ignore[func-returns-value]  # add gives None: falsy
+    if twice:
+        raise InputError(
+            "columns-repeat",
+            f"{whose} names {_quoted(dict.fromkeys(twice))} twice",
+            expected="columns with different names",
+            got=listed(header),
+            do="rename one of them in the first line",
+            whose=whose,
+            details={"columns": list(dict.fromkeys(twice))},
+        )
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return listed(f'"{name}"' for name in names)
+
+
+def read_text(
+    path: Path | str,
+    *,
+    role: str,
+    header: HeaderRule = True,
+    delimiter: str | None = None,
+    unique: bool = True,
+) -> TextTable:
+    """Read a CSV or TSV file.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file: UTF-8, with or without byte order mark, lines ended in any of the three ways.
+    role : str
+        What it is for, in the words of messages, such as ``"annotations"``.
+    header : bool or callable
+        Whether the first row names the columns, or a function of that row that tells.
+    delimiter : str, optional
+        The delimiter; else found by `sniff`.
+    unique : bool
+        Whether repeated column names are an error.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-empty``, ``text-encoding``, ``text-binary``, ``quote-broken``,
+        ``row-width`` or ``columns-repeat``.
+    """
+    whose = Path(path).name
+    text = decode(files.contents(path, role), whose)
+    used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
+    columns: list[list[str]] = []
+    lines: list[int] = []
+    wrong: list[tuple[int, list[str]]] = []
+    names: tuple[str, ...] = ()
+    named = True
+    for rows, starts in parse(text, whose, used):
+        if not names:
+            first = tuple(rows[0])
+            named = header if isinstance(header, bool) else header(first)
+            names = first if named else _positions(len(first))
+            columns = [[] for _ in names]
+            if named:
+                del rows[0], starts[0]
+        if any(len(row) != len(names) for row in rows):
+            pairs = zip(starts, rows, strict=True)
+            wrong += [(line, row) for line, row in pairs if len(row) != len(names)]
+        if not wrong:
+            lines += starts
+            for index, column in enumerate(columns):
+                column += [row[index] for row in rows]
+    if not names:
+        raise files.empty(whose, "a table with one row an entry")
+    if wrong:
+        raise _row_width(wrong, whose, used, names)
+    if named and unique:
+        distinct(names, whose)
+    return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)
+
+
+def read_table(
+    path: Path | str,
+    *,
+    role: str,
+    header: HeaderRule = True,
+    delimiter: str | None = None,
+    unique: bool = True,
+) -> TextTable:
+    """Read a table from CSV, TSV or Parquet as text; parameters and errors are `read_text`'s.
+
+    Parquet is told by its first bytes, has a header always, and needs the extra ``parquet``.
+    """
+    if files.opening(path, role, 4) == b"PAR1":
+        from plausibly.io import parquet  # pyarrow is an extra
+
+        return parquet.text_table(path, role, unique=unique)
+    return read_text(path, role=role, header=header, delimiter=delimiter, unique=unique)
+
+
+def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tuple[str, ...]:
+    """Return the fields of the first row of a file, or none where it is no text table.
+
+    For readers that are asked whether they recognise a file; nothing is raised.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file, for its ending; only Parquet is opened.
+    head : bytes
+        The first bytes of the file.
+    delimiter : str, optional
+        The delimiter; else found by `sniff`.
+    """
+    rows = first_rows(path, head, delimiter)
+    return rows[0] if rows else ()
+
+
+def first_rows(
+    path: Path | str, head: bytes, delimiter: str | None = None, most: int = 20
+) -> list[tuple[str, ...]]:
+    """Return up to `most` rows at the start of a file; as `first_row`."""
+    try:
+        if head.startswith(b"PAR1"):
+            from plausibly.io import parquet  # pyarrow is an extra
+
+            return [parquet.names(path)]
+        whole = head if len(head) < files.HEAD else head[: head.rfind(b"\n") + 1]
+        text = decode(whole, Path(path).name)
+        lines = text.splitlines(keepends=True)[: most + 1]
+        used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
+        blocks = list(parse("".join(lines), Path(path).name, used))
+    except InputError:
+        return []
+    return [tuple(row) for rows, _ in blocks for row in rows][:most]
