@@ -9,7 +9,7 @@ from plausibly.labelled.frame import to_frame
 from plausibly.labelled.joined import concat
 from plausibly.labelled.packed import check_packed, pack, unpack
 from plausibly.labelled.rows import Rows, answered_rows, ordered_sum
-from plausibly.labelled.seal import check_table, sealed
+from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.verbs import answered, select
 
@@ -30,7 +30,6 @@ __all__ = [
     "match_labels",
     "ordered_sum",
     "pack",
-    "sealed",
     "select",
     "table_from_records",
     "to_frame",

@@ -74,7 +74,7 @@ def _labels_differ(
     else:
         what = f"{does(whose, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
         got = f"{counted(size - len(lost))} of them"
-    advice = f"add {'it' if len(lost) == 1 else 'them'}, or leave it out of {other}"
+    advice = "add a column for each; 0 where the model cannot give it"
     if pair:
         why = difference(*pair)
         got = quoted(pair[0]) + (f" ({why})" if why else f" and there {quoted(pair[1])}")
@@ -157,7 +157,7 @@ def _examples_differ(
         f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
         expected="equal names",
         got=got,
-        do=f"mend the names, or --only-common (recorded, {counted(common)} stay)"
+        do=f"mend the names, or --only-common (only_common=True), which keeps {counted(common)}"
         if common
         else "mend the names: none is in both",
         whose=whose,

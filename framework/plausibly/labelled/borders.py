@@ -143,11 +143,10 @@ def check_plausibilities(
             "plausibilities-do-not-sum",
             array,
             off,
-            "that do not sum to 1",
+            f"sum to {span(sums[off], 'up to')}",
             whose,
             expected=f"1 within {_PLAUSIBILITIES_WITHIN:g}",
-            got=span(sums[off]),
-            do="mend these rows, or lam / lam.sum('label') if they are weights",
+            do='mend these rows, or lam / lam.sum("label"), if they are weights',
         )
     return _with_exact_denominator(array)
 
@@ -166,7 +165,9 @@ def _check_between(array: xr.DataArray, whose: str) -> None:
             whose,
             expected="0 to 1",
             got=f"{span(values)}" + (", which look like logits" if logits else ""),
-            do="--scale logit, if they are" if logits else "mend these rows, or --bad-rows drop",
+            do='--scale logit (scale="logit"), if they are'
+            if logits
+            else 'mend these rows, or --bad-rows drop (bad_rows="drop")',
         )
     if array.attrs.get(names.SCALE) == "independent" and high > 1:
         refuse_rows(
@@ -177,7 +178,7 @@ def _check_between(array: xr.DataArray, whose: str) -> None:
             whose,
             expected="0 to 1, one probability a label",
             got=span(values),
-            do="--scale any, if they are scores",
+            do='--scale any (scale="any"), if they are scores',
         )
 
 
@@ -191,11 +192,13 @@ def _check_sums(array: xr.DataArray, whose: str) -> None:
             "rows-do-not-sum",
             array,
             off,
-            f"sum to {span(sums[off])}",
+            f"sum to {span(sums[off], 'up to')}",
             whose,
             expected=f"1 within {_SUM_WITHIN}; "
             + ("are they percentages?" if percent else "is a label missing?"),
-            do="--normalise" if percent else "add its column, --normalise, or --scale independent",
+            do="--normalise (normalise=True)"
+            if percent
+            else "add its column, --normalise (normalise=True), or --scale independent",
         )
 
 

@@ -26,6 +26,8 @@ Mention: TypeAlias = tuple[str, int, float]
 Answer: TypeAlias = tuple[Mention, ...]
 """What one response names; an empty one is an empty answer."""
 
+_MOST_SHOWN = 80
+
 
 class AnswerRefused(Exception):
     """An answer that a kind cannot read: `parse` raises it, the framework names the response.
@@ -45,7 +47,7 @@ class AnswerRefused(Exception):
         self.name = name
         self.says = says
         self.expected = expected
-        self.got = got
+        self.got = got if len(got) <= _MOST_SHOWN else f"{got[: _MOST_SHOWN - 1]}…"
         self.do = do
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats
+from plausibly.arrays import Floats, Ints
 from plausibly.errors import counted
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
@@ -24,13 +24,14 @@ def describe(table: xr.Dataset) -> str:
             "  made by isel, sel, sortby or the like; use plausibly.select(ann, example=...)"
         )
     rows = Rows.of(table)
-    each = rows.votes()
+    each = rows.votes
+    total = float(each.sum())
     spread = f" ({_span(each)} each)" if rows.n else ""
     first = ", ".join(
         (
             several(rows.n, "example"),
             _annotators(rows),
-            f"{_amount(float(each.sum()))} responses{spread}",
+            f"{_amount(total)} response{'' if total == 1 else 's'}{spread}",
             several(rows.labels, "label") + ("" if table.attrs[names.LABELS_DECLARED] else " seen"),
         )
     )
@@ -76,9 +77,13 @@ def _disputed(rows: Rows) -> float:
     mentions = distinct mentions x responses.
     """
     example = rows.example[rows.response]
-    shares = np.unique(rows.share, return_inverse=True)[1]
-    mention = np.column_stack((example, rows.label, rows.block, shares))
-    distinct = np.unique(mention, axis=0)[:, 0]
+    columns: list[Ints] = [example, rows.label, rows.block]
+    if names.MENTION_WEIGHT in rows.table.variables:
+        columns.append(np.unique(rows.share, return_inverse=True)[1])
+    order = np.lexsort(columns[::-1])
+    first = np.ones(example.size, bool)
+    first[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    distinct = example[order][first]
     answered = rows.example[rows.mentions > 0]
     responses, different, mentions = (
         np.bincount(part, minlength=rows.n) for part in (answered, distinct, example)

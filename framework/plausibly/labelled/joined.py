@@ -126,9 +126,9 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         annotator: Ints = part[names.RESPONSE_ANNOTATOR].values
         known = annotator >= 0
         code = example[known].astype(np.int64) * len(united[names.ANNOTATOR]) + annotator[known]
-        pairs.append(np.unique(code))
-    found, count = np.unique(np.concatenate(pairs), return_counts=True)
-    twice = found[count > 1]
+        pairs.append(_distinct(np.sort(code)))
+    every = np.sort(np.concatenate(pairs))
+    twice = _distinct(every[1:][every[1:] == every[:-1]])
     if not twice.size:
         return
     example, annotator = np.divmod(twice, len(united[names.ANNOTATOR]))
@@ -144,6 +144,10 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         whose="annotations",
         details={"examples": [united[names.EXAMPLE][code] for code in example]},
     )
+
+
+def _distinct(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
 def _joined(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Floats
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
-from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
+from plausibly.labelled.text import check_names, does, name_texts, quoted, several, text_array
 
 
 def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
@@ -19,23 +19,16 @@ def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
     if not isinstance(array, xr.DataArray):
         raise InputError(
             f"{what}-unlabelled",
-            f"{whose}: a {type(array).__name__} has no names for its rows and columns",
+            f"{whose}: {type(array).__name__} has no names for its rows and columns",
             expected="a DataArray with the dims example and label",
-            got=f"a {type(array).__name__}",
+            got=type(array).__name__,
             do='xarray.DataArray(values, dims=("example", "label"), '
             'coords={"example": ids, "label": labels})',
             whose=whose,
         )
     wanted = (names.EXAMPLE, names.LABEL)
     if set(array.dims) != set(wanted):
-        raise InputError(
-            "dims-differ",
-            f"{whose}: the dims are {listed(array.dims) or 'none'}",
-            expected="example and label",
-            got=listed(array.dims) or "none",
-            do=f"{what}.rename(...) them, or select one entry of the others",
-            whose=whose,
-        )
+        raise _dims_differ(array, wanted, whose, what)
     array = array.transpose(*wanted)
     for dim in wanted:
         array = _named(array, dim, whose, what)
@@ -62,12 +55,32 @@ def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
     return array.copy(data=np.ascontiguousarray(values, np.float32 if narrow else np.float64))
 
 
+def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what: str) -> InputError:
+    lost = [dim for dim in wanted if dim not in array.dims]
+    surplus = [str(dim) for dim in array.dims if dim not in wanted]
+    do = (
+        f"{what} need a dim for {listed(lost)}: {what}.expand_dims({lost[0]}=[...])" if lost else ""
+    )
+    if lost and surplus:
+        do = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
+    elif surplus:
+        do = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
+    return InputError(
+        "dims-differ",
+        f"{does(whose, 'have')} the dims {listed(array.dims) or 'none'}",
+        expected="example and label",
+        got=f"no {listed(lost)}" if lost else f"{listed(surplus)} besides",
+        do=do,
+        whose=whose,
+    )
+
+
 def _named(array: xr.DataArray, dim: str, whose: str, what: str) -> xr.DataArray:
     size = array.sizes[dim]
     if dim not in array.indexes:
         raise InputError(
             f"{dim}s-unnamed",
-            f"{whose}: {several(size, dim)} and no {dim} names",
+            f"{does(whose, 'have')} {several(size, dim)} and no {dim} names",
             expected="names in order; an order is never guessed",
             do=f"{what}.assign_coords({dim}=[...])",
             whose=whose,
@@ -79,10 +92,10 @@ def _named(array: xr.DataArray, dim: str, whose: str, what: str) -> xr.DataArray
     return array.assign_coords({dim: text_array(texts)})
 
 
-def span(numbers: Floats) -> str:
+def span(numbers: Floats, to: str = "to") -> str:
     """Return the range of the numbers in four digits."""
     low, high = float(numbers.min()), float(numbers.max())
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    return f"{low:.4g}" if low == high else f"{low:.4g} {to} {high:.4g}"
 
 
 def _rows(array: xr.DataArray, mask: Bools) -> list[str]:
@@ -123,7 +136,7 @@ def check_finite(array: xr.DataArray, whose: str, name: str) -> None:
     word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
     labels = name_texts(array.indexes[names.LABEL][np.flatnonzero(bad.any(axis=0))])
     rows = _rows(array, np.any(bad, axis=1))
-    do = "predict these again, or --bad-rows drop (recorded)"
+    do = 'predict these again, or --bad-rows drop (bad_rows="drop"), which is recorded'
     raise InputError(
         name,
         f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})",

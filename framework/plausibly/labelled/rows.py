@@ -6,6 +6,7 @@ rows, so terms that are not whole numbers are sorted before they are added.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TypeVar
 
 import attrs
@@ -52,9 +53,12 @@ def whole(terms: Floats) -> bool:
     return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < _EXACT)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class Rows:
     """The columns of one table; missing ones filled with what they mean.
+
+    Responses of an example stand together, and so do mentions of a response and, within it, of a
+    block.
 
     Attributes
     ----------
@@ -101,7 +105,12 @@ class Rows:
             share=_column(table, names.MENTION_WEIGHT, mentions, np.float64),
         )
 
-    @property
+    @cached_property
+    def counts(self) -> bool:
+        """Whether responses count a whole number of times."""
+        return whole(self.weight)
+
+    @cached_property
     def mentions(self) -> Ints:
         """Number of mentions of each response: ndarray of int64, (response,)."""
         return np.bincount(self.response, minlength=self.example.size)
@@ -115,8 +124,9 @@ class Rows:
         cells = self.example[self.response].astype(np.int64) * self.labels + self.label
         return ordered_sum(cells, terms, self.n * self.labels).reshape(self.n, self.labels)
 
+    @cached_property
     def votes(self) -> NDArray[np.float64]:
-        """Return the total weight (example,) of the responses that name a label."""
+        """Total weight of the responses that name a label: ndarray of float64, (example,)."""
         terms = np.where(self.mentions > 0, self.weight, 0.0)
         return ordered_sum(self.example, terms, self.n)
 
@@ -135,16 +145,14 @@ class Rows:
             for name, variable in self.table.coords.items()
             if set(variable.dims) <= {names.EXAMPLE, names.LABEL}
         }
+        left_out = self.table.attrs.get(names.LEFT_OUT, "{}")
+        kept = {} if left_out == "{}" else {names.LEFT_OUT: left_out}
         array = xr.DataArray(
             values,
             dims=(names.EXAMPLE, names.LABEL),
             coords=coords,
             name=names.PLAUSIBILITIES,
-            attrs={
-                name: self.table.attrs[name]
-                for name in (names.LABELS_DECLARED, names.LEFT_OUT)
-                if name in self.table.attrs
-            },
+            attrs=kept,
         )
         if denominator is None:
             return array
@@ -162,7 +170,7 @@ def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDA
 
 def answered_mask(rows: Rows) -> Bools:
     """Return which examples (example,) have a response that names a label and counts."""
-    return rows.votes() > 0
+    return rows.votes > 0
 
 
 def check_answered(table: xr.Dataset, *, whose: str = "annotations") -> None:
@@ -209,7 +217,7 @@ def _check_answered(rows: Rows, whose: str) -> None:
         f"{'has' if len(shown) == 1 else 'have'} no response ({listed(shown)})",
         expected="one or more",
         got=f"0 ({counted(skipped)} skipped by all, {counted(never)} never assigned)",
-        do='--unanswered drop, in Python unanswered="drop" (recorded in the result)',
+        do='--unanswered drop (unanswered="drop"), which is recorded in the result',
         whose=whose,
         details={"examples": shown, "skipped": skipped, "never": never},
     )

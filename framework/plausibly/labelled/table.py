@@ -250,7 +250,9 @@ def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:
     place = _order(example, annotator)
     every = {**columns, **extra}
     if place is not None:
-        response = np.argsort(place).astype(np.int32)[response]
+        new = np.empty(place.size, np.int32)
+        new[place] = np.arange(place.size)
+        response = new[response]
         every = {name: _taken(item, names.RESPONSE, place) for name, item in every.items()}
         every[names.MENTION_RESPONSE] = xr.Variable(names.MENTION, response)
     blocks = columns.get(names.MENTION_BLOCK)
@@ -268,9 +270,8 @@ def _taken(variable: xr.Variable, dim: str, place: NDArray[np.intp]) -> xr.Varia
 
 def _order(*keys: Ints) -> NDArray[np.intp] | None:
     """Return the stable order by the first key, then the next ones; None where it stands so."""
-    behind = np.zeros(max(keys[0].size - 1, 0), bool)
-    equal = ~behind
-    for key in keys:
-        behind |= equal & (key[1:] < key[:-1])
-        equal &= key[1:] == key[:-1]
-    return np.lexsort(keys[::-1]) if behind.any() else None
+    joint = keys[0].astype(np.int64)
+    for key in keys[1:]:
+        least = int(key.min(initial=0))
+        joint = joint * (int(key.max(initial=0)) - least + 1) + (key - least)
+    return None if (joint[1:] >= joint[:-1]).all() else np.argsort(joint, kind="stable")

@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed
@@ -36,6 +37,8 @@ def name_text(value: object) -> str:
 
 def name_texts(values: Iterable[object]) -> list[str]:
     """Return each name as text."""
+    if isinstance(values, (np.ndarray, pd.Index)):
+        values = values.tolist()  # reading an Arrow-backed index one by one is slow
     return [value if type(value) is str else name_text(value) for value in values]
 
 
@@ -87,15 +90,16 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
             if len(repeated) == 1:
                 pair = (first, row)
     if repeated:
-        again = len(set(repeated))
-        places = f"{'column' if noun == 'label' else 'row'}s {pair[0] + 1:,} and {pair[1] + 1:,}"
-        more = f" (and {several(again - 1, noun)} more again)" if again > 1 else ""
+        again, more = repeated[0], len(set(repeated)) - 1
+        among = "columns" if noun == "label" else "rows"
+        others = f", and {several(more, 'other')} again" if more else ""
         raise InputError(
             f"{noun}-twice",
-            f"{does(whose, 'name')} {repeated[0]} in {places}{more}",
-            expected=f"each {noun} once",
-            got=f"{several(len(repeated), 'name')} too many",
-            do="keep one",
+            f"{does(whose, 'name')} {quoted(again) if noun == 'label' else again} in {among} "
+            f"{pair[0] + 1:,} and {pair[1] + 1:,}{others}",
+            expected=f"one {among[:-1]} {'a' if noun == 'label' else 'an'} {noun}",
+            got=f"{several(len(repeated), among[:-1])} too many",
+            do="keep one, or give them names of their own",
             whose=whose,
             details={f"{noun}s": list(dict.fromkeys(repeated))},
         )

@@ -80,18 +80,13 @@ def select(
     return rebuilt(part)
 
 
-def answered(table: xr.Dataset) -> xr.DataArray:
-    """Return which examples have a response that names a label: bool (example,).
+def answered(table: xr.Dataset) -> list[str]:
+    """Return the names of the examples with a response that names a label.
 
     ``select(table, example=answered(table))`` keeps those.
     """
-    mask = answered_mask(Rows.of(check_table(table)))
-    return xr.DataArray(
-        mask,
-        dims=names.EXAMPLE,
-        coords={names.EXAMPLE: table.coords[names.EXAMPLE]},
-        name="answered",
-    )
+    rows = Rows.of(check_table(table))
+    return name_texts(table.indexes[names.EXAMPLE][answered_mask(rows)])
 
 
 def _recoding(size: int, chosen: NDArray[np.intp]) -> NDArray[np.int32]:
@@ -139,8 +134,8 @@ def _marked(mask: NDArray[np.bool_], dim: str, size: int) -> NDArray[np.intp]:
         raise InputError(
             "mask-length",
             f"the mask over {dim} does not fit the annotations",
-            expected=f"{size:,} entries",
-            got=f"{'x'.join(map(str, mask.shape))} entries",
+            expected=f"one entry an {dim}: {size:,}",
+            got=" x ".join(f"{side:,}" for side in mask.shape),
             do=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
             whose="annotations",
         )

@@ -1,0 +1,102 @@
+"""Label sets: each annotator names all labels that apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import attrs
+import xarray as xr
+
+from plausibly.plugin import (
+    AnnotationTable,
+    Answer,
+    AnswerRefused,
+    Record,
+    check_labels_once,
+    check_responses,
+    is_missing,
+    is_name,
+    name_text,
+    table_from_records,
+)
+
+_DROP = "drop"
+
+
+@attrs.frozen(kw_only=True)
+class LabelSet:
+    """A set of labels a response.
+
+    An answer is a list, tuple or set of labels; a label named twice is named once. Whether an empty
+    set is an answer is not ours to say: it is an error until `empty` says so.
+
+    Attributes
+    ----------
+    empty : str or None
+        What an empty set means: None = an error that names the examples (default); ``"drop"`` = no
+        answer, kept as a response without mention and counted as such; any other text = the name
+        of the label that it stands for, such as ``"none of these"``.
+    """
+
+    name: ClassVar[str] = "label-set"
+
+    empty: str | None = None
+
+    def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of ``(example, annotator, labels)`` records.
+
+        Parameters
+        ----------
+        records : iterable of (example, annotator, labels)
+            Annotator None = unknown.
+        labels : sequence of str or None
+            The declared labels, in order; they include the one that `empty` names.
+
+        Raises
+        ------
+        InputError
+            ``answer-empty``, ``response-twice``, ``label-unknown``, ``answer-invalid``,
+            ``annotations-empty``.
+        """
+        return table_from_records(self.name, records, labels, self._mentions)
+
+    def validate(self, table: xr.Dataset) -> None:
+        """Refuse repeated labels, and annotators who answer twice.
+
+        Raises
+        ------
+        InputError
+            Naming example, annotator and what is wrong; or what `check_table` raises.
+        """
+        check_labels_once(check_responses(table, self.name))
+
+    def _mentions(self, answer: object) -> Answer:
+        labels = _labels(answer)
+        if labels:
+            return tuple((label, 1, 1.0) for label in labels)
+        if self.empty is None:
+            raise AnswerRefused(
+                "answer-empty",
+                "names no label",
+                expected="one label or more, or a word on what an empty set means",
+                got="an empty set",
+                do='empty="drop", or the label that it stands for: empty="none of these"',
+            )
+        return () if self.empty == _DROP else ((self.empty, 1, 1.0),)
+
+
+def _labels(answer: object) -> set[str]:
+    if is_missing(answer) or answer == "":
+        return set()
+    if isinstance(answer, (list, tuple, set, frozenset)):
+        found = [name_text(label) for label in answer if is_name(label) and not is_missing(label)]
+        if len(found) == len(answer) and "" not in found:
+            return set(found)
+    raise AnswerRefused(
+        "answer-invalid",
+        f"gives a {type(answer).__name__} that is no set of labels",
+        expected='a list of labels, such as ["sad", "angry"]',
+        got=repr(answer),
+        do="split it into labels",
+    )

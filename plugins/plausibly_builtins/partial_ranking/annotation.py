@@ -1,0 +1,131 @@
+"""Partial rankings: each annotator orders some labels, with ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import (
+    AnnotationTable,
+    Answer,
+    AnswerRefused,
+    Record,
+    check_labels_once,
+    check_responses,
+    is_missing,
+    is_name,
+    name_text,
+    refuse_responses,
+    responses_of,
+    table_from_records,
+)
+
+_GAP = "a label in every rank: the numbers of the ranks are the weights"
+
+
+@attrs.frozen(kw_only=True)
+class PartialRanking:
+    """A list of rank blocks, the best first.
+
+    An answer is a list whose entries are blocks: a label, or a list of labels that share the rank.
+    ``[["eczema", "psoriasis"], "tinea"]`` ranks two labels first and one second. Labels that are
+    not listed are excluded. None, empty text and the empty list are an empty answer: a skip, kept
+    as a response without mention.
+    """
+
+    name: ClassVar[str] = "partial-ranking"
+
+    def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of ``(example, annotator, blocks)`` records.
+
+        Parameters
+        ----------
+        records : iterable of (example, annotator, blocks)
+            Annotator None = unknown.
+        labels : sequence of str or None
+            The declared labels, in order.
+
+        Raises
+        ------
+        InputError
+            ``ranking-repeats`` where a ranking names a label twice, ``ranking-gap`` where a block
+            is empty, ``response-twice``, ``label-unknown``, ``answer-invalid``,
+            ``annotations-empty``.
+        """
+        return table_from_records(self.name, records, labels, _mentions, blocks=True)
+
+    def validate(self, table: xr.Dataset) -> None:
+        """Refuse repeated labels, empty ranks, and annotators who answer twice.
+
+        Raises
+        ------
+        InputError
+            Naming example, annotator and what is wrong; or what `check_table` raises.
+        """
+        rows = check_responses(table, self.name)
+        check_labels_once(rows)
+        # blocks rise within a response: each starts at 1, or is one after, or at, the one before
+        starts = np.ones(rows.response.size, bool)
+        starts[1:] = rows.response[1:] != rows.response[:-1]
+        before = np.where(starts, 0, np.roll(rows.block, 1))
+        refuse_responses(
+            rows,
+            responses_of(rows, (rows.block - before > 1) | (starts & (rows.block != 1))),
+            "ranking-gap",
+            "leaves a rank empty",
+            expected=_GAP,
+            do="close the gap, or drop the ranking",
+        )
+
+
+def _mentions(answer: object) -> Answer:
+    if is_missing(answer) or answer == "":
+        return ()
+    if not isinstance(answer, (list, tuple)):
+        raise AnswerRefused(
+            "answer-invalid",
+            f"gives a {type(answer).__name__}",
+            expected='a list of blocks, such as [["eczema", "psoriasis"], "tinea"]',
+            got=repr(answer),
+            do="split it into blocks, best first",
+        )
+    found: dict[str, int] = {}
+    for rank, block in enumerate(answer, start=1):
+        for label in _block(block, rank):
+            if label in found:
+                raise AnswerRefused(
+                    "ranking-repeats",
+                    f'ranks "{label}" twice',
+                    expected="each label once",
+                    got=f"ranks {found[label]} and {rank}",
+                    do="mend or drop it",
+                )
+            found[label] = rank
+    return tuple((label, rank, 1.0) for label, rank in found.items())
+
+
+def _block(block: object, rank: int) -> list[str]:
+    if is_name(block):
+        block = [block]
+    labels = list(block) if isinstance(block, (list, tuple, set, frozenset)) else [None]
+    names = [name_text(label) for label in labels if is_name(label) and not is_missing(label)]
+    if not labels or names == [""]:
+        raise AnswerRefused(
+            "ranking-gap",
+            f"leaves rank {rank} empty",
+            expected=_GAP,
+            do="close the gap, or drop the ranking",
+        )
+    if len(names) < len(labels) or "" in names:
+        raise AnswerRefused(
+            "answer-invalid",
+            f"has no label at a place in rank {rank}",
+            expected="a label, or a list of labels",
+            got=repr(block),
+            do="mend or drop it",
+        )
+    return names

@@ -1,0 +1,83 @@
+"""Single labels: each annotator picks one label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import attrs
+import xarray as xr
+
+from plausibly.plugin import (
+    AnnotationTable,
+    Answer,
+    AnswerRefused,
+    Record,
+    check_responses,
+    is_missing,
+    is_name,
+    name_text,
+    refuse_responses,
+    table_from_records,
+)
+
+
+@attrs.frozen(kw_only=True)
+class SingleLabel:
+    """One label a response.
+
+    An answer is a name: text, a number, whatever `str` writes. None, NaN and empty text are an
+    empty answer: the annotator skipped the example, which is kept as a response without mention.
+    """
+
+    name: ClassVar[str] = "single-label"
+
+    def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of ``(example, annotator, label)`` records.
+
+        Parameters
+        ----------
+        records : iterable of (example, annotator, label)
+            Annotator None = unknown; label None = skipped.
+        labels : sequence of str or None
+            The declared labels, in order.
+
+        Raises
+        ------
+        InputError
+            ``response-twice``, ``label-unknown``, ``answer-invalid``, ``annotations-empty``.
+        """
+        return table_from_records(self.name, records, labels, _mentions)
+
+    def validate(self, table: xr.Dataset) -> None:
+        """Refuse responses with several labels, and annotators who answer twice.
+
+        Raises
+        ------
+        InputError
+            Naming example, annotator and what is wrong; or what `check_table` raises.
+        """
+        rows = check_responses(table, self.name)
+        refuse_responses(
+            rows,
+            rows.mentions > 1,
+            "answer-invalid",
+            "names several labels",
+            expected="one label, or none",
+            do='kind "label-set", if several labels can be right',
+        )
+
+
+def _mentions(answer: object) -> Answer:
+    if is_missing(answer):
+        return ()
+    if not is_name(answer):
+        raise AnswerRefused(
+            "answer-invalid",
+            f"gives a {type(answer).__name__}",
+            expected="one label",
+            got=repr(answer),
+            do="kind label-set for several labels, partial-ranking for ranks",
+        )
+    label = name_text(answer)
+    return ((label, 1, 1.0),) if label else ()

@@ -1,0 +1,49 @@
+"""Label frequency: the share of annotators who said each label."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import Keys, answered_rows
+
+
+@attrs.frozen(kw_only=True)
+class LabelFrequency:
+    """Plausibility of a label = votes for it / votes.
+
+    ``lambda_ik = sum_b w_b 1[b = k] / sum_b w_b`` over the responses b of example i that name a
+    label, w_b their `response_weight` (1 where the table has none). Where all weights are whole
+    numbers, the votes of each example are its `denominator`, and every share is the exact one,
+    rounded once.
+
+    References
+    ----------
+    Stutz et al., *Conformal prediction under ambiguous ground truth*, TMLR 2023, section 2.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label).
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of single labels.
+        keys : Keys
+            Not used: nothing is drawn.
+
+        Raises
+        ------
+        InputError
+            ``example-unanswered`` where nobody named a label.
+        """
+        rows = answered_rows(annotations, self.accepts)
+        shares = rows.by_label(rows.weight[rows.response])
+        shares /= rows.votes[:, None]
+        denominator = rows.votes.astype(np.int64) if rows.counts else None
+        return rows.plausibilities(shares, denominator=denominator)

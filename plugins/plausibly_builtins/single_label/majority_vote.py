@@ -1,0 +1,76 @@
+"""Majority vote: only the most frequent label counts."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import Bools, Keys, Rows, answered_rows, hash_names, names
+
+_TIE_WITHIN = 1e-12
+
+
+@attrs.frozen(kw_only=True)
+class MajorityVote:
+    """All plausibility on the label with the most votes.
+
+    What disagreement there was is lost: calibrating on it covers the vote, not what annotators
+    say. It is here to compare with.
+
+    Attributes
+    ----------
+    ties : {"first", "random", "fractional"}
+        Who wins among L labels with the most votes: the first in the order of the table; one drawn
+        by the name of the example; or each of them 1/L (default). Votes are compared exactly where
+        all response weights are whole numbers, else to 12 digits.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    ties: Literal["first", "random", "fractional"] = attrs.field(
+        default="fractional", validator=attrs.validators.in_(("first", "random", "fractional"))
+    )
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label): 1 on the winner, or 1/L on each of L.
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of single labels.
+        keys : Keys
+            Decides ties where they are ``random``.
+
+        Raises
+        ------
+        InputError
+            ``example-unanswered`` where nobody named a label.
+        """
+        rows = answered_rows(annotations, self.accepts)
+        votes = rows.by_label(rows.weight[rows.response])
+        most = votes.max(axis=1, keepdims=True)
+        tied: Bools = votes >= (most if rows.counts else most * (1 - _TIE_WITHIN))
+        if self.ties == "random":
+            tied = _one_of(tied, rows, keys)
+        elif self.ties == "first":
+            tied = _only(tied.argmax(axis=1), tied.shape[1])
+        winners = tied.sum(axis=1)
+        return rows.plausibilities(tied / winners[:, None], denominator=winners)
+
+
+def _only(place: np.ndarray[tuple[int], np.dtype[np.intp]], labels: int) -> Bools:
+    chosen: Bools = np.arange(labels) == place[:, None]
+    return chosen
+
+
+def _one_of(tied: Bools, rows: Rows, keys: Keys) -> Bools:
+    """Return one of the tied labels of each example; the order of the labels does not matter."""
+    by_name = np.argsort(rows.table.indexes[names.LABEL])
+    hashes = hash_names(rows.table.indexes[names.EXAMPLE])
+    uniform = keys.child("ties").uniform(hashes)[:, 0]
+    wanted = np.floor(uniform * tied.sum(axis=1)) + 1
+    reached = np.cumsum(tied[:, by_name], axis=1) == wanted[:, None]
+    return _only(by_name[reached.argmax(axis=1)], tied.shape[1])

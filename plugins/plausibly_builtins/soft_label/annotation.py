@@ -1,0 +1,122 @@
+"""Soft labels: each annotator spreads weight over the labels."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import (
+    AnnotationTable,
+    Answer,
+    AnswerRefused,
+    Record,
+    check_labels_once,
+    check_responses,
+    is_missing,
+    is_name,
+    name_text,
+    refuse_responses,
+    table_from_records,
+)
+
+
+@attrs.frozen(kw_only=True)
+class SoftLabel:
+    """A weight for each label a response: confidences, points, or probabilities.
+
+    An answer is a mapping of label to weight; weights are 0 or more, finite, and not all 0. They
+    need not sum to 1. A weight of 0 declares its label and says nothing else. None is an empty
+    answer: a skip, kept as a response without mention.
+    """
+
+    name: ClassVar[str] = "soft-label"
+
+    def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of ``(example, annotator, {label: weight})`` records.
+
+        Parameters
+        ----------
+        records : iterable of (example, annotator, mapping)
+            Annotator None = unknown.
+        labels : sequence of str or None
+            The declared labels, in order.
+
+        Raises
+        ------
+        InputError
+            ``weights-invalid`` where a weight is negative or not finite, ``weights-zero`` where
+            all are 0, ``response-twice``, ``label-unknown``, ``answer-invalid``,
+            ``annotations-empty``.
+        """
+        return table_from_records(self.name, records, labels, _mentions, weights=True)
+
+    def validate(self, table: xr.Dataset) -> None:
+        """Refuse weights that are all 0, repeated labels, and annotators who answer twice.
+
+        Raises
+        ------
+        InputError
+            Naming example, annotator and what is wrong; or what `check_table` raises.
+        """
+        rows = check_responses(table, self.name)
+        check_labels_once(rows)
+        total = np.bincount(rows.response, weights=rows.share, minlength=rows.example.size)
+        refuse_responses(
+            rows,
+            (rows.mentions > 0) & ~(total > 0),
+            "weights-zero",
+            "gives no label any weight",
+            expected="a weight above 0",
+            do="drop the response, or leave it empty",
+        )
+
+
+def _mentions(answer: object) -> Answer:
+    if is_missing(answer):
+        return ()
+    if not isinstance(answer, Mapping):
+        raise AnswerRefused(
+            "answer-invalid",
+            f"gives a {type(answer).__name__}",
+            expected='a mapping of label to weight, such as {"benign": 0.8, "malignant": 0.2}',
+            got=repr(answer),
+            do="pair each weight with its label",
+        )
+    weights: dict[str, float] = {}
+    for label, weight in answer.items():
+        if not is_name(label) or is_missing(label) or name_text(label) in weights:
+            raise AnswerRefused(
+                "answer-invalid",
+                f"names {label!r} where a new label should be",
+                expected="each label once",
+                got=repr(answer),
+                do="mend or drop it",
+            )
+        weights[name_text(label)] = _weight(name_text(label), weight)
+    if not 0 < math.fsum(weights.values()) < math.inf:
+        raise AnswerRefused(
+            "weights-zero",
+            "gives no label any weight",
+            expected="a weight above 0",
+            got=repr(answer),
+            do="drop the response, or None for a skip",
+        )
+    return tuple((label, 1, weight) for label, weight in weights.items())
+
+
+def _weight(label: str, weight: object) -> float:
+    number = float(weight) if isinstance(weight, numbers.Real) else math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise AnswerRefused(
+            "weights-invalid",
+            f'gives "{label}" the weight {weight!r}',
+            expected="a finite number, 0 or more",
+            do="mend or drop it",
+        )
+    return number

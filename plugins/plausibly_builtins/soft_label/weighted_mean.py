@@ -1,0 +1,43 @@
+"""Weighted mean: the average of what annotators' soft labels say."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import xarray as xr
+
+from plausibly.plugin import Keys, answered_rows, ordered_sum
+
+
+@attrs.frozen(kw_only=True)
+class WeightedMean:
+    """Plausibility of a label = the mean over responses of its share in the response.
+
+    ``lambda_ik = sum_b w_b s_bk / (sum_l s_bl) / sum_b w_b`` over the soft labels b of example i,
+    s_bk the weight of label k in b and w_b the `response_weight`. Every response counts the same,
+    whatever its weights sum to.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"soft-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label).
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of soft labels.
+        keys : Keys
+            Not used: nothing is drawn.
+
+        Raises
+        ------
+        InputError
+            ``example-unanswered`` where nobody gave a label any weight.
+        """
+        rows = answered_rows(annotations, self.accepts)
+        total = ordered_sum(rows.response, rows.share, rows.example.size)
+        share = rows.share / total[rows.response]
+        mean = rows.by_label(rows.weight[rows.response] * share) / rows.votes[:, None]
+        return rows.plausibilities(mean)
