@@ -6,11 +6,11 @@ import json
 import math
 from fractions import Fraction
 
-import eval_oracles as oracle
 import numpy as np
 import pytest
 import xarray as xr
 
+import eval_oracles as oracle
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee
@@ -131,7 +131,13 @@ def test_nothing_depends_on_the_order_of_rows_or_dims() -> None:
     order = np.random.default_rng(0).permutation(80)
     for method in ("auto", "betting"):
         first = evaluate(
-            sets, lam, by="site", cluster="patient", ties="random", interval=method, true="diagnosis"
+            sets,
+            lam,
+            by="site",
+            cluster="patient",
+            ties="random",
+            interval=method,
+            true="diagnosis",
         )
         second = evaluate(
             sets.transpose("alpha", "label", "example")[..., order],
@@ -230,8 +236,10 @@ def test_evaluated_on_calibration(overlap: int, what: str) -> None:
         found = evaluate(sets.assign_attrs(calibration_overlap=overlap), lam)
     assert len(heard) == 1
     assert heard[0].filename == __file__
-    assert str(heard[0].message).replace("\n  ", " ").startswith(
-        f"warning evaluated-on-calibration: {what}"
+    assert (
+        str(heard[0].message)
+        .replace("\n  ", " ")
+        .startswith(f"warning evaluated-on-calibration: {what}")
     )
     assert str(heard[0].message).endswith(
         "\n  expected  new examples; this coverage is no evidence"

@@ -72,3 +72,21 @@ def case(
         counts / votes, dims=("example", "label"), coords={"example": names, "label": answers}
     )
     return sets, lam
+
+
+def world(
+    examples: int, *, labels: int = 4, votes: int = 5, seed: int = 0
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Predictions and plausibilities in which experts disagree, two examples a patient."""
+    rng = np.random.default_rng(seed)
+    probabilities = rng.dirichlet(np.full(labels, 0.6), size=examples)
+    counts = np.stack([rng.multinomial(votes, row) for row in probabilities])
+    coords = {
+        "example": [f"case {i}" for i in range(examples)],
+        "label": [f"l{k}" for k in range(labels)],
+        "patient": ("example", [f"p{i // 2}" for i in range(examples)]),
+    }
+    dims = ("example", "label")
+    predictions = xr.DataArray(probabilities, dims=dims, coords=coords)
+    plausibilities = xr.DataArray(counts / votes, dims=dims, coords=coords)
+    return predictions, plausibilities.drop_vars("patient")

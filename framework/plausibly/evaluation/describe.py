@@ -239,7 +239,7 @@ def _judged(promise: Guarantee, level: float, measured: Measured) -> str:
             "short, by no more than calibrations of "
             f"{counted(promise.has)} examples vary; the promise is for their average"
         )
-    return "not kept; are these examples like the calibration ones?"
+    return "not kept, or these examples are unlike the calibration ones"
 
 
 def _weakness(plane: xr.Dataset, level: float) -> str:

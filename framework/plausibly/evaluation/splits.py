@@ -10,6 +10,7 @@ from plausibly.conformal.alphas import exact
 from plausibly.conformal.calibrate import held_out_rows
 from plausibly.errors import InputError, counted
 from plausibly.keys import Keys, hash_names
+from plausibly.labelled.text import several
 
 _SEED_BITS = 53  # a uniform carries this many
 
@@ -60,12 +61,12 @@ def split(
     chosen = np.zeros(len(hashes), dtype=np.bool_)
     chosen[rows] = True
     if not 0 < rows.size < len(hashes):
-        whole = "" if groups is None else f" in {counted(len(np.unique(groups)))} groups"
+        whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'group')}"
         raise InputError(
             "split-empty",
             f"a test share of {test} leaves one side of a split without examples",
             expected="an example, or a whole group, on each side",
-            got=f"{counted(len(hashes))} examples{whole}, {counted(rows.size)} to test",
+            got=f"{several(len(hashes), 'example')}{whole}, {counted(rows.size)} to test",
             do="another test share, more examples, or splits without a group",
         )
     return chosen

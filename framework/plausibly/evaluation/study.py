@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
+from plausibly.arrays import Bools, Floats, Ints
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import InputError
@@ -45,6 +45,7 @@ def compare(
     group: str | None = None,
     seed: int = 0,
     ties: Ties = "first",
+    true: str | xr.DataArray | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
     """Calibrate several methods on random splits, and measure each on the rest.
@@ -72,6 +73,8 @@ def compare(
         Every split draws from a stream of its own.
     ties : {"first", "random", "fractional", "any", "all"}
         See `evaluate`.
+    true : str or DataArray, (example,), optional
+        Known labels, see `evaluate`; they calibrate nothing.
     progress : callable, optional
         Called with the number of finished splits, and of all.
 
@@ -79,10 +82,11 @@ def compare(
     -------
     Dataset
         `aggregated_coverage`, `voted_coverage`, `set_size` and `share_empty`: means over the test
-        examples of a split, (method, split, alpha); `vacuous`, whether every set is every label;
-        `n_calibration` and `n_test`, (split,). Coordinates `guaranteed` (text) and
-        `guaranteed_level` (NaN for none), (method, alpha): of the aggregated coverage. Attributes
-        hold the settings, and the guarantees of the first split as JSON.
+        examples of a split, (method, split, alpha), and `true_coverage` with `true`; `vacuous`,
+        whether every set is every label; `n_calibration` and `n_test`, (split,). Coordinates
+        `guaranteed` (text) and `guaranteed_level` (NaN for none), (method, alpha): of the
+        aggregated coverage. Attributes hold the settings, and the guarantees of the first split as
+        JSON.
 
         The standard deviation over splits of one data set is a spread, not a standard error: the
         splits overlap.
@@ -118,7 +122,9 @@ def compare(
     given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
     hashes = hash_names(model[names.EXAMPLE].values)
     shape = (len(asked), splits, len(exact))
-    found = {name: np.full(shape, np.nan) for name in MEASURES}
+    codes = None if true is None else inputs.true_codes(true, (model, lam), labels)
+    measures = MEASURES if codes is None else (*MEASURES, "true_coverage")
+    found = {name: np.full(shape, np.nan) for name in measures}
     vacuous = np.zeros(shape, dtype=np.bool_)
     promises: dict[str, list[list[Guarantee]]] = {name: [] for name in asked}
     tested = np.zeros(splits, dtype=np.int64)
@@ -137,6 +143,7 @@ def compare(
             seed=split_seed(seed, number),
             ties=policy,
             uniform=uniform,
+            true=None if codes is None else codes[chosen],
         )
         for place, (name, method) in enumerate(asked.items()):
             with heard.listening(split=number, method=name):
@@ -203,6 +210,7 @@ class _Split:
     seed: int
     ties: Ties
     uniform: NDArray[np.float64] | None
+    true: Ints | None
 
     def measure(self, method: Method) -> tuple[dict[str, list[float]], list[Guarantee]]:
         """Return the means over test examples, and the guarantees, one an alpha."""
@@ -220,7 +228,7 @@ class _Split:
         planes = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
         means = [self._means(plane) for plane in planes]
         stated = [predictor.guarantee(alpha) for alpha in self.alphas]
-        return {name: [one[name] for one in means] for name in MEASURES}, stated
+        return {name: [one[name] for one in means] for name in means[0]}, stated
 
     def _means(self, plane: Bools) -> dict[str, float]:
         """Return the means at one alpha, summed exactly: rows in any order give the same."""
@@ -231,6 +239,8 @@ class _Split:
             "set_size": sizes,
             "share_empty": sizes == 0,
         }
+        if self.true is not None:
+            outcomes["true_coverage"] = plane[np.arange(len(plane)), self.true]
         return {name: math.fsum(values) / len(values) for name, values in outcomes.items()}
 
 

@@ -1,0 +1,195 @@
+"""The table and the verdict: what they say, and that they say it honestly."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from plausibly.evaluation import as_json, describe, evaluate, verdict
+from plausibly.evaluation.describe import decimal
+from plausibly.guarantee import Guarantee, Target
+
+LABELS = ["cat", "dog", "fox"]
+
+
+def judged(
+    covered: int,
+    *,
+    examples: int = 400,
+    level: str | None = "9/10",
+    target: Target = "aggregated",
+    has: int = 100,
+    confidence: str | None = None,
+    vacuous: bool = False,
+    overlap: int = 0,
+) -> xr.DataArray:
+    """Sets that hold the certain label of `covered` examples, and no other label."""
+    held = np.arange(examples) < covered
+    promise = Guarantee(
+        alpha=Fraction(1, 10),
+        level=None if level is None else Fraction(level),
+        target=target,
+        why="w",
+        has=has,
+        confidence=None if confidence is None else Fraction(confidence),
+        vacuous=vacuous,
+    )
+    return xr.DataArray(
+        np.stack([held, ~held, np.zeros_like(held)], axis=1),
+        dims=("example", "label"),
+        coords={"example": [f"e{i}" for i in range(examples)], "label": LABELS, "alpha": 0.1},
+        attrs={"guarantees": json.dumps([promise.to_json()]), "calibration_overlap": overlap},
+    )
+
+
+def certain(examples: int = 400) -> xr.DataArray:
+    rows = np.tile([1.0, 0.0, 0.0], (examples, 1))
+    coords = {"example": [f"e{i}" for i in range(examples)], "label": LABELS}
+    return xr.DataArray(rows, dims=("example", "label"), coords=coords)
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        (judged(364), "promised .90, measured .910: kept, for the average example."),
+        (judged(360), "promised .90, measured .900: kept, for the average example."),
+        (judged(350), "promised .90, measured .875: in line with it (the interval reaches .904)."),
+        (
+            judged(330),
+            "promised .90, measured .825: short, by no more than calibrations of 100 examples "
+            "vary; the promise is for their average.",
+        ),
+        (
+            judged(330, has=2500),
+            "promised .90, measured .825: not kept, or these examples are unlike the calibration "
+            "ones.",
+        ),
+        (
+            judged(330, confidence="9999/10000"),
+            "promised .90, measured .825: not kept, or these examples are unlike the calibration "
+            "ones.",
+        ),
+        (
+            judged(400, vacuous=True),
+            "promised .90, measured 1.000: kept by giving every label, which says nothing.",
+        ),
+        (
+            judged(300, level=None),
+            "nothing is promised; measured .750 of what experts said.",
+        ),
+        (
+            judged(362, target="voted"),
+            "promised .90 of the voted label, measured .905: kept, for the average example. "
+            "Nothing is promised of what experts said, measured .905.",
+        ),
+    ],
+)
+def test_the_verdict(sets: xr.DataArray, expected: str) -> None:
+    assert verdict(evaluate(sets, certain())) == expected
+
+
+def test_the_verdict_on_calibration_examples() -> None:
+    with pytest.warns(match="calibrated their predictor"):
+        found = evaluate(judged(364, overlap=40), certain())
+    assert verdict(found).endswith("40 of the examples calibrated the predictor: no evidence.")
+
+
+def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
+    """Sets that hold one label: all of what is said of the certain, .4 of the disputed ones."""
+    lam = certain()
+    lam[300:] = [0.4, 0.3, 0.3]
+    sets = judged(400, level="4/5").assign_coords(
+        site=("example", np.where(np.arange(400) < 280, "north", "a far southern site")),
+    )
+    return sets, lam
+
+
+def test_the_table_with_strata() -> None:
+    assert describe(evaluate(*split_experts())).splitlines() == [
+        "alpha 0.1, 400 examples            coverage   95 % interval   set size",
+        "aggregated: what experts said          .850    .824 to .876       1.00",
+        "voted: the most plausible label       1.000   .990 to 1.000       1.00",
+        "  largest plausibility < .5     100    .400    .274 to .536       1.00",
+        "  .8 and more                   300   1.000   .987 to 1.000       1.00",
+        "sets: 0 % empty, 100 % of one label",
+        "promised .80, measured .850: kept, for the average example; .400 where experts",
+        "split most. That split is unknown for a new example; groups that are known",
+        "beforehand, such as the site, are shown by by=COORDINATE (--by).",
+    ]
+
+
+def test_the_table_with_groups_and_true_labels() -> None:
+    sets, lam = split_experts()
+    true = xr.DataArray(["cat"] * 400, dims="example", coords={"example": lam["example"]})
+    lines = describe(evaluate(sets, lam, by="site", true=true)).splitlines()
+    assert lines[3] == "true: the known label                 1.000   .990 to 1.000       1.00"
+    assert lines[6:9] == [
+        "by site",
+        "  a far southern site           120    .500    .459 to .541       1.00",
+        "  north                         280   1.000   .986 to 1.000       1.00",
+    ]
+    assert " ".join(lines[10:]) == (
+        "promised .80, measured .850: kept, for the average example; weakest site a far southern "
+        "site, .500 (.459 to .541), 120 examples."
+    )
+
+
+def test_many_groups_show_the_weakest() -> None:
+    sets, lam = split_experts()
+    sets = sets.assign_coords(ward=("example", np.arange(400) // 25))
+    lines = describe(evaluate(sets, lam, by="ward")).splitlines()
+    start = lines.index("by ward: the 12 of 16 that are covered least")
+    assert [line.split()[0] for line in lines[start + 1 : start + 5]] == ["12", "13", "14", "15"]
+    assert len([line for line in lines if line.startswith("  ")]) == 2 + 12
+
+
+def test_several_alphas_have_a_block_each_and_ties_are_said() -> None:
+    sets = judged(400).drop_vars("alpha")
+    lam = certain()
+    lam[:100] = [0.5, 0.5, 0]
+    both = xr.concat([sets, ~sets], dim=xr.Variable("alpha", [0.1, 0.25])).assign_attrs(sets.attrs)
+    text = describe(evaluate(both, lam, ties="fractional"))
+    first, second = text.split("\n\n")
+    assert first.startswith("alpha 0.1, 400 examples")
+    assert second.startswith("alpha 0.25, 400 examples")
+    assert "sets: 0 % empty, 100 % of one label; votes: 25 % tied, policy fractional" in first
+    assert second.endswith("nothing is promised; measured .125 of what experts said.")
+    assert verdict(evaluate(both, lam)).count("\n") == 1
+
+
+def test_without_alpha_and_with_another_confidence() -> None:
+    sets = judged(364).drop_vars("alpha")
+    lines = describe(evaluate(sets, certain(), confidence=0.9)).splitlines()
+    assert lines[0].startswith("400 examples   ")
+    assert "90 % interval" in lines[0]
+    assert lines[-1] == "promised .90, measured .910: kept, for the average example."
+    bare = describe(evaluate(sets.drop_attrs(), certain()))
+    assert bare.endswith("nothing is promised; measured .910 of what experts said.")
+
+
+def test_the_same_as_plain_data() -> None:
+    sets, lam = split_experts()
+    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
+    data = json.loads(json.dumps(as_json(found), allow_nan=False))
+    assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
+    (one,) = data["results"]
+    assert one["alpha"] == 0.1
+    assert one["aggregated_coverage"]["mean"] == pytest.approx(0.85)
+    assert [part["ambiguity"] for part in one["strata"]] == ["below .5", ".5 to .8", ".8 and more"]
+    assert one["strata"][1]["n"] == 0
+    assert one["strata"][1]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
+    assert [(part["site"], part["n"]) for part in one["groups"]] == [
+        ("a far southern site", 120),
+        ("north", 280),
+    ]
+    assert one["guarantee"]["level"] == "4/5"
+    assert one["verdict"].startswith("promised .80")
+
+
+def test_decimals() -> None:
+    shown = [decimal(value) for value in (0.0, 0.5, 0.9996, 1.0, float("nan"))]
+    assert shown == [".000", ".500", "1.000", "1.000", "-"]

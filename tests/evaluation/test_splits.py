@@ -1,0 +1,83 @@
+"""Splits follow names and groups, never rows, and the number of splits changes none."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from plausibly.errors import InputError
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.keys import Keys, hash_names
+
+NAMES = [f"case {i}" for i in range(101)]
+HASHES = hash_names(NAMES)
+
+
+@given(st.integers(2, 99), st.integers(0, 5))
+def test_the_share_is_the_decimal_that_was_typed(percent: int, number: int) -> None:
+    share = percent / 100
+    hundred = HASHES[:100]
+    assert split(hundred, split_keys(0, number), test=share).sum() == percent
+    assert split(HASHES, split_keys(0, number), test=share).sum() == int(
+        Fraction(percent, 100) * 101
+    )
+
+
+def test_splits_follow_names_not_rows() -> None:
+    order = np.random.default_rng(1).permutation(101)
+    groups = np.arange(101) // 7
+    for given_groups in (None, groups):
+        first = split(HASHES, split_keys(3, 0), groups=given_groups)
+        moved = None if given_groups is None else given_groups[order]
+        assert np.array_equal(split(HASHES[order], split_keys(3, 0), groups=moved), first[order])
+
+
+def test_splits_differ_between_numbers_and_seeds() -> None:
+    found = [split(HASHES, split_keys(seed, number)) for seed in (0, 1) for number in range(4)]
+    assert len({one.tobytes() for one in found}) == 8
+    seeds = {split_seed(seed, number) for seed in (0, 1) for number in range(4)}
+    assert len(seeds) == 8
+    assert all(seed >= 0 for seed in seeds)
+    assert split_keys(0, 3) == Keys(0).child("split-3")
+
+
+def test_every_example_is_tested_as_often_as_any_other() -> None:
+    tested = sum(split(HASHES, split_keys(0, number)).astype(int) for number in range(400))
+    assert abs(np.mean(tested) - 400 * 50 / 101) < 1e-9
+    assert np.abs(tested - 198).max() < 5 * np.sqrt(400 / 4)
+
+
+@given(st.lists(st.integers(0, 9), min_size=20, max_size=60), st.integers(0, 9))
+def test_groups_stay_whole_and_within_the_share(groups: list[int], number: int) -> None:
+    codes, hashes = np.array(groups), HASHES[: len(groups)]
+    assume(np.bincount(codes).max() <= len(groups) // 2)
+    chosen = split(hashes, split_keys(0, number), groups=codes)
+    assert not set(codes[chosen]) & set(codes[~chosen])
+    largest = int(np.bincount(codes).max())
+    assert len(groups) // 2 - largest < chosen.sum() <= len(groups) // 2
+
+
+def test_the_messages() -> None:
+    with pytest.raises(InputError) as share:
+        split(HASHES, Keys(), test=50)
+    assert str(share.value) == (
+        "error test-share: test 50 is not a share of the examples\n"
+        "  expected  0 < test < 1; got 50\n"
+        "  do        test=0.5 for halves"
+    )
+    with pytest.raises(InputError) as few:
+        split(HASHES[:3], Keys(), test=0.1)
+    assert str(few.value) == (
+        "error split-empty: a test share of 0.1 leaves one side of a split without\n"
+        "  examples\n"
+        "  expected  an example, or a whole group, on each side; got 3 examples, 0 to\n"
+        "            test\n"
+        "  do        another test share, more examples, or splits without a group"
+    )
+    with pytest.raises(InputError) as one:
+        split(HASHES, Keys(), groups=np.zeros(101))
+    assert one.value.got == "101 examples in 1 group, 0 to test"

@@ -1,0 +1,258 @@
+"""Studies: the same splits for every method, one stream a split, warnings said once."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import eval_oracles as oracle
+from plausibly import calibrate
+from plausibly.arrays import Floats
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation import compare, evaluate, study_table
+from plausibly.evaluation.methods import Methods
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.evaluation.study import MEASURES
+from plausibly.keys import hash_names
+
+METHODS = [
+    {"calibrator": "voted"},
+    {"calibrator": "monte-carlo", "combiner": "average"},
+    {"calibrator": "monte-carlo", "combiner": "held-out-rank"},
+    {"calibrator": "expected"},
+]
+
+
+def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
+    predictions, lam = oracle.world(120)
+    study = compare(
+        predictions,
+        lam,
+        METHODS,
+        alphas=["0.1", "0.25"],
+        splits=3,
+        test=0.4,
+        group="patient",
+        seed=5,
+    )
+    assert study["aggregated_coverage"].dims == ("method", "split", "alpha")
+    hashes = hash_names(predictions["example"].values)
+    for number in range(3):
+        test = split(hashes, split_keys(5, number), test=0.4, groups=predictions["patient"].values)
+        assert study["n_test"][number] == test.sum()
+        assert study["n_calibration"][number] == (~test).sum()
+        for place, method in enumerate(METHODS):
+            predictor = calibrate(
+                predictions[~test],
+                lam[~test],
+                seed=split_seed(5, number),
+                group="patient",
+                **method,  # type: ignore[arg-type]  # names of components only
+            )
+            found = evaluate(predictor.predict(predictions[test], [0.1, 0.25]), lam[test])
+            one = study.isel(method=place, split=number)
+            for measure in MEASURES:
+                mean = found[measure] if measure in ("share_empty",) else found[f"{measure}_mean"]
+                np.testing.assert_allclose(one[measure], mean, rtol=1e-12)
+
+
+def test_the_guarantees_stand_beside_the_figures() -> None:
+    predictions, lam = oracle.world(60)
+    study = compare(predictions, lam, METHODS, alphas=[0.2, 0.5 - 0.1], splits=2, seed=1)
+    assert study["method"].values.tolist() == [
+        "voted",
+        "monte-carlo, average",
+        "monte-carlo, held-out-rank",
+        "expected",
+    ]
+    assert study["guaranteed"].values.tolist() == [["nothing"] * 2, *[[".80", ".60"]] * 3]
+    assert np.isnan(study["guaranteed_level"].values[0]).all()
+    assert study["guaranteed_level"].values[3].tolist() == [0.8, 0.6]
+    assert not study["vacuous"].any()
+    stated = json.loads(study.attrs["guarantees"])
+    assert stated["voted"][0]["target"] == "voted"
+    assert stated["expected"][1]["alpha"] == "2/5"
+    assert {name: study.attrs[name] for name in ("n", "labels", "seed", "test", "ties")} == {
+        "n": 60,
+        "labels": 4,
+        "seed": 1,
+        "test": 0.5,
+        "ties": "first",
+    }
+    assert json.loads(study.attrs["methods"])["voted"] == {
+        "calibrator": "voted",
+        "score": "probability",
+        "combiner": "average",
+    }
+
+
+def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
+    predictions, lam = oracle.world(80)
+    first = compare(predictions, lam, METHODS, splits=3, ties="random", group="patient")
+    order = np.random.default_rng(2).permutation(80)
+    second = compare(
+        predictions[order].transpose(),
+        lam[order[::-1], ::-1],
+        METHODS,
+        splits=3,
+        ties="random",
+        group="patient",
+    )
+    xr.testing.assert_identical(first, second)
+
+
+def test_the_first_splits_do_not_depend_on_how_many_there_are() -> None:
+    predictions, lam = oracle.world(40)
+    methods = {"m": {"calibrator": "monte-carlo", "draws": 2}}
+    few = compare(predictions, lam, methods, splits=2, alphas=0.2)
+    many = compare(predictions, lam, methods, splits=4, alphas=0.2)
+    for measure in MEASURES:
+        assert np.array_equal(few[measure], many[measure][:, :2])
+    other = compare(predictions, lam, methods, splits=2, alphas=0.2, seed=1)
+    assert (few["aggregated_coverage"] != other["aggregated_coverage"]).any()
+
+
+def test_splits_draw_labels_of_their_own() -> None:
+    predictions, lam = oracle.world(40)
+    seeds = {split_seed(0, number) for number in range(3)}
+    thresholds = {
+        float(calibrate(predictions, lam, calibrator="monte-carlo", seed=seed).threshold(0.2))
+        for seed in seeds
+    }
+    assert len(thresholds) == 3
+
+
+def test_progress_counts_the_splits() -> None:
+    predictions, lam = oracle.world(30)
+    seen: list[tuple[int, int]] = []
+    compare(
+        predictions,
+        lam,
+        ["expected"],
+        alphas=0.2,
+        splits=3,
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_what_splits_warn_of_is_said_once_at_the_end() -> None:
+    predictions, lam = oracle.world(60)
+    methods: Methods = [{"calibrator": "monte-carlo", "combiner": "ecdf"}, "expected"]
+    with pytest.warns(PlausiblyWarning) as heard:
+        study = compare(predictions, lam, methods, splits=4)
+    assert len(heard) == 1
+    message = heard[0].message
+    assert isinstance(message, PlausiblyWarning)
+    assert message.name == "guarantee-vacuous"
+    assert "splits)" not in message.what
+    assert message.details["methods"] == ["monte-carlo, ecdf"]
+    assert message.details["splits"] == 4
+    assert heard[0].filename == __file__
+    assert study["vacuous"].values[0].all()
+    assert study["guaranteed"].values.ravel().tolist() == [".8999, vacuous", ".90"]
+    assert study["aggregated_coverage"].values[0].tolist() == [[1.0]] * 4
+
+
+def test_a_warning_of_some_splits_says_of_how_many() -> None:
+    predictions, lam = oracle.world(21)
+    sizes = np.repeat(np.arange(6), [6, 3, 3, 3, 3, 3])
+    predictions = predictions.assign_coords(site=("example", sizes))
+    with pytest.warns(PlausiblyWarning) as heard:
+        study = compare(
+            predictions, lam, {"e": {}}, alphas=0.075, splits=8, group="site", test=0.45
+        )
+    often = int(study["vacuous"].sum())
+    assert 0 < often < 8
+    assert len(heard) == 1
+    assert (
+        str(heard[0].message)
+        .replace("\n  ", " ")
+        .startswith(
+            f"warning n-too-small: every set is every label at alpha 0.075 (in {often} of 8 splits)"
+        )
+    )
+    assert study["guaranteed"].item() == f".925, vacuous in {often} of 8"
+
+
+def test_alpha_large_is_said_once_as_it_was_typed() -> None:
+    predictions, lam = oracle.world(30)
+    with pytest.warns(PlausiblyWarning, match=r"alpha 0\.9 asks") as heard:
+        compare(predictions, lam, ["expected", "voted"], alphas=[0.9], splits=3)
+    assert len(heard) == 1
+
+
+def test_warnings_of_others_pass_through_once() -> None:
+    class Grumbling:
+        def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+            warnings.warn("my score is old", FutureWarning, stacklevel=1)
+            return probabilities
+
+        randomised = False
+        reads = "probability"
+
+    predictions, lam = oracle.world(30)
+    methods = {"mine": {"score": Grumbling()}}
+    with pytest.warns(FutureWarning, match="my score is old") as heard:
+        study = compare(predictions, lam, methods, alphas=0.2, splits=3)
+    assert len(heard) == 1
+    assert json.loads(study.attrs["methods"])["mine"]["score"] == "Grumbling"
+
+
+@pytest.mark.parametrize("splits", [0, -1, 2.5, True, "ten"])
+def test_splits_are_counted(splits: object) -> None:
+    predictions, lam = oracle.world(10)
+    with pytest.raises(InputError) as refused:
+        compare(predictions, lam, ["expected"], splits=splits)  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        f"error splits-range: a study of {splits!r} splits\n"
+        f"  expected  a whole number from 1 on; got {splits!r}\n"
+        "  do        splits=100"
+    )
+
+
+def test_a_group_that_is_not_there() -> None:
+    predictions, lam = oracle.world(10)
+    with pytest.raises(InputError) as missing:
+        compare(predictions, lam, ["expected"], group="patient_id")
+    assert str(missing.value) == (
+        'error coordinate-missing: the examples have no coordinate "patient_id"\n'
+        "  expected  a coordinate over example; got patient\n"
+        '  do        did you mean "patient"?'
+    )
+
+
+def test_the_table_of_a_study() -> None:
+    coverage = np.array([[[0.84], [0.88]], [[0.905], [0.897]], [[1.0], [1.0]]])
+    dims = ("method", "split", "alpha")
+    study = xr.Dataset(
+        {
+            "aggregated_coverage": (dims, coverage),
+            "voted_coverage": (dims, np.full((3, 2, 1), 0.9)),
+            "set_size": (dims, np.full((3, 2, 1), 2.216)),
+        },
+        coords={
+            "method": ["voted", "monte-carlo, average", "monte-carlo, ecdf"],
+            "alpha": [0.1],
+            "guaranteed": (("method", "alpha"), [["nothing"], [".90"], [".8999, vacuous"]]),
+            "guaranteed_level": (("method", "alpha"), [[math.nan], [0.9], [0.8999]]),
+        },
+    )
+    assert study_table(study).splitlines() == [
+        "                             aggregated coverage   voted    set   guaranteed",
+        "calibrated                      mean    spread  coverage   size  (aggregated)",
+        "voted                           .860 ✗    .028      .900   2.22   nothing",
+        "monte-carlo, average            .901      .006      .900   2.22   .90",
+        "monte-carlo, ecdf              1.000      .000      .900   2.22   .8999, vacuous",
+    ]
+    twice = xr.concat([study, study.assign_coords(alpha=[0.15])], dim="alpha")
+    text = study_table(twice.isel(split=[0]))
+    assert text.startswith("alpha 0.1\n")
+    assert "\n\nalpha 0.15\n" in text
+    lines = [line for line in text.splitlines() if line.startswith("voted")]
+    assert [("✗" in line, "-" in line) for line in lines] == [(True, True), (False, True)]
