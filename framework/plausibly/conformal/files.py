@@ -39,8 +39,10 @@ _MAGIC = b"CDF"
 def _canonical(pool: Pool) -> bytes:
     """Return the bytes of a pool with ties merged, which no row order can change."""
     last = np.flatnonzero(np.append(pool.ordered[1:] != pool.ordered[:-1], True))
-    masses = ",".join(str(int(mass)) for mass in pool.cumulative[last + 1])
-    return pool.ordered[last].tobytes() + masses.encode()
+    masses = pool.cumulative[last + 1]
+    wide = masses.dtype == object
+    text = ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
+    return pool.ordered[last].tobytes() + text
 
 
 def fingerprint(predictor: ConformalPredictor) -> str:

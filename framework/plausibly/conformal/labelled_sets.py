@@ -50,8 +50,9 @@ class NewExamples:
 
     def like_input(self, values: Floats | Bools, name: str) -> xr.DataArray:
         """Return values (example, label) with labels, dims and coordinates as they came."""
-        array = self.checked.copy(data=values[:, self.order]).transpose(*self.dims)
-        return array.rename(name).drop_attrs()
+        array = self.checked.copy(data=values[:, self.order]).transpose(*self.dims).rename(name)
+        array.attrs = {}
+        return array
 
 
 def read_test(
