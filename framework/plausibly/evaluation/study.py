@@ -163,12 +163,12 @@ def compare(
             METHOD: np.array(list(asked)),
             SPLIT: np.arange(splits),
             names.ALPHA: [float(alpha) for alpha in exact],
+            **_guaranteed(promises, vacuous),
         },
     )
     study["vacuous"] = (dims, vacuous)
     study["n_test"] = (SPLIT, tested)
     study["n_calibration"] = (SPLIT, len(hashes) - tested)
-    study = study.assign_coords(_guaranteed(promises, vacuous))
     study.attrs = {
         "n": len(hashes),
         "labels": len(labels),
@@ -180,7 +180,7 @@ def compare(
             {name: [one.to_json() for one in stated[0]] for name, stated in promises.items()}
         ),
     }
-    if group is not None and groups is not None:
+    if groups is not None:
         study.attrs |= {"group": group, "groups": len(np.unique(groups))}
     return study
 

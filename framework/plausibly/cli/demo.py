@@ -1,0 +1,179 @@
+"""``plausibly demo``: everything on real ratings, offline."""
+
+from __future__ import annotations
+
+import enum
+import shlex
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plausibly.cli import common, layout
+from plausibly.cli.output import Output
+
+if TYPE_CHECKING:
+    from plausibly.demo.study import Result
+    from plausibly.demo.subjects import Subject
+
+SUMMARY = "Real ratings, the whole way, offline."
+HELP = "See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline."
+EXAMPLES = """\b
+Examples:
+  plausibly demo
+  plausibly demo --data toy
+  plausibly demo --splits 20 -o demo-out --json
+"""
+
+
+class Data(enum.StrEnum):
+    """Data sets of the demo."""
+
+    nodules = "nodules"
+    toy = "toy"
+
+
+def demo(
+    data: Annotated[
+        Data, typer.Option("--data", help="Real ratings, or a toy whose truth is known.")
+    ] = Data.nodules,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
+    ] = Path("plausibly-demo"),
+    splits: Annotated[int, typer.Option("--splits", min=1, help="Random halves.")] = 100,
+    seed: common.Seed = 1,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly demo``."""
+    output = Output("demo", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        _run(output, data, out, splits=splits, seed=seed)
+
+    return output.run(body)
+
+
+def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) -> None:
+    from plausibly.demo import files, study, subjects, words
+    from plausibly.evaluation.tables import study_table
+
+    figure = _can_draw(data)
+    files.make_folder(folder)
+    with output.working("fitting a model"):
+        subject = subjects.load(data.value, seed)
+    inputs = files.write_data(subject, folder)
+    output.show(
+        layout.fields([("data", subject.about), ("study", words.design(subject, splits, seed))])
+        + "\n"
+    )
+    with output.working("splits") as tick:
+        result = study.run(subject, splits=splits, seed=seed, progress=tick)
+    outputs = files.write_result(result, folder, figure=figure)
+
+    command = _following(subject, folder)
+    output.document |= _document(result, data, splits, seed)
+    output.document |= {
+        "folder": folder,
+        "written": [*outputs, *inputs],
+        "next": shlex.join(map(str, command)),
+    }
+    paragraphs = [
+        textwrap.fill(text, layout.WIDTH, break_on_hyphens=False, break_long_words=False)
+        for text in words.meaning(result)
+    ]
+    output.show(f"{study_table(result.study)}\n\n" + "\n".join(paragraphs))
+    undrawn = "" if figure else f"; no {files.FIGURE} without matplotlib (the extra plots)"
+    output.show(
+        layout.fields(
+            [
+                (
+                    "written",
+                    f"{folder}/: {' '.join(outputs)} + data: {' '.join(inputs)}{undrawn}",
+                ),
+                ("next", layout.command_line(command, indent=9)),
+            ]
+        )
+    )
+
+
+def _can_draw(data: Data) -> bool:
+    """Return whether there is a figure; what the nodules need is looked for before anything else.
+
+    The toy needs no extra: it goes without a figure.
+    """
+    from plausibly.demo import figure, model
+    from plausibly.errors import MissingExtra
+
+    try:
+        figure.drawing()
+        if data is Data.nodules:
+            model.fitting()
+    except MissingExtra as missing:
+        if data is Data.nodules:
+            missing.do += "; or plausibly demo --data toy, which needs no extra"
+            raise
+        return False
+    return True
+
+
+def _following(subject: Subject, folder: Path) -> Sequence[str | Path]:
+    """Return a command that goes on with the files of the demo."""
+    from plausibly.demo import files
+
+    said = files.opinions(subject)
+    flag = "-a" if said == files.VOTES else "--plausibilities"
+    return (
+        *("plausibly", "calibrate", flag, folder / said),
+        *("-p", folder / files.PREDICTIONS, "-o", folder / "predictor.nc"),
+    )
+
+
+def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, object]:
+    """Return the study as plain data."""
+    import json
+
+    from plausibly.demo import study, words
+    from plausibly.evaluation.study import METHOD, SPLIT
+
+    subject, compared = result.subject, result.study
+    methods = []
+    for method in map(str, compared[METHOD].values):
+        one = compared.sel({METHOD: method})
+        coverage = one["aggregated_coverage"]
+        methods.append(
+            {
+                "name": method,
+                **json.loads(compared.attrs["methods"])[method],
+                "aggregated_coverage": coverage.mean().item(),
+                "spread": coverage.std(ddof=1).item() if splits > 1 else None,
+                "voted_coverage": one["voted_coverage"].mean().item(),
+                "true_coverage": (
+                    one["true_coverage"].mean().item() if "true_coverage" in one else None
+                ),
+                "set_size": one["set_size"].mean().item(),
+                "vacuous_splits": int(one["vacuous"].sum()),
+                "guarantee": json.loads(compared.attrs["guarantees"])[method][0],
+            }
+        )
+    return {
+        "data": data.value,
+        "about": subject.about,
+        "examples": len(subject),
+        "labels": compared.attrs["labels"],
+        "group": subject.group,
+        "groups": compared.attrs.get("groups"),
+        "model": subject.fitted,
+        "alpha": float(study.ALPHA),
+        "splits": compared.sizes[SPLIT],
+        "seed": seed,
+        "methods": methods,
+        "one_each": (
+            None if result.alone is None else words.figures(result.alone, study.EXPECTED).aggregated
+        ),
+        "meaning": words.meaning(result),
+    }
