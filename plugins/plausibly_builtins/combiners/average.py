@@ -9,7 +9,7 @@ import attrs
 
 from plausibly.plugin import Evidence, Floats, Guarantee, PValues
 
-RISK_CONTROL = "conformal risk control, arXiv 2208.02814; proof in the docs: the guarantee"
+RISK_CONTROL = "conformal risk control, arXiv 2208.02814; proof in docs/guarantee.md"
 
 
 @attrs.frozen(kw_only=True)

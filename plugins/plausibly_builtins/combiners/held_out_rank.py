@@ -35,6 +35,6 @@ class HeldOutRank:
         return evidence.promise_of_rank(
             alpha,
             why="a new example's rank among the held-out ones is uniform, or larger with ties",
-            reference="split conformal prediction on the mean p-value; proof in the docs",
+            reference="split conformal prediction on the mean p-value, docs/guarantee.md",
             held_out=True,
         )
