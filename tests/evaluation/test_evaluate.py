@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.special import ndtri, stdtrit
 
 import eval_oracles as oracle
+from plausibly import calibrate
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee
@@ -246,3 +249,41 @@ def test_evaluated_on_calibration(overlap: int, what: str) -> None:
         "\n  do        evaluate on others, or plausibly.compare for repeated splits"
     )
     assert found.attrs["calibration_overlap"] == overlap
+
+
+def test_messages_call_the_sets_as_the_caller_does() -> None:
+    sets, lam = oracle.case(10, 3)
+    with pytest.warns(PlausiblyWarning, match=r"10 examples of sets\.csv calibrated"):
+        evaluate(sets.assign_attrs(calibration_overlap=10), lam, whose="sets.csv")
+    with pytest.raises(InputError, match=r"sets\.csv lacks 1 example of plausibilities"):
+        evaluate(sets[1:], lam, whose="sets.csv")
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("data", "cluster", "effect"),
+    [("crema_d", "actor", 1.91), ("lidc_malignancy", "patient", 1.25)],
+)
+def test_intervals_know_that_examples_of_one_cluster_are_alike(
+    shared: Path, data: str, cluster: str, effect: float
+) -> None:
+    arrays = np.load(shared / "data" / data / "data.npz", allow_pickle=False)
+    counts = arrays["counts"].astype(float)
+    coords = {
+        "example": [f"e{row}" for row in range(len(counts))],
+        "label": arrays["class_names"],
+        cluster: ("example", arrays[cluster]),
+    }
+    dims = ("example", "label")
+    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
+    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
+    plain, clustered = evaluate(sets, lam), evaluate(sets, lam, cluster=cluster)
+    widths = [
+        float(one["aggregated_coverage_high"] - one["aggregated_coverage_low"])
+        for one in (plain, clustered)
+    ]
+    groups = clustered.attrs["clusters"]
+    student = float(stdtrit(groups - 1, 0.975)) / float(ndtri(0.975))
+    measured = (widths[1] / widths[0] / student) ** 2 * (groups - 1) / groups
+    assert measured == pytest.approx(effect, abs=0.02)

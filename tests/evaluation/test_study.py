@@ -30,6 +30,7 @@ METHODS = [
 
 def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
     predictions, lam = oracle.world(120)
+    true = predictions["example"].copy(data=np.resize(["l2", "l0", "l1"], 120))
     study = compare(
         predictions,
         lam,
@@ -39,6 +40,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
         test=0.4,
         group="patient",
         seed=5,
+        true=true,
     )
     assert study["aggregated_coverage"].dims == ("method", "split", "alpha")
     hashes = hash_names(predictions["example"].values)
@@ -54,10 +56,11 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
                 group="patient",
                 **method,  # type: ignore[arg-type]  # names of components only
             )
-            found = evaluate(predictor.predict(predictions[test], [0.1, 0.25]), lam[test])
+            sets = predictor.predict(predictions[test], [0.1, 0.25])
+            found = evaluate(sets, lam[test], true=true)
             one = study.isel(method=place, split=number)
-            for measure in MEASURES:
-                mean = found[measure] if measure in ("share_empty",) else found[f"{measure}_mean"]
+            for measure in (*MEASURES, "true_coverage"):
+                mean = found[measure if measure == "share_empty" else f"{measure}_mean"]
                 np.testing.assert_allclose(one[measure], mean, rtol=1e-12)
 
 
@@ -74,6 +77,7 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
     assert np.isnan(study["guaranteed_level"].values[0]).all()
     assert study["guaranteed_level"].values[3].tolist() == [0.8, 0.6]
     assert not study["vacuous"].any()
+    assert "true_coverage" not in study
     stated = json.loads(study.attrs["guarantees"])
     assert stated["voted"][0]["target"] == "voted"
     assert stated["expected"][1]["alpha"] == "2/5"

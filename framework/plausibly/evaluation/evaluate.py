@@ -37,6 +37,7 @@ def evaluate(
     confidence: float = 0.95,
     seed: int = 0,
     only_common: bool = False,
+    whose: str = inputs.SETS,
 ) -> xr.Dataset:
     """Measure what prediction sets cover, how large they are, and where they are weak.
 
@@ -65,6 +66,8 @@ def evaluate(
         For ``ties="random"`` and for the order in which ``interval="betting"`` reads examples.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
+    whose : str
+        What the messages call the sets, such as the file that they were read from.
 
     Returns
     -------
@@ -94,15 +97,15 @@ def evaluate(
     """
     policy = inputs.check_ties(ties)
     intervals.check_method(interval, confidence)
-    inside = inputs.as_sets(sets)
+    inside = inputs.as_sets(sets, whose)
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
     if overlap:
-        _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE])
+        _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE], whose)
     lam = inputs.as_plausibilities(plausibilities)
     labels = tuple(map(str, inside[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other=inputs.SETS)
+    lam = align.match_labels(lam, labels, whose="plausibilities", other=whose)
     inside, lam = align.match_examples(
-        inside, lam, only_common=only_common, whose=inputs.SETS, other="plausibilities"
+        inside, lam, only_common=only_common, whose=whose, other="plausibilities"
     )
 
     hashes = hash_names(inside[names.EXAMPLE].values)
@@ -209,15 +212,15 @@ def _by_example(
     return result
 
 
-def _warn_of_overlap(overlap: int, examples: int) -> None:
+def _warn_of_overlap(overlap: int, examples: int, whose: str) -> None:
     """Say that the sets were measured on what calibrated them."""
     share = "all" if overlap == examples else f"{counted(overlap)} of"
     warn(
         "evaluated-on-calibration",
-        f"{share} {counted(examples)} examples of {inputs.SETS} calibrated their predictor",
+        f"{share} {counted(examples)} examples of {whose} calibrated their predictor",
         expected="new examples; this coverage is no evidence",
         do="evaluate on others, or plausibly.compare for repeated splits",
-        whose=inputs.SETS,
+        whose=whose,
         details={"overlap": overlap, "examples": examples},
         stacklevel=3,
     )

@@ -31,8 +31,15 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
     return borders.check_plausibilities(given)
 
 
-def as_sets(sets: object) -> xr.DataArray:
+def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text.
+
+    Parameters
+    ----------
+    sets : DataArray of bool, (example, label[, alpha])
+        Dims in any order.
+    whose : str
+        What the messages call them.
 
     Raises
     ------
@@ -41,33 +48,33 @@ def as_sets(sets: object) -> xr.DataArray:
         and where names repeat.
     """
     if not isinstance(sets, xr.DataArray):
-        raise _malformed(f"a {type(sets).__name__} without names")
+        raise _malformed(whose, f"a {type(sets).__name__} without names")
     dims = set(map(str, sets.dims))
     wanted = {names.EXAMPLE, names.LABEL}
     if not wanted <= dims <= wanted | {names.ALPHA}:
-        raise _malformed(f"dims {listed(map(str, sets.dims)) or 'none'}")
+        raise _malformed(whose, f"dims {listed(map(str, sets.dims)) or 'none'}")
     unnamed = [dim for dim in sorted(dims) if dim not in sets.coords]
     if unnamed:
-        raise _malformed(f"no names along {listed(unnamed)}")
+        raise _malformed(whose, f"no names along {listed(unnamed)}")
     if sets.dtype != np.bool_:
-        raise _malformed(f"entries of type {sets.dtype}")
+        raise _malformed(whose, f"entries of type {sets.dtype}")
     order = [names.EXAMPLE, names.LABEL, *sorted(dims - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
         found = text.name_texts(sets[dim].values)
-        text.check_names(found, dim, whose=SETS)
+        text.check_names(found, dim, whose=whose)
         named[dim] = text.text_array(found)
     return sets.transpose(*order).assign_coords(named)
 
 
-def _malformed(got: str) -> InputError:
+def _malformed(whose: str, got: str) -> InputError:
     return InputError(
         "sets-malformed",
-        "the prediction sets do not say true or false for each example and label by name",
+        f"{whose}: no true or false for each example and label by name",
         expected="a boolean array over example and label, and alpha where there are several",
         got=got,
         do="pass what predict returned",
-        whose=SETS,
+        whose=whose,
     )
 
 
