@@ -136,7 +136,6 @@ def test_voted_keeps_it_of_the_vote_only() -> None:
                 denominator=None,
                 hashes=hash_names(rest),
                 labels=("a", "b"),
-                names=tuple(str(i) for i in rest),
             )
             pools = Pools(calibrator.replicates(data, Keys(0)))
             (p,) = p_values(average, pools, [], [vote_score]).tolist()
@@ -162,7 +161,6 @@ def test_expected_is_the_calibrator_s_own_atoms() -> None:
         denominator=np.full(len(rows), 3),
         hashes=hash_names(rows),
         labels=("a", "b", "c"),
-        names=tuple(str(i) for i in rows),
     )
     pools = Pools(resolve(CALIBRATOR, "expected").replicates(data, Keys(0)))
     scores = bag.scores[outcome.test]

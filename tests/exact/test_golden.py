@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import plausibly
-from exact_calibrators import GivenDraws
+from exact_calibrators import given_draws
 from exact_oracles import Rule, algorithm_rank, algorithm_threshold, drawn
 from exact_product import combiner, p_values, pools_of, threshold_of
 from exact_worlds import table
@@ -86,7 +86,7 @@ def test_thresholds_and_sets_of_the_public_calls(shared: Path) -> None:
         n, labels = arrays["scores"].shape
         columns = names(labels, "label")
         codes = arrays["labels"]
-        given = GivenDraws(labels={f"case {i}": tuple(codes[:, i]) for i in range(n)})
+        given = given_draws(names(n), codes)
         predictor = plausibly.calibrate(
             table(arrays["scores"], names(n), columns),
             table(one_hot(codes[0], labels), names(n), columns),
@@ -116,9 +116,10 @@ def ecdf_cases(shared: Path) -> Iterator[Arrays]:
         yield {k.removeprefix(start): arrays[k] for k in arrays if k.startswith(start)}
 
 
-def within_an_ulp(values: Floats, exact: list[list[Fraction]]) -> bool:
+def within_ulps(values: Floats, exact: list[list[Fraction]], most: int) -> bool:
+    """Return whether no value is more than `most` units in its last place from the exact one."""
     pairs = zip(values.ravel().tolist(), (p for row in exact for p in row), strict=True)
-    return all(abs(Fraction(value) - p) <= Fraction(ulp(value)) for value, p in pairs)
+    return all(abs(Fraction(value) - p) <= most * Fraction(ulp(value)) for value, p in pairs)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +139,10 @@ def test_held_out_p_values(shared: Path, column: str, rule: Rule) -> None:
         rhos = [calibration.mean(s) for s in held]
         test = arrays["test"].tolist()
         exact = [[rule.p(calibration, rhos, s) for s in row] for row in test]
-        assert within_an_ulp(arrays[column].astype(np.float64), exact)
+        # The golden sums with the band were made in doubles: 1.32 units off at worst.
+        assert within_ulps(arrays[column], exact, most=2)
         values = p_values(combiner(rule), pools_of(calibration, np.float32), held, test)
-        assert within_an_ulp(values, exact)
+        assert within_ulps(values, exact, most=1)
 
 
 def test_the_plain_empirical_distribution(shared: Path) -> None:
@@ -156,4 +158,4 @@ def test_the_plain_empirical_distribution(shared: Path) -> None:
             [Fraction(sum(rho <= calibration.mean(s) for rho in rhos), len(rhos)) for s in row]
             for row in arrays["test"].tolist()
         ]
-        assert within_an_ulp(arrays["F"].astype(np.float64), exact)
+        assert within_ulps(arrays["F"], exact, most=1)

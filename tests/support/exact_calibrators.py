@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 import numpy as np
 
+from plausibly.arrays import Ints
 from plausibly.conformal.data import CalibrationData
 from plausibly.conformal.evidence import Replicates
-from plausibly.keys import Keys
+from plausibly.keys import Keys, hash_names
 
 
 @attrs.frozen(kw_only=True)
@@ -18,12 +19,18 @@ class GivenDraws:
 
     Attributes
     ----------
-    labels : mapping of str to tuple of int
-        For each example's name the codes of its m labels.
+    labels : mapping of int to tuple of int
+        For the hash of each example's name the codes of its m labels.
     """
 
-    labels: Mapping[str, tuple[int, ...]]
+    labels: Mapping[int, tuple[int, ...]]
 
     def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
-        codes = np.array([self.labels[name] for name in data.names], dtype=np.int32).T
+        codes = np.array([self.labels[int(name)] for name in data.hashes], dtype=np.int32).T
         return Replicates(scores=data.scores_at(codes))
+
+
+def given_draws(names: Sequence[str], labels: Ints) -> GivenDraws:
+    """Return the calibrator that gives label ``labels[j, i]`` to draw j of the i-th name."""
+    hashes = hash_names(names).tolist()
+    return GivenDraws(labels={one: tuple(labels[:, i]) for i, one in enumerate(hashes)})

@@ -12,11 +12,15 @@ from functools import cache
 from itertools import pairwise
 from math import comb, inf
 from random import Random
+from typing import TypeAlias
 
 from exact_bags import Bag, PValuesOf, excess, law_of, random_bag
 from exact_oracles import Calibration, Drawn, Rule, expected
 
 Decide = Callable[[Calibration, Fraction, Sequence[float]], Sequence[bool]]
+
+Answer: TypeAlias = tuple[Calibration, Fraction, list[float], list[bool]]
+"""Calibration, alpha, test scores, and whether each stays in the set."""
 
 AVERAGE = Rule("average")
 
@@ -57,7 +61,7 @@ def boundary_calibrations() -> Iterator[tuple[Drawn, Fraction]]:
 
 
 @cache
-def boundary_answers() -> list[tuple[Calibration, Fraction, list[float], list[bool]]]:
+def boundary_answers() -> list[Answer]:
     """Return calibration, alpha, test scores and right decisions at the boundaries."""
     return [
         (calibration, alpha, scores, [AVERAGE.keeps(calibration, [], s, alpha) for s in scores])
@@ -67,10 +71,10 @@ def boundary_answers() -> list[tuple[Calibration, Fraction, list[float], list[bo
 
 
 @cache
-def vote_answers() -> list[tuple[Calibration, Fraction, list[float], list[bool]]]:
+def vote_answers() -> list[Answer]:
     """Return the same for expected calibration on votes, where alpha N is whole."""
     random, alpha = Random(12), Fraction(1, 10)
-    answers = []
+    answers: list[Answer] = []
     for _ in range(200):
         n = random.choice([9, 19, 29])
         parts = random.choice([3, 5, 6, 7, 10])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import plausibly
 from exact_oracles import Calibration, Rule, drawn, expected, label_at, vote
@@ -25,6 +26,10 @@ RULES = (
     Rule("pac", Fraction(1, 5)),
 )
 CALIBRATORS = ("expected", "monte-carlo", "voted")
+
+
+Oracle: TypeAlias = tuple[Calibration, list[Fraction]]
+"""A calibration and the held-out mean p-values."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ def uniforms(world: World, stream: str, count: int = 1) -> list[list[Fraction]]:
     return [[Fraction(u) for u in row] for row in values.tolist()]
 
 
-def oracle(pair: Pair, world: World) -> tuple[Calibration, list[Fraction]]:
+def oracle(pair: Pair, world: World) -> Oracle:
     """Return the calibration and the held-out mean p-values by brute force."""
     n = len(world.names)
     splitting = uniforms(world, "held-out")

@@ -79,8 +79,10 @@ def alpha_texts() -> st.SearchStrategy[str]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, *, most: int = 40, draws: int = 12, counted: bool = True) -> World:
-    """Return worlds of 1 to `most` calibration examples, 1 to 6 labels, 1 to `draws` draws."""
+def worlds(
+    draw: st.DrawFn, *, most: int = 40, draws: int = 12, alphas: int = 4, counted: bool = True
+) -> World:
+    """Return worlds of up to `most` calibration examples, 6 labels, `draws` draws."""
     n, k, t = draw(st.integers(1, most)), draw(st.integers(1, 6)), draw(st.integers(1, 5))
     dtype = np.dtype(draw(st.sampled_from([np.float32, np.float64])))
     values = draw(st.sampled_from([2, 3, 6, 1000]))
@@ -98,6 +100,7 @@ def worlds(draw: st.DrawFn, *, most: int = 40, draws: int = 12, counted: bool = 
     labels = [f"label {i}" for i in range(k)]
     lam = plausibilities_of(votes, names, labels, counted=counted)
     masses = tuple(tuple(Fraction(int(v), int(row.sum())) for v in row) for row in votes)
+    texts = st.lists(alpha_texts(), min_size=2, max_size=alphas, unique_by=Fraction)
     return World(
         predictions=table(scores[:n], names, labels),
         plausibilities=lam,
@@ -106,5 +109,5 @@ def worlds(draw: st.DrawFn, *, most: int = 40, draws: int = 12, counted: bool = 
         counted=counted,
         draws=draw(st.integers(1, draws)),
         seed=draw(st.integers(0, 1000)),
-        alphas=tuple(draw(st.lists(alpha_texts(), min_size=2, max_size=4, unique_by=Fraction))),
+        alphas=tuple(draw(texts)),
     )
