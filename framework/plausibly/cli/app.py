@@ -1,0 +1,83 @@
+"""``plausibly``: the commands and what they are called; their bodies import what they need."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from plausibly.cli import aggregate, calibrate, demo, evaluate, plugins, predict
+from plausibly.cli.house import House
+
+HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
+
+\b
+The way of your data:
+  plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
+  plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
+  plausibly evaluate sets.csv -a new_votes.csv
+
+\b
+Exit codes: 0 done, 1 our fault, 2 your input, 3 a check did not pass,
+130 interrupted.
+"""
+
+app = typer.Typer(
+    name="plausibly",
+    cls=House,
+    help=HELP,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _name, _module, _function in (
+    ("demo", demo, demo.demo),
+    ("aggregate", aggregate, aggregate.aggregate),
+    ("calibrate", calibrate, calibrate.calibrate),
+    ("predict", predict, predict.predict),
+    ("evaluate", evaluate, evaluate.evaluate),
+):
+    app.command(_name, short_help=_module.SUMMARY, help=_module.HELP, epilog=_module.EXAMPLES)(
+        _function
+    )
+app.add_typer(plugins.app, name="plugins")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from plausibly import __version__
+
+        typer.echo(f"plausibly {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def plausibly(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Print the help where no command is named."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> int:
+    """Run the command that the arguments name.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a character gets another one, not a traceback.
+            stream.reconfigure(errors="replace")
+    code = app(standalone_mode=False)
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,226 @@
+"""``plausibly calibrate``: what experts and model said to a predictor with a guarantee."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plausibly.cli import asked, common, layout, values
+from plausibly.cli.output import Output
+
+SUMMARY = "Votes and probabilities to a predictor."
+HELP = "Calibrate a model on everything the experts said: a predictor with a guarantee."
+EXAMPLES = """\b
+Examples:
+  plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
+  plausibly calibrate -a votes.csv -p cal.parquet --calibrator monte-carlo \\
+    --draws 10 -o predictor.nc
+  plausibly calibrate --plausibilities lam.nc -p cal.npz -e patients.csv \\
+    --group patient --combiner '{name = "ecdf", delta = 0.01}' -o predictor.nc
+"""
+
+
+def calibrate(
+    predictions: common.Predictions,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .nc, or a .zarr folder.")
+    ],
+    annotations: common.Annotations = None,
+    plausibilities: common.Plausibilities = None,
+    examples: common.Examples = None,
+    labels: common.Labels = None,
+    calibrator: Annotated[
+        str | None,
+        typer.Option(
+            "--calibrator", metavar="NAME|TABLE", help="What to compare with [default: expected]."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", help="Labels drawn for each example, where the calibrator draws."),
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            "--score", metavar="NAME|TABLE", help="Score of a label [default: probability]."
+        ),
+    ] = None,
+    combiner: Annotated[
+        str | None,
+        typer.Option(
+            "--combiner", metavar="NAME|TABLE", help="Merges p-values [default: average]."
+        ),
+    ] = None,
+    aggregator: common.Aggregator = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="COLUMN",
+            help="Column of -e whose groups, such as patients, are held out whole.",
+        ),
+    ] = None,
+    alpha: common.Alphas = None,
+    seed: common.Seed = 0,
+    only_common: common.OnlyCommon = False,
+    no_names: Annotated[
+        bool,
+        typer.Option("--no-names", help="Keep no hashes of the examples' names in the predictor."),
+    ] = False,
+    reader: common.Reader = None,
+    columns: common.Columns = None,
+    kind: common.AnswerKind = None,
+    missing: common.Missing = None,
+    unanswered: common.UnansweredPolicy = None,
+    example: common.ExampleColumn = None,
+    variable: common.Variable = None,
+    scale: common.PredictionScale = None,
+    normalise: common.Normalise = False,
+    bad_rows: common.BadRowsPolicy = None,
+    strip: common.Strip = False,
+    rename: common.Rename = None,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly calibrate``."""
+    output = Output("calibrate", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        inputs = {
+            "-a": annotations,
+            "--plausibilities": plausibilities,
+            "-p": predictions,
+            "-e": examples,
+            "--labels": labels,
+        }
+        _run(
+            output,
+            asked.opinions(
+                annotations,
+                plausibilities=plausibilities,
+                reader=reader,
+                columns=columns,
+                kind=kind,
+                missing=missing,
+                unanswered=unanswered,
+                aggregator=aggregator,
+                seed=seed,
+            ),
+            asked.model(
+                predictions,
+                examples=examples,
+                example=example,
+                variable=variable,
+                scale=scale,
+                normalise=normalise,
+                bad_rows=bad_rows,
+            ),
+            asked.naming(labels, strip=strip, rename=rename),
+            asked.Method(
+                calibrator=values.component(calibrator, "--calibrator"),
+                score=values.component(score, "--score"),
+                combiner=values.component(combiner, "--combiner"),
+                draws=draws,
+                group=group,
+                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+                seed=seed,
+                only_common=only_common,
+            ),
+            values.outputs(out, inputs),
+            names=not no_names,
+        )
+
+    return output.run(body)
+
+
+def _run(
+    output: Output,
+    asked_opinions: asked.AskedAnnotations,
+    asked_model: asked.AskedPredictions,
+    naming: asked.Naming,
+    method: asked.Method,
+    out: Path,
+    *,
+    names: bool,
+) -> None:
+    import attrs
+
+    from plausibly.cli import matching, reading
+    from plausibly.cli.promise import promise_text
+    from plausibly.conformal.alphas import read_alphas
+    from plausibly.conformal.calibrate import calibrate as calibrated
+    from plausibly.conformal.files import FORMAT
+    from plausibly.errors import counted
+
+    read_alphas(list(method.alphas))  # a slip is said before anything is read
+    model = reading.read_model(asked_model, naming, output)
+    opinions = reading.read_opinions(asked_opinions, naming, output)
+    matching.check_renames(
+        naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
+    )
+    predictions, lam, left_out = matching.matched(
+        model.predictions,
+        opinions,
+        whose=model.whose,
+        only_common=method.only_common,
+        declared=naming.labels is not None,
+    )
+    with output.working("calibrating"):
+        predictor = calibrated(
+            predictions,
+            lam,
+            calibrator=method.calibrator or "expected",
+            score=method.score or "probability",
+            combiner=method.combiner or "average",
+            draws=method.draws,
+            seed=method.seed,
+            group=method.group,
+        )
+    if opinions.aggregator is not None:
+        facts = attrs.evolve(predictor.facts, aggregator=str(opinions.aggregator["name"]))
+        predictor = attrs.evolve(predictor, facts=facts)
+    thresholds = predictor.threshold(list(method.alphas))
+    with output.working(f"writing {out.name}"):
+        predictor.save(out, names=names)
+
+    chosen = matching.chosen(predictor, method, opinions)
+    promises = [predictor.guarantee(alpha) for alpha in method.alphas]
+    output.document |= {
+        "annotations" if asked_opinions.path else "plausibilities": opinions.facts,
+        "predictions": model.facts,
+        "chosen": {title: table for title, table, _ in chosen},
+        "n": predictor.n,
+        "left_out": left_out,
+        "labels": list(predictor.labels),
+        "guarantees": [
+            {**promise.to_json(), "threshold": threshold}
+            for promise, threshold in zip(promises, thresholds.values.tolist(), strict=True)
+        ],
+        "fingerprint": predictor.fingerprint,
+        "saved": {"path": out, "format": FORMAT, "names": names},
+    }
+    examples, labels = model.predictions.shape
+    same = "every example matched by name" if examples == predictor.n else "examples by name"
+    kept = "scores and name hashes, no examples" if names else "scores, no names"
+    command = ["plausibly", "predict", out, "-p", "NEW", "--alpha", method.alphas[0]]
+    output.show(
+        layout.fields(
+            [
+                ("annotations", opinions.text),
+                (
+                    "predictions",
+                    f"{model.whose}: {counted(examples)} x {counted(labels)} "
+                    f"{model.predictions.dtype}; {same}",
+                ),
+                ("left out", layout.counts(left_out)),
+                ("chosen", layout.choices(chosen)),
+                *(("guarantee", promise_text(promise)) for promise in promises),
+                ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
+                ("next", layout.command_line([*command, "-o", "sets.csv"], indent=13)),
+            ]
+        )
+    )

@@ -1,0 +1,197 @@
+"""Options that several commands share: one name, one meaning, one help text.
+
+A flag is the key of a study file; what belongs to one component can also be written into an inline
+table, such as ``--combiner '{name = "ecdf", delta = 0.01}'``.
+"""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+
+class Unanswered(enum.StrEnum):
+    """What to do with examples that nobody answered."""
+
+    error = "error"
+    drop = "drop"
+
+
+class BadRows(enum.StrEnum):
+    """What to do with predictions that are not finite."""
+
+    error = "error"
+    drop = "drop"
+
+
+class Scale(enum.StrEnum):
+    """What the numbers of predictions are."""
+
+    probability = "probability"
+    logit = "logit"
+    independent = "independent"
+    any = "any"
+
+
+class Ties(enum.StrEnum):
+    """What counts as covering a voted label where several are tied."""
+
+    first = "first"
+    random = "random"
+    fractional = "fractional"
+    any = "any"
+    all = "all"
+
+
+class Interval(enum.StrEnum):
+    """How intervals are made."""
+
+    auto = "auto"
+    wilson = "wilson"
+    t = "t"
+    betting = "betting"
+
+
+# ---- data
+
+Annotations: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--annotations", "-a", metavar="FILE", help="What the experts said: every vote."),
+]
+Plausibilities: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--plausibilities",
+        metavar="FILE",
+        help="Instead of -a: plausibilities from plausibly aggregate.",
+    ),
+]
+Predictions: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "--predictions",
+        "-p",
+        metavar="FILE",
+        help="What the model said: CSV, Parquet, npy, npz or netCDF.",
+    ),
+]
+Examples: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--examples",
+        "-e",
+        metavar="FILE",
+        help="Table of the examples: a column example, then coordinates such as patient.",
+    ),
+]
+Labels: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="The labels in order: one name a line, or a table with a column label.",
+    ),
+]
+Rename: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rename", metavar="OLD=NEW", help="Another name for a label, in either file. Repeatable."
+    ),
+]
+Strip: TypeAlias = Annotated[
+    bool, typer.Option("--strip", help="Take blanks off both ends of the label names.")
+]
+OnlyCommon: TypeAlias = Annotated[
+    bool, typer.Option("--only-common", help="Leave out examples that only one file has.")
+]
+
+# ---- annotations
+
+Reader: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--reader",
+        metavar="NAME|TABLE",
+        help="Format of the annotations [default: the one that is recognised].",
+    ),
+]
+Columns: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="MAP",
+        help="Columns of a crowd table: task=item,worker=rater,label=answer.",
+    ),
+]
+AnswerKind: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--kind", metavar="KIND", help="Kind of answer: single-label or label-set."),
+]
+Missing: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing", metavar="TEXT", help='A label that means "no answer". Repeatable, or a,b.'
+    ),
+]
+UnansweredPolicy: TypeAlias = Annotated[
+    Unanswered | None,
+    typer.Option(
+        "--unanswered", help="Examples without a response [default: error]; drop is recorded."
+    ),
+]
+Aggregator: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--aggregator",
+        metavar="NAME|TABLE",
+        help="How responses become plausibilities [default: by kind].",
+    ),
+]
+
+# ---- predictions
+
+ExampleColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--example",
+        metavar="COLUMN",
+        help="Column of -p that names the examples [default: example].",
+    ),
+]
+Variable: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--variable", metavar="NAME", help="Variable of a netCDF file of predictions."),
+]
+PredictionScale: TypeAlias = Annotated[Scale | None, typer.Option("--scale")]
+Normalise: TypeAlias = Annotated[
+    bool, typer.Option("--normalise", help="Divide each row of predictions by its sum.")
+]
+BadRowsPolicy: TypeAlias = Annotated[
+    BadRows | None,
+    typer.Option(
+        "--bad-rows", help="Predictions that are not finite [default: error]; drop is recorded."
+    ),
+]
+
+# ---- what is asked for, and how the answer comes
+
+Alphas: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--alpha",
+        metavar="ALPHA",
+        help="Miscoverage rate, 0.1 for 90 % sets [default: 0.1]. Repeatable.",
+    ),
+]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Of everything that is drawn.")]
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document, for programs.")
+]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="A warning makes it exit 3.")]
+Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
+
+DEFAULT_ALPHAS = ("0.1",)

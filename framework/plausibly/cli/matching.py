@@ -1,0 +1,108 @@
+"""What two files have in common, and what was chosen to calibrate on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import xarray as xr
+
+from plausibly.cli.asked import Method, Naming
+from plausibly.cli.reading import Opinions, label_names, table_of
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import InputError
+from plausibly.labelled import align
+from plausibly.labelled.left_out import read_left_out
+from plausibly.labelled.near import near
+from plausibly.labelled.text import quoted
+from plausibly.protocols import COMBINER, SCORE
+
+
+def check_renames(naming: Naming, *unknown: frozenset[str], labels: list[str]) -> None:
+    """Raise ``label-unknown`` where a name to be changed is in none of the files.
+
+    Parameters
+    ----------
+    naming : Naming
+    *unknown : frozenset of str
+        Of each file.
+    labels : list of str
+        Names that there are, for the message.
+    """
+    nowhere = sorted(frozenset(naming.rename).intersection(*unknown))
+    if nowhere:
+        guess = near(nowhere[0], labels)
+        raise InputError(
+            "label-unknown",
+            f"no file has a label {quoted(nowhere[0])} to rename",
+            expected="a label of one of the files",
+            got=", ".join(map(quoted, nowhere)),
+            do=f'--rename "{guess}={naming.rename[nowhere[0]]}"' if guess else "leave it out",
+            whose="--rename",
+            details={"unknown": nowhere, "labels": labels},
+        )
+
+
+def matched(
+    model: xr.DataArray,
+    opinions: Opinions,
+    *,
+    whose: str,
+    only_common: bool,
+    declared: bool,
+) -> tuple[xr.DataArray, xr.DataArray, dict[str, int]]:
+    """Return predictions or sets, and plausibilities, of the same labels and examples.
+
+    Parameters
+    ----------
+    model : DataArray, (example, label, ...)
+    opinions : Opinions
+    whose : str
+        What messages call `model`.
+    only_common : bool
+        Whether to leave out the examples that only one of them has.
+    declared : bool
+        Whether the user declared labels already.
+
+    Returns
+    -------
+    model, plausibilities : DataArray
+    left_out : dict of str to int
+        How many examples were left out on the way, by reason.
+    """
+    lam = opinions.plausibilities
+    labels = label_names(model)
+    unsaid = set(label_names(lam)) < set(labels)
+    hint = "--labels FILE, every label on a line of its own, if nobody happened to say the others"
+    lam = align.match_labels(
+        lam,
+        labels,
+        whose=opinions.whose,
+        other=whose,
+        do=hint if unsaid and not declared else "",
+    )
+    model, lam = align.match_examples(
+        model, lam, only_common=only_common, whose=whose, other=opinions.whose
+    )
+    left_out: dict[str, int] = {}
+    for array in (model, lam):
+        for reason, count in read_left_out(array.attrs).items():
+            left_out[reason] = left_out.get(reason, 0) + count
+    return model, lam, left_out
+
+
+def chosen(
+    predictor: ConformalPredictor, method: Method, opinions: Opinions
+) -> list[tuple[str, Mapping[str, object] | int, bool]]:
+    """Return title, component and whether it is our default, of all that was chosen."""
+    drawn = predictor.evidence.m > 1 or predictor.evidence.n_held_out or predictor.score.randomised
+    calibrator = predictor.calibrator or {"name": predictor.facts.calibrator}
+    made: list[tuple[str, Mapping[str, object] | int, bool]] = [
+        ("calibrator", calibrator, method.calibrator is None),
+        ("score", table_of(SCORE, predictor.score), method.score is None),
+        ("combiner", table_of(COMBINER, predictor.combiner), method.combiner is None),
+    ]
+    if opinions.aggregator is not None:
+        made.insert(0, ("aggregator", opinions.aggregator, opinions.by_default))
+    if method.seed or drawn:
+        made.append(("seed", method.seed, method.seed == 0))
+    return made

@@ -1,0 +1,263 @@
+"""What a command says, and where: results on stdout, messages and progress on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from plausibly.cli.progress import Tick, working
+from plausibly.errors import (
+    EXIT_CHECK,
+    EXIT_INTERRUPTED,
+    EXIT_OURS,
+    InputError,
+    PlausiblyWarning,
+    listed,
+    render,
+)
+
+
+class CheckFailed(InputError):
+    """A check that the user asked for did not pass; the work is done."""
+
+    exit_code = EXIT_CHECK
+
+
+class Interrupted(InputError):
+    """The user stopped the command."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
+class OurFault(InputError):
+    """An error that no check foresaw."""
+
+    exit_code = EXIT_OURS
+
+
+class Output:
+    """Where a command prints.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command, for the document.
+    json : bool
+        Print one JSON document on stdout instead of text for people.
+    quiet : bool
+        Print nothing but errors, and the document of `json`.
+    strict : bool
+        Count warnings as a check that did not pass.
+    debug : bool
+        Print the traceback of errors.
+
+    Attributes
+    ----------
+    document : dict
+        What `json` prints at the end; a command fills it in.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        *,
+        json: bool = False,
+        quiet: bool = False,
+        strict: bool = False,
+        debug: bool = False,
+    ) -> None:
+        self.command = command
+        self.json = json
+        self.quiet = quiet
+        self.strict = strict
+        self.debug = debug
+        self.document: dict[str, object] = {}
+        self._heard: dict[str, PlausiblyWarning] = {}
+        self._unsaid: list[PlausiblyWarning] = []
+
+    def show(self, text: str) -> None:
+        """Print a result for people on stdout, after the warnings that led to it."""
+        self.flush()
+        if not (self.json or self.quiet):
+            _print(text, sys.stdout)
+
+    def note(self, text: str) -> None:
+        """Print a remark on stderr."""
+        self.flush()
+        if not self.quiet:
+            _print(text, sys.stderr)
+
+    def flush(self) -> None:
+        """Print the warnings that were heard since the last time, on stderr."""
+        unsaid, self._unsaid = self._unsaid, []
+        for warning in unsaid:
+            if not self.quiet:
+                _print(render(warning), sys.stderr)
+
+    def working(self, what: str) -> contextlib.AbstractContextManager[Tick]:
+        """Return a context that says what is going on, on a terminal, after two seconds.
+
+        The value is a callable that takes the number of finished steps, and of all.
+        """
+        return working(what, shown=not self.quiet)
+
+    def run(self, action: Callable[[], int | None]) -> int:
+        """Run a command's body and say whatever goes wrong.
+
+        Parameters
+        ----------
+        action : callable
+            Returns an exit code, None for 0.
+
+        Returns
+        -------
+        int
+            0 done, 1 our fault, 2 input, 3 a check did not pass, 130 interrupted.
+        """
+        failure: InputError | None = None
+        code = 0
+        with self._listening():
+            try:
+                code = action() or 0
+                self._check_warnings()
+            except InputError as error:
+                failure = error
+            except KeyboardInterrupt as error:
+                failure = _caused(
+                    Interrupted(
+                        "interrupted",
+                        f"plausibly {self.command} was stopped",
+                        do="run it again; every file is whole, or as it was",
+                    ),
+                    error,
+                )
+            except Exception as error:  # noqa: BLE001  # whatever it is, it is said in one form
+                text = " ".join(str(error).split())
+                failure = _caused(
+                    OurFault(
+                        "unexpected",
+                        f"{type(error).__name__}: {text}" if text else type(error).__name__,
+                        expected="no such error: the fault is ours, or a plugin's",
+                        do="run again with --debug, and report what it prints",
+                        whose="plausibly",
+                    ),
+                    error,
+                )
+        self.flush()
+        if failure is not None:
+            code = failure.exit_code
+        # A command that has no document of its own prints one only to say what went wrong.
+        if self.json and (self.document or failure is not None):
+            self._print_document(failure)
+        if failure is not None:
+            if self.debug:
+                traceback.print_exception(failure)
+            _print(render(failure), sys.stderr)
+        return code
+
+    def _check_warnings(self) -> None:
+        if self.strict and self._heard:
+            names = listed(sorted({warning.name for warning in self._heard.values()}))
+            raise CheckFailed(
+                "warnings-strict",
+                f"plausibly {self.command} warned of {names}",
+                expected="no warning (--strict)",
+                got=str(len(self._heard)),
+                do="mend what they name, or leave --strict out",
+            )
+
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Collect our warnings, each once; those of others go where they always go."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", PlausiblyWarning)
+            others = warnings.showwarning
+
+            def hear(
+                message: Warning | str,
+                category: type[Warning],
+                filename: str,
+                lineno: int,
+                file: TextIO | None = None,
+                line: str | None = None,
+            ) -> None:
+                if not isinstance(message, PlausiblyWarning):
+                    others(message, category, filename, lineno, file, line)
+                elif (text := render(message)) not in self._heard:
+                    self._heard[text] = message
+                    self._unsaid.append(message)
+
+            warnings.showwarning = hear
+            yield
+
+    def _print_document(self, failure: InputError | None) -> None:
+        document: dict[str, object] = {"command": self.command, **self.document}
+        document["warnings"] = [warning.fields() for warning in self._heard.values()]
+        if failure is not None:
+            document["error"] = {**failure.fields(), "exit": failure.exit_code}
+        encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower()
+        _print(
+            json.dumps(
+                _plain(document),
+                indent=2,
+                ensure_ascii=not encoding.startswith("utf"),
+                allow_nan=False,
+            ),
+            sys.stdout,
+            styled=False,
+        )
+
+
+def _caused(failure: InputError, cause: BaseException) -> InputError:
+    failure.__cause__ = cause
+    return failure
+
+
+def _plain(value: object) -> object:
+    """Return what JSON can hold: no NaN, infinities as text, paths and NumPy scalars as plain."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):  # arrays and scalars of NumPy, which must not be imported here
+        return _plain(value.tolist())
+    if isinstance(value, float) and value != value:
+        return None
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
+    """Print text: plain where it is piped, with bold titles on a terminal.
+
+    A reader that closed the pipe, such as ``head``, has seen enough: that is no error.
+    """
+    try:
+        if styled and stream.isatty() and not os.environ.get("NO_COLOR"):
+            _print_styled(text, stream)
+        else:
+            print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        # What Python flushes at exit would raise again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _print_styled(text: str, stream: TextIO) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    styled = Text(text)
+    styled.highlight_regex(r"(?m)^[a-z][a-z ]*(?=  )", "bold")
+    styled.highlight_regex(r"(?m)^error [a-z-]+", "bold red")
+    styled.highlight_regex(r"(?m)^warning [a-z-]+", "bold yellow")
+    Console(file=stream, highlight=False).print(styled, soft_wrap=True)

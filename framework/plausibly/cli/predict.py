@@ -1,0 +1,230 @@
+"""``plausibly predict``: prediction sets for new examples, with their guarantee beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plausibly.cli import asked, common, layout, values
+from plausibly.cli.output import Output
+
+SUMMARY = "New probabilities to prediction sets."
+HELP = "Make prediction sets for new examples; their guarantee is written beside them as JSON."
+EXAMPLES = """\b
+Examples:
+  plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
+  plausibly predict predictor.nc -p new.parquet --alpha 0.1 --alpha 0.05 \\
+    -o sets.parquet
+"""
+_EDGES = (1, 2, 3, 5, 10, 20, 50)
+_MOST_COLUMNS = 8
+
+
+def predict(
+    predictor: Annotated[
+        Path, typer.Argument(metavar="PREDICTOR", help="What plausibly calibrate saved.")
+    ],
+    predictions: common.Predictions,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .csv or .parquet.")
+    ],
+    alpha: common.Alphas = None,
+    examples: common.Examples = None,
+    labels: common.Labels = None,
+    example: common.ExampleColumn = None,
+    variable: common.Variable = None,
+    scale: common.PredictionScale = None,
+    normalise: common.Normalise = False,
+    bad_rows: common.BadRowsPolicy = None,
+    strip: common.Strip = False,
+    rename: common.Rename = None,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly predict``."""
+    output = Output("predict", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        inputs = {
+            "PREDICTOR": predictor,
+            "-p": predictions,
+            "-e": examples,
+            "--labels": labels,
+        }
+        values.outputs(out.with_suffix(".json"), inputs)
+        _run(
+            output,
+            predictor,
+            asked.model(
+                predictions,
+                examples=examples,
+                example=example,
+                variable=variable,
+                scale=scale,
+                normalise=normalise,
+                bad_rows=bad_rows,
+            ),
+            asked.naming(labels, strip=strip, rename=rename),
+            list(alpha or common.DEFAULT_ALPHAS),
+            values.outputs(out, inputs),
+        )
+
+    return output.run(body)
+
+
+def _run(
+    output: Output,
+    path: Path,
+    asked_model: asked.AskedPredictions,
+    naming: asked.Naming,
+    alphas: list[str],
+    out: Path,
+) -> None:
+    import numpy as np
+
+    from plausibly.cli import matching, reading
+    from plausibly.conformal.alphas import read_alphas
+    from plausibly.conformal.files import load_predictor
+    from plausibly.errors import counted
+    from plausibly.io import write_sets
+    from plausibly.labelled import names
+    from plausibly.labelled.left_out import read_left_out
+
+    read_alphas(alphas)
+    predictor = load_predictor(path)
+    model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
+    matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))
+    with output.working("predicting"):
+        sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
+    with output.working(f"writing {out.name}"):
+        write_sets(sets, out)
+
+    thresholds = predictor.threshold(alphas).values.tolist()
+    planes = sets.transpose(names.ALPHA, ...).values if len(alphas) > 1 else sets.values[None]
+    rows = [
+        SetSizes(alpha, threshold, np.bincount(np.count_nonzero(plane, axis=1)).tolist())
+        for alpha, threshold, plane in zip(alphas, thresholds, planes, strict=True)
+    ]
+    left_out = read_left_out(sets.attrs)
+    overlap = int(sets.attrs["calibration_overlap"])
+    beside = out.with_suffix(".json")
+    output.document |= {
+        "predictor": {"path": path, "fingerprint": predictor.fingerprint},
+        "predictions": model.facts,
+        "examples": sets.sizes[names.EXAMPLE],
+        "labels": list(predictor.labels),
+        "results": [row.facts() for row in rows],
+        "guarantees": [predictor.guarantee(alpha).to_json() for alpha in alphas],
+        "calibration_overlap": overlap,
+        "left_out": left_out,
+        "saved": {"sets": out, "guarantee": beside},
+    }
+    first, second = [*predictor.labels, "…"][:2]
+    output.show(
+        "\n".join(
+            [
+                *table(rows, len(predictor.labels)),
+                layout.fields(
+                    [
+                        ("left out", layout.counts(left_out)),
+                        (
+                            "note",
+                            f"{counted(overlap)} of {counted(sets.sizes[names.EXAMPLE])} examples "
+                            "calibrated this predictor: no test of it"
+                            if overlap
+                            else "",
+                        ),
+                        (
+                            "saved",
+                            f'{out}: example, alpha, size, labels ("{first} | {second}"), a column '
+                            f"each; {beside}: the guarantee, predictor fingerprint and versions "
+                            "travel along",
+                        ),
+                        (
+                            "next",
+                            layout.command_line(
+                                ["plausibly", "evaluate", out, "-a", "VOTES"], indent=10
+                            ),
+                        ),
+                    ]
+                ),
+            ]
+        )
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class SetSizes:
+    """How large the sets at one alpha are.
+
+    Attributes
+    ----------
+    alpha : str
+        As it was typed.
+    threshold : float
+    counts : list of int
+        Number of sets of 0, 1, 2, … labels, up to the largest there is.
+    """
+
+    alpha: str
+    threshold: float
+    counts: list[int]
+
+    @property
+    def total(self) -> int:
+        """Number of sets."""
+        return sum(self.counts)
+
+    @property
+    def mean(self) -> float:
+        """Mean number of labels in a set."""
+        return sum(size * count for size, count in enumerate(self.counts)) / self.total
+
+    def facts(self) -> dict[str, object]:
+        """Return the same as data."""
+        return {
+            "alpha": float(self.alpha),
+            "threshold": self.threshold,
+            "mean_size": self.mean,
+            "empty": self.counts[0],
+            "sizes": {size: count for size, count in enumerate(self.counts) if count},
+        }
+
+
+def table(rows: Sequence[SetSizes], labels: int) -> list[str]:
+    """Return the lines of a table: a row an alpha, a column a set size, or a range of them.
+
+    Parameters
+    ----------
+    rows : sequence of SetSizes
+    labels : int
+        How many there are.
+    """
+    ranges = [(size, size) for size in range(1, labels + 1)]
+    if labels > _MOST_COLUMNS:
+        largest = max(len(row.counts) - 1 for row in rows)
+        starts = [1, *(edge + 1 for edge in _EDGES)]
+        ends = [*_EDGES, labels]
+        ranges = [pair for pair in zip(starts, ends, strict=True) if pair[0] <= max(largest, 1)]
+    heads = [str(low) if low == high else f"{low}-{high}" for low, high in ranges]
+    heads[0] = "size 1"
+    width = max(5, *(len(row.alpha) for row in rows))
+    lines = [f"{'alpha':<{width}}  {'threshold':>9}  " + _cells(heads, "mean", "empty")]
+    for row in rows:
+        shares = [layout.share(sum(row.counts[low : high + 1]), row.total) for low, high in ranges]
+        threshold = layout.number(row.threshold)
+        lines.append(
+            f"{row.alpha:<{width}}  {threshold:>9}  "
+            + _cells(shares, f"{row.mean:.2f}", f"{row.counts[0]:,}")
+        )
+    return lines
+
+
+def _cells(sizes: Sequence[str], mean: str, empty: str) -> str:
+    return "".join(f"{cell:>6}" for cell in sizes) + f"{mean:>7}{empty:>7}"

@@ -1,0 +1,271 @@
+"""What commands read, and what they say of it: predictions, and what the experts said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+import xarray as xr
+
+from plausibly import registry
+from plausibly.cli.asked import AskedAnnotations, AskedPredictions, Naming
+from plausibly.cli.output import Output
+from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.conformal.components import described
+from plausibly.errors import InputError
+from plausibly.io import (
+    read_annotations,
+    read_examples,
+    read_plausibilities,
+    read_predictions,
+    with_coordinates,
+)
+from plausibly.labelled import names
+from plausibly.labelled.describe import describe, not_counted
+from plausibly.labelled.rows import Rows
+from plausibly.labelled.text import check_names, name_texts, several, text_array
+from plausibly.protocols import AGGREGATOR, Kind
+
+P = TypeVar("P")
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Opinions:
+    """Plausibilities with what there is to say of them.
+
+    Attributes
+    ----------
+    plausibilities : DataArray, (example, label)
+    aggregator : mapping or None
+        Name and parameters of the aggregator, None where plausibilities were given.
+    by_default : bool
+        Whether nobody named it.
+    whose : str
+        Name of the file.
+    text : str
+        What it holds, in words.
+    facts : mapping
+        The same as data.
+    unknown : frozenset of str
+        Old names of `Naming.rename` that it does not have.
+    """
+
+    plausibilities: xr.DataArray
+    aggregator: Mapping[str, object] | None
+    by_default: bool
+    whose: str
+    text: str
+    facts: Mapping[str, object]
+    unknown: frozenset[str]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Model:
+    """Predictions; the fields are those of `Opinions`."""
+
+    predictions: xr.DataArray
+    whose: str
+    facts: Mapping[str, object]
+    unknown: frozenset[str]
+
+
+def read_opinions(
+    asked: AskedAnnotations,
+    naming: Naming,
+    output: Output,
+    *,
+    declared: list[str] | None = None,
+) -> Opinions:
+    """Return plausibilities: aggregated from annotations, or as they were given.
+
+    Parameters
+    ----------
+    asked : AskedAnnotations
+    naming : Naming
+    output : Output
+    declared : list of str, optional
+        Labels that annotations may name, where `naming` neither declares nor changes any.
+
+    Raises
+    ------
+    InputError
+        ``opinions-missing`` where neither or both were given, ``option-unfit``, and what the
+        readers and the aggregator say.
+    """
+    if (asked.path is None) == (asked.plausibilities is None):
+        both = asked.path is not None
+        raise InputError(
+            "opinions-missing",
+            f"plausibly {output.command} was told {'twice' if both else 'nothing of'} "
+            "what the experts said",
+            expected="annotations (-a) or plausibilities (--plausibilities)",
+            got="both" if both else "neither",
+            do="leave one out" if both else "-a votes.csv",
+        )
+    if asked.path is None:
+        return _given(asked, naming, output)
+    whose = asked.path.name
+    labels = declared if naming.labels is None and not naming.changes else naming.labels
+    with output.working(f"reading {whose}"):
+        table = read_annotations(asked.path, asked.reader, labels, **asked.options)
+    with output.working(f"aggregating {whose}"):
+        kind = str(table.attrs[names.KIND])
+        component = registry.resolve(AGGREGATOR, asked.aggregator or default_aggregator(kind))
+        lam = aggregate(
+            table,
+            component,
+            seed=asked.seed,
+            unanswered="drop" if asked.unanswered == "drop" else "error",
+        )
+    lam, unknown = _named(lam, naming, whose)
+    first, *rest = describe(table).split("\n")
+    described = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+    return Opinions(
+        plausibilities=lam,
+        aggregator=table_of(AGGREGATOR, component),
+        by_default=asked.aggregator is None,
+        whose=whose,
+        text=f"{whose} ({table.attrs.get('reader', 'reader')}): {described}",
+        facts=_annotation_facts(table, asked.path),
+        unknown=unknown,
+    )
+
+
+def _given(asked: AskedAnnotations, naming: Naming, output: Output) -> Opinions:
+    path = asked.plausibilities
+    if path is None:  # the caller made sure of one of them
+        raise ValueError("no file")
+    unfit = {
+        "--reader": asked.reader,
+        "--aggregator": asked.aggregator,
+        "--unanswered": asked.unanswered,
+        **{f"--{option}": True for option in asked.options},
+    }
+    for flag, value in unfit.items():
+        if value is not None:
+            raise InputError(
+                "option-unfit",
+                f"{flag} has no meaning with --plausibilities",
+                expected="an option of annotations with -a",
+                got=flag,
+                do=f"leave {flag} out, or read annotations: -a FILE",
+                whose=flag,
+            )
+    with output.working(f"reading {path.name}"):
+        lam = read_plausibilities(path)
+    lam, unknown = _named(lam, naming, path.name)
+    examples, labels = lam.sizes[names.EXAMPLE], lam.sizes[names.LABEL]
+    return Opinions(
+        plausibilities=lam,
+        aggregator=None,
+        by_default=False,
+        whose=path.name,
+        text=f"{path.name}: plausibilities of {several(examples, 'example')}, "
+        f"{several(labels, 'label')}",
+        facts={"file": path, "examples": examples, "labels": label_names(lam)},
+        unknown=unknown,
+    )
+
+
+def read_model(
+    asked: AskedPredictions, naming: Naming, output: Output, *, scale: str | None = None
+) -> Model:
+    """Return predictions, with the coordinates of the examples where they were given.
+
+    Parameters
+    ----------
+    asked : AskedPredictions
+    naming : Naming
+    output : Output
+    scale : str, optional
+        Used where the user did not say one.
+    """
+    options = dict(asked.options)
+    if scale is not None:
+        options.setdefault("scale", scale)
+    whose = asked.path.name
+    rename = dict(naming.rename)
+    with output.working(f"reading {whose}"):
+        table = None if asked.examples is None else read_examples(asked.examples)
+
+        def read(examples: xr.Dataset | None) -> xr.DataArray:
+            call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
+            return call(
+                asked.path,
+                labels=naming.labels,
+                examples=examples,
+                strip=naming.strip,
+                rename=rename,
+                **options,
+            )
+
+        def read_renamed(examples: xr.Dataset | None) -> xr.DataArray:
+            try:
+                return read(examples)
+            except InputError as error:
+                unknown = error.details.get("unknown")
+                if error.name != "label-unknown" or not isinstance(unknown, list):
+                    raise
+                # Names that only the other file has: what neither has is said by the caller.
+                for old in unknown:
+                    rename.pop(str(old), None)
+                return read(examples)
+
+        try:
+            predictions = read_renamed(table)
+        except InputError as error:
+            if table is None or error.name != "examples-named":
+                raise
+            # The file names its examples itself: the table only adds coordinates.
+            predictions = with_coordinates(read_renamed(None), table)
+    return Model(
+        predictions=predictions,
+        whose=whose,
+        facts={
+            "file": asked.path,
+            "examples": predictions.sizes[names.EXAMPLE],
+            "labels": label_names(predictions),
+            "dtype": str(predictions.dtype),
+            "scale": str(predictions.attrs[names.SCALE]),
+        },
+        unknown=frozenset(naming.rename) - frozenset(rename),
+    )
+
+
+def table_of(kind: Kind[P], component: P) -> dict[str, object]:
+    """Return name and parameters of a component."""
+    table = described(kind, component)
+    return {"name": type(component).__name__} if table is None else dict(table)
+
+
+def _named(array: xr.DataArray, naming: Naming, whose: str) -> tuple[xr.DataArray, frozenset[str]]:
+    """Return the array with its labels renamed, and the old names that it does not have."""
+    labels = [label.strip() if naming.strip else label for label in label_names(array)]
+    unknown = frozenset(naming.rename) - frozenset(labels)
+    labels = [naming.rename.get(label, label) for label in labels]
+    if not naming.changes:
+        return array, unknown
+    check_names(labels, names.LABEL, whose=whose)
+    return array.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}), unknown
+
+
+def label_names(array: xr.DataArray) -> list[str]:
+    """Return the names of the labels of an array, in order."""
+    return name_texts(array[names.LABEL].values)
+
+
+def _annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
+    rows = Rows.of(table)
+    responses = float(rows.votes.sum())
+    return {
+        "file": path,
+        "reader": table.attrs.get("reader"),
+        "kind": table.attrs[names.KIND],
+        "examples": rows.n,
+        "annotators": table.sizes[names.ANNOTATOR],
+        "responses": int(responses) if responses.is_integer() else responses,
+        "labels": name_texts(table[names.LABEL].values),
+        "not_counted": not_counted(table),
+    }
