@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from plausibly import registry
 from plausibly.evaluation import as_json, describe, evaluate, verdict
 from plausibly.evaluation.describe import decimal
 from plausibly.guarantee import Guarantee, Target
+from plausibly.protocols import ANNOTATION
 
 LABELS = ["cat", "dog", "fox"]
 
@@ -114,6 +116,7 @@ def test_the_table_with_strata() -> None:
         "aggregated: what experts said          .850    .824 to .876       1.00",
         "voted: the most plausible label       1.000   .990 to 1.000       1.00",
         "  largest plausibility < .5     100    .400    .274 to .536       1.00",
+        "  .5 to .8                        0       -               -          -",
         "  .8 and more                   300   1.000   .987 to 1.000       1.00",
         "sets: 0 % empty, 100 % of one label",
         "promised .80, measured .850: kept, for the average example; .400 where experts",
@@ -127,12 +130,12 @@ def test_the_table_with_groups_and_true_labels() -> None:
     true = xr.DataArray(["cat"] * 400, dims="example", coords={"example": lam["example"]})
     lines = describe(evaluate(sets, lam, by="site", true=true)).splitlines()
     assert lines[3] == "true: the known label                 1.000   .990 to 1.000       1.00"
-    assert lines[6:9] == [
+    assert lines[7:10] == [
         "by site",
         "  a far southern site           120    .500    .459 to .541       1.00",
         "  north                         280   1.000   .986 to 1.000       1.00",
     ]
-    assert " ".join(lines[10:]) == (
+    assert " ".join(lines[11:]) == (
         "promised .80, measured .850: kept, for the average example; weakest site a far southern "
         "site, .500 (.459 to .541), 120 examples."
     )
@@ -144,7 +147,7 @@ def test_many_groups_show_the_weakest() -> None:
     lines = describe(evaluate(sets, lam, by="ward")).splitlines()
     start = lines.index("by ward: the 12 of 16 that are covered least")
     assert [line.split()[0] for line in lines[start + 1 : start + 5]] == ["12", "13", "14", "15"]
-    assert len([line for line in lines if line.startswith("  ")]) == 2 + 12
+    assert len([line for line in lines if line.startswith("  ")]) == 3 + 12
 
 
 def test_several_alphas_have_a_block_each_and_ties_are_said() -> None:
@@ -193,3 +196,16 @@ def test_the_same_as_plain_data() -> None:
 def test_decimals() -> None:
     shown = [decimal(value) for value in (0.0, 0.5, 0.9996, 1.0, float("nan"))]
     assert shown == [".000", ".500", "1.000", "1.000", "-"]
+
+
+def test_no_group_is_called_weak_that_may_keep_the_promise() -> None:
+    sets = judged(364).assign_coords(site=("example", np.resize(["a", "b"], 400)))
+    found = evaluate(sets, certain(), by="site")
+    assert verdict(found) == "promised .90, measured .910: kept, for the average example."
+
+
+def test_annotations_are_aggregated_by_default() -> None:
+    kind = registry.resolve(ANNOTATION, "single-label")
+    votes = [("e0", "w1", "cat"), ("e0", "w2", "fox"), ("e1", "w1", "cat")]
+    found = evaluate(judged(2, examples=2), kind.build(votes, LABELS))
+    assert found["aggregated_coverage"].values.tolist() == [0.5, 1.0]

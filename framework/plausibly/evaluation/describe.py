@@ -139,14 +139,9 @@ def _measured(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") ->
 
 
 def _parts(plane: xr.Dataset, dim: str, prefix: str) -> list[Measured]:
-    """Return the aggregated coverage of each group that has examples."""
-    found = []
-    for place in range(plane.sizes[dim]):
-        part = plane.isel({dim: place})
-        measured = _measured(part, AGGREGATED, str(part[dim].item()), prefix)
-        if measured.n:
-            found.append(measured)
-    return found
+    """Return the aggregated coverage of each group."""
+    parts = [plane.isel({dim: place}) for place in range(plane.sizes[dim])]
+    return [_measured(part, AGGREGATED, str(part[dim].item()), prefix) for part in parts]
 
 
 def _block(plane: xr.Dataset) -> str:
@@ -174,7 +169,8 @@ def _stratum_title(title: str) -> str:
 
 def _line(title: str, n: str, one: Measured) -> str:
     left = f"{title:<27}{n:>8}" if n else f"{title:<35}"
-    return f"{left}{decimal(one.mean):>8}{one.interval():>16}{one.set_size:>11.2f}"
+    size = f"{one.set_size:.2f}" if one.n else "-"
+    return f"{left}{decimal(one.mean):>8}{one.interval():>16}{size:>11}"
 
 
 def _group_lines(plane: xr.Dataset, by: str) -> list[str]:
@@ -253,7 +249,7 @@ def _weakness(plane: xr.Dataset, level: float) -> str:
                 f"({weakest.interval()}), {counted(weakest.n)} examples."
             )
         return "."
-    strata = _parts(plane, AMBIGUITY, _STRATUM)
+    strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
     if len(strata) > 1 and strata[0].high < level:
         return (
             f"; {decimal(strata[0].mean)} where experts split most. That split is unknown for a "
