@@ -88,7 +88,8 @@ def measured(shared: Path, name: str, splits: int) -> Measured:
 
 
 def numbers(study: xr.Dataset, method: str) -> tuple[float, float, float]:
-    one = study.sel(method=method).isel(alpha=0)
+    # In words, since sel(method=...) means something else to xarray.
+    one = study.sel({"method": method}).isel(alpha=0)
     coverage = one["aggregated_coverage"]
     return float(coverage.mean()), float(coverage.std(ddof=1)), float(one["set_size"].mean())
 
