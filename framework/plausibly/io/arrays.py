@@ -92,7 +92,9 @@ def from_netcdf(path: Path, role: str, variable: str | None, usual: tuple[str, .
     values = two_dims(array.values, path.name)
     coordinates = {str(name): values for name, values in array.coords.items()}
     examples, labels = (
-        name_texts(coordinates.pop(dim).values) if dim in coordinates else None
+        numpy_files.texts(coordinates.pop(dim).values, path.name, f"{dim}s")
+        if dim in coordinates
+        else None
         for dim in (EXAMPLE, LABEL)
     )
     native = values.astype(values.dtype.newbyteorder("="), copy=False)

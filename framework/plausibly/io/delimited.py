@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from plausibly.errors import InputError, counted
 
 _BLOCK = 4_096
+_QUOTED = re.compile(r'[,;\t"\r\n]|^\s|\s$')
 _SNIFFED_ROWS = 20
 _SNIFFED_CHARACTERS = 65_536
 _DELIMITERS = (",", ";", "\t")
@@ -81,7 +84,8 @@ def sniff(text: str, suffix: str = "") -> str:
     if len(text) > _SNIFFED_CHARACTERS and len(rows) > 1:
         rows.pop()
     for delimiter in _DELIMITERS:
-        widths = {len(row) for row in csv.reader(rows[:_SNIFFED_ROWS], delimiter=delimiter) if row}
+        filled = (row for row in csv.reader(rows, delimiter=delimiter) if row)
+        widths = {len(row) for row in islice(filled, _SNIFFED_ROWS)}
         if len(widths) == 1 and widths.pop() > 1:
             return delimiter
     first = next((row for row in rows if row.strip()), "")
@@ -132,3 +136,14 @@ def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str
         raise _broken(whose, end + 1, reason) from None
     if rows:
         yield rows, lines
+
+
+def line(fields: Iterable[object]) -> str:
+    r"""Return one line of a CSV file, with its end.
+
+    Quoted is what any reader may stumble over: commas, semicolons, tabs, quotes, line ends of any
+    kind (the csv module forgets ``\r``), and blanks at the ends.
+    """
+    texts = map(str, fields)
+    cells = (f'"{t.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(t) else t for t in texts)
+    return ",".join(cells) + "\n"

@@ -71,18 +71,16 @@ def variable_of(
     else:
         candidates = fit if len(fit) == 1 else named
     if len(candidates) != 1:
-        missing = wanted if wanted is not None else "one variable over example and label"
-        shown = listed(
-            f"{name} ({', '.join(map(str, array.dims))})" for name, array in dataset.items()
-        )
+        shown = listed(f"{name} ({', '.join(map(str, a.dims))})" for name, a in dataset.items())
+        several = fit and wanted is None
         raise InputError(
             "variable-missing",
-            f"{whose} has no {missing}"
-            if not candidates and not fit
-            else f"{whose} has {listed(fit)}",
+            f"{whose} has {listed(fit)}"
+            if several
+            else f"{whose} has no {wanted or 'predictions'}",
             expected="one variable over example and label",
             got=shown or "no variable",
-            do=f'variable="{fit[0]}"' if fit else "name its dims example and label",
+            do=f"--variable {fit[0]}" if fit else "name the dims example and label",
             whose=whose,
             details={"variables": [str(name) for name in dataset]},
         )

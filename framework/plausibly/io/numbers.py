@@ -120,9 +120,9 @@ def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | Non
     Beyond doubt is a decimal as programs write it: no empty cell, no leading zero (``007``), no
     plus, no blank, no ``nan``. Whole numbers that fit 64 bits become integers, others floats.
     """
-    if not texts or not all(_PLAIN.fullmatch(text) for text in texts):
+    if not texts or not all(_PLAIN.fullmatch(text) and text != "-0" for text in texts):
         return None
-    if all(_WHOLE.fullmatch(text) and text != "-0" for text in texts):
+    if all(_WHOLE.fullmatch(text) for text in texts):
         integers = [int(text) for text in texts]
         if all(abs(integer) <= _LARGEST for integer in integers):
             return np.array(integers, dtype=np.int64)

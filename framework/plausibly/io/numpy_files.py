@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
+from plausibly.labelled.text import name_texts
 
 _MAGIC = b"\x93NUMPY"
 _HEADER = 10_000
+_LAST = 0x10FFFF  # of the characters of Unicode
 
 
 def _damaged(whose: str, reason: BaseException) -> InputError:
     said = " ".join(str(reason).split())[:120] or type(reason).__name__
     return InputError(
         "file-damaged",
-        f"{whose} is not a whole numpy file",
-        expected="an array as numpy.save or numpy.savez write it",
+        f"{whose} is not a whole file",
+        expected="arrays as numpy or xarray write them",
         got=said,
         do="copy it again, or save it again",
         whose=whose,
@@ -81,7 +83,10 @@ def parse_npy(data: bytes, whose: str) -> NDArray[Any]:  # Any: whatever type th
         return np.zeros(shape, dtype)
     flat = np.frombuffer(data, dtype, count, start)
     array = flat.reshape(shape, order="F" if column_major else "C")
-    return array.astype(dtype.newbyteorder("="), copy=False)
+    native = array.astype(dtype.newbyteorder("="), copy=False)
+    if dtype.kind == "U" and native.size and int(native.reshape(-1).view(np.uint32).max()) > _LAST:
+        raise _damaged(whose, ValueError("text with characters that do not exist"))
+    return native
 
 
 def read_npy(path: Path | str, role: str) -> NDArray[Any]:  # Any: whatever type the file says
@@ -166,8 +171,6 @@ def texts(array: NDArray[Any], whose: str, what: str) -> list[str]:  # Any: as t
             whose=whose,
         )
     try:
-        if array.dtype.kind == "S":
-            array = np.char.decode(array, "utf-8")
-        return [str(value) for value in array.tolist()]
+        return name_texts(array)
     except ValueError as reason:
         raise _damaged(whose, ValueError(f"{what}: {reason}")) from reason

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from plausibly.arrays import Ints
 from plausibly.atomic import replacing
 from plausibly.errors import InputError
 from plausibly.io import arrays, files, netcdf, numpy_files, text
+from plausibly.io.delimited import line
 from plausibly.labelled.borders import check_plausibilities
 from plausibly.labelled.names import DENOMINATOR, EXAMPLE, LABEL, PLAUSIBILITIES
 from plausibly.labelled.text import name_texts
@@ -78,11 +78,11 @@ def _write_csv(array: xr.DataArray, path: Path) -> None:
     # A first label of this name would read back as the totals: then the column is always there.
     column = totals is not None or labels[0] == DENOMINATOR
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([EXAMPLE, *([DENOMINATOR] if column else []), *labels])
+        file.write(line([EXAMPLE, *([DENOMINATOR] if column else []), *labels]))
         for row, name in enumerate(examples):
             total = [] if not column else ["" if totals is None else int(totals[row])]
-            writer.writerow([name, *total, *map(repr, array.values[row].astype(float).tolist())])
+            shares = array.values[row].astype(float).tolist()
+            file.write(line([name, *total, *shares]))
 
 
 def _write_npz(array: xr.DataArray, path: Path) -> None:

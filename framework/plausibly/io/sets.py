@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import attrs
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from plausibly.atomic import replacing
 from plausibly.errors import InputError, listed
 from plausibly.io import beside, files, parquet, text
+from plausibly.io.delimited import line
 from plausibly.io.plausibilities import unknown_ending
 from plausibly.labelled.names import ALPHA, EXAMPLE, LABEL
 from plausibly.labelled.text import check_names, name_texts, text_array
@@ -89,10 +89,9 @@ def _write_csv(rows: xr.DataArray, path: Path) -> None:
     labels = name_texts(rows[LABEL].values)
     bits = rows.values.reshape(-1, len(labels)).astype(np.uint8).tolist()
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*COLUMNS, *labels])
+        file.write(line([*COLUMNS, *labels]))
         for first, row in zip(zip(*_texts(rows), strict=True), bits, strict=True):
-            writer.writerow([*first, *row])
+            file.write(line([*first, *row]))
 
 
 def _write_parquet(rows: xr.DataArray, path: Path) -> None:

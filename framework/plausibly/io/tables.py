@@ -26,11 +26,15 @@ Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
 """Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
 
 
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
 def _names(table: text.TextTable, column: str) -> list[str]:
     """Return the names in a column: none empty, none twice."""
     names = table.column(column)
     if not names:
-        raise files.empty(table.whose, f"one row a {column}", "a header and no rows")
+        raise files.empty(table.whose, f"one row {_a(column)}", "a header and no rows")
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
         raise InputError(
@@ -48,7 +52,7 @@ def _names(table: text.TextTable, column: str) -> list[str]:
             raise InputError(
                 f"{column}-twice",
                 f'{table.whose} names "{name}" in {table.places([before, row])}',
-                expected=f"one row a {column}",
+                expected=f"one row {_a(column)}",
                 got="two",
                 do="keep one of them",
                 whose=table.whose,
@@ -174,7 +178,7 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
     lines = range(1, len(names) + 1)
     whose = f"{dim}s"
     return _dataset(
-        text.TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="entry"), dim
+        text.TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="row"), dim
     )
 
 

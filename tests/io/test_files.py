@@ -1,0 +1,109 @@
+"""Files that are not there, are something else, or cannot be read or written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from io_files import refusal, said, written
+from plausibly.atomic import replacing
+from plausibly.io.files import contents, existing, opening
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_missing_file_has_a_near_name(tmp_path: Path) -> None:
+    written(tmp_path, "votes.csv", "a\n")
+    written(tmp_path, "other.csv", "a\n")
+    assert said(lambda: existing("votes.cvs", "annotations")) == (
+        'error file-missing: annotations "votes.cvs": there is no such file '
+        "expected a file; got none do did you mean votes.csv?"
+    )
+
+
+def test_a_missing_file_without_a_near_name(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv", "c.csv", "d.csv"):
+        written(tmp_path, name, "")
+    written(tmp_path, ".hidden", "")
+    error = refusal(lambda: contents("predictions.parquet", "predictions"))
+    assert error.do == "mend the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
+    error = refusal(lambda: opening("nowhere/p.csv", "predictions"))
+    assert error.do == "mend the path; there is nothing in nowhere either"
+    error = refusal(lambda: existing("a.csv/p.csv", "predictions"))
+    assert error.name == "file-missing"
+
+
+def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "votes").mkdir()
+    error = refusal(lambda: existing("votes", "annotations"))
+    assert (error.got, error.do) == ("an empty folder", "name a file")
+    written(tmp_path / "votes", "a.csv", "")
+    assert said(lambda: contents("votes", "annotations")) == (
+        'error file-is-folder: annotations "votes" is a folder '
+        "expected a file; got a folder with a.csv do name one of its files: votes/a.csv"
+    )
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, "votes.csv", "a\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert said(lambda: opening("votes.csv", "annotations")) == (
+        'error file-unreadable: annotations "votes.csv" cannot be read '
+        'expected a readable file; got "permission denied" '
+        "do name another file, or change the rights of this one"
+    )
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert refusal(lambda: contents("votes.csv", "annotations")).name == "file-unreadable"
+    monkeypatch.setattr(Path, "stat", refuse)
+    assert refusal(lambda: existing("votes.csv", "annotations")).name == "file-unreadable"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5_000])
+def test_a_name_that_no_file_can_have(name: str) -> None:
+    assert refusal(lambda: existing(name, "annotations")).name == "file-unreadable"
+
+
+def test_contents_and_opening(tmp_path: Path) -> None:
+    written(tmp_path, "votes.csv", "abcdef")
+    assert contents("votes.csv", "annotations") == b"abcdef"
+    assert opening("votes.csv", "annotations", 3) == b"abc"
+
+
+# ---- writing whole or not at all
+
+
+def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    written(tmp_path, "sets.csv", "old")
+
+    def fail() -> None:
+        with replacing("sets.csv") as part:
+            part.write_text("half")
+            raise OSError(28, "No space left on device")
+
+    assert said(fail) == (
+        "error output-unwritable: cannot write sets.csv "
+        'expected a writable folder; got "no space left on device" '
+        "do -o elsewhere; the old sets.csv is as it was"
+    )
+    assert (tmp_path / "sets.csv").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["sets.csv"]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    def write() -> None:
+        with replacing("results/sets.csv") as part:
+            part.write_text("new")
+
+    assert said(write) == (
+        "error output-unwritable: cannot write results/sets.csv "
+        'expected a writable folder; got "no such file or directory" do -o elsewhere'
+    )
+    assert not list(tmp_path.iterdir())

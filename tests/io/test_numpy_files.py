@@ -1,0 +1,151 @@
+"""Numpy's files: right ones, damaged ones, and those that would run code."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+
+from io_files import refusal, result_or_refusal, said, written
+from plausibly.io.numpy_files import one_of, parse_npy, read_npy, read_npz, texts
+
+DTYPES = st.sampled_from(
+    ["<f4", ">f4", "<f8", ">f8", "|u1", "<i2", ">i8", "<U3", ">U3", "|S4", "?"]
+)
+
+
+def npy(array: NDArray[Any]) -> bytes:  # Any: whatever type
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def npz(path: Path, **arrays: object) -> Path:
+    np.savez(path, **{name: np.asarray(array) for name, array in arrays.items()})  # type: ignore[arg-type]  # names
+    return path
+
+
+@given(dtype=DTYPES, data=st.data(), column_major=st.booleans())
+def test_arrays_come_back(dtype: str, data: st.DataObject, column_major: bool) -> None:
+    array = data.draw(
+        hnp.arrays(np.dtype(dtype), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
+    )
+    stored = np.asfortranarray(array) if column_major else array
+    read = parse_npy(npy(stored), "a.npy")
+    assert read.dtype.isnative
+    assert read.dtype == array.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(read, array)
+
+
+def test_large_headers_come_back() -> None:
+    array = np.arange(6.0).reshape(2, 3)
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, version=(2, 0))
+    np.testing.assert_array_equal(parse_npy(file.getvalue(), "a.npy"), array)
+
+
+@given(cut=st.integers(0, 250), flip=st.integers(0, 249), byte=st.integers(0, 255))
+def test_damaged_npy_files_are_refused_by_name(cut: int, flip: int, byte: int) -> None:
+    data = bytearray(npy(np.arange(40.0).reshape(8, 5)))
+    data[flip] = byte
+    result_or_refusal(lambda: parse_npy(bytes(data[:cut]), "a.npy"), "a.npy")
+
+
+@given(cut=st.integers(0, 2_000), flip=st.integers(0, 2_000), byte=st.integers(0, 255))
+def test_damaged_npz_files_are_refused_by_name(
+    tmp_path_factory: pytest.TempPathFactory, cut: int, flip: int, byte: int
+) -> None:
+    folder = tmp_path_factory.mktemp("npz")
+    data = bytearray(npz(folder / "a.npz", probs=np.eye(4), labels=list("abcd")).read_bytes())
+    data[flip % len(data)] = byte
+    path = written(folder, "b.npz", bytes(data[:cut]))
+    result_or_refusal(lambda: read_npz(path, "predictions"), "b.npz")
+
+
+def test_truncated_files(tmp_path: Path) -> None:
+    data = npy(np.zeros((1_000, 3)))
+    assert said(lambda: read_npy(written(tmp_path, "probs.npy", data[:10_000]), "predictions")) == (
+        "error file-truncated: probs.npy ends before its last row "
+        "expected 24,128 bytes for shape (1000, 3), type float64; got 10,000 bytes do copy it again"
+    )
+    whole = npz(tmp_path / "probs.npz", probs=np.zeros((1_000, 3))).read_bytes()
+    assert said(lambda: read_npz(written(tmp_path, "probs.npz", whole[:9_000]), "predictions")) == (
+        "error file-truncated: probs.npz ends before its directory "
+        "expected a whole npz; got 9,000 bytes do copy it again"
+    )
+
+
+def test_shapes_that_no_machine_holds_are_not_allocated(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10**15, 3)}
+    np.lib.format.write_array_header_1_0(file, header)
+    assert refusal(lambda: parse_npy(file.getvalue(), "a.npy")).name == "file-truncated"
+
+
+def test_files_of_another_kind(tmp_path: Path) -> None:
+    path = written(tmp_path, "probs.npy", "example,a,b\n")
+    assert said(lambda: read_npy(path, "predictions")) == (
+        "error file-damaged: probs.npy is not a whole file "
+        "expected arrays as numpy or xarray write them; "
+        "got other first bytes than a numpy file has do copy it again, or save it again"
+    )
+    assert refusal(lambda: read_npy(written(tmp_path, "e.npy", b""), "x")).name == "file-empty"
+    assert refusal(lambda: read_npz(written(tmp_path, "e.npz", b""), "x")).name == "file-empty"
+    assert refusal(lambda: read_npz(written(tmp_path, "t.npz", "text"), "x")).name == "file-damaged"
+    structured = npy(np.zeros(2, dtype=[("a", "<f8")]))
+    assert "type [('a', '<f8')]" in refusal(lambda: parse_npy(structured, "s.npy")).got
+    version = b"\x93NUMPY\x09\x00" + bytes(100)
+    assert "numpy file format 9.0" in refusal(lambda: parse_npy(version, "s.npy")).got
+
+
+def test_pickles_are_never_loaded(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    path = written(tmp_path, "probs.npy", file.getvalue())
+    assert said(lambda: read_npy(path, "predictions")) == (
+        "error file-pickled: probs.npy holds Python objects, which are never loaded "
+        "expected numbers or text; got type object "
+        'do save it with .astype(float) or .astype(str), as "O" arrays can run code'
+    )
+
+
+def test_damage_inside_an_archive_names_the_array(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("probs.npy", npy(np.zeros(100))[:200])
+        archive.writestr("notes.txt", "not an array")
+    error = refusal(lambda: read_npz(tmp_path / "a.npz", "predictions"))
+    assert error.what == "a.npz, array probs ends before its last row"
+
+
+def test_one_array_of_several_names(tmp_path: Path) -> None:
+    arrays = read_npz(npz(tmp_path / "a.npz", probs=np.eye(2), other=np.zeros(3)), "predictions")
+    np.testing.assert_array_equal(one_of(arrays, ("predictions", "probs"), "a.npz"), np.eye(2))
+    assert said(lambda: one_of(arrays, ("predictions", "p"), "a.npz")) == (
+        "error array-missing: a.npz has no array predictions or p "
+        "expected one of predictions, p; got probs (2, 2), other (3,) "
+        "do numpy.savez(..., predictions=...) with one of these names"
+    )
+    error = refusal(lambda: one_of(arrays, ("probs", "other"), "a.npz"))
+    assert error.what == "a.npz has probs, other"
+    assert refusal(lambda: one_of({}, ("probs",), "a.npz")).got == "no array at all"
+
+
+def test_names_are_text() -> None:
+    assert texts(np.array(["a", "é"]), "a.npz", "labels") == ["a", "é"]
+    assert texts(np.array([b"a", "é".encode()]), "a.npz", "labels") == ["a", "é"]
+    assert texts(np.array([7, 8]), "a.npz", "labels") == ["7", "8"]
+    assert said(lambda: texts(np.zeros((2, 2)), "a.npz", "labels")) == (
+        "error names-shape: a.npz: labels is not a list of names expected one dimension; "
+        "got shape (2, 2) do save labels with one name an entry"
+    )
+    impossible = npy(np.array(["ab"])).replace(b"a\0\0\0", b"\xff\xff\xff\xff")
+    assert "characters that do not exist" in refusal(lambda: parse_npy(impossible, "a.npy")).got
+    assert refusal(lambda: texts(np.array([b"\xff"]), "a.npz", "labels")).name == "file-damaged"

@@ -1,0 +1,370 @@
+"""Predictions from every format, and the policies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plausibly
+from io_files import csv_text, refusal, result_or_refusal, said, written
+from plausibly.io.parquet import write_columns
+
+LABELS = ["melanoma", "naevus, other", 'say "x"']
+VALUES = np.array([[0.5, 0.25, 0.25], [0.0, 0.125, 0.875]])
+EXAMPLES = ["007", "é"]
+
+
+def expected(dtype: type[np.floating] = np.float64, examples: list[str] = EXAMPLES) -> xr.DataArray:
+    return xr.DataArray(
+        VALUES.astype(dtype),
+        dims=("example", "label"),
+        coords={"example": examples, "label": LABELS},
+        name="predictions",
+        attrs={"scale": "probability"},
+    )
+
+
+def table(values: np.ndarray = VALUES) -> list[list[object]]:
+    pairs = zip(EXAMPLES, values.tolist(), strict=True)
+    return [["example", *LABELS], *([name, *row] for name, row in pairs)]
+
+
+def in_format(folder: Path, kind: str, dtype: type[np.floating]) -> Path:
+    values = VALUES.astype(dtype)
+    path = folder / f"p.{kind}"
+    if kind == "npy":
+        np.save(path, values)
+    elif kind == "npz":
+        np.savez(path, probs=values, class_names=LABELS, names=EXAMPLES)
+    elif kind in {"csv", "tsv"}:
+        written(folder, path.name, csv_text(table(values), "," if kind == "csv" else "\t"))
+    elif kind == "parquet":
+        write_columns(path, ["example", *LABELS], [EXAMPLES, *np.ascontiguousarray(values.T)])
+    else:
+        engine = "scipy" if kind == "nc" else "netcdf4"
+        array = expected(dtype).transpose("label", "example").drop_attrs()
+        array.to_netcdf(path, engine=engine)  # type: ignore[call-overload]  # chosen above
+    return path
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "tsv", "parquet", "nc", "nc4"])
+def test_every_format_gives_the_same(tmp_path: Path, kind: str, dtype: type[np.floating]) -> None:
+    path = in_format(tmp_path, kind, dtype)
+    if kind == "npy":
+        read = plausibly.read_predictions(path, labels=LABELS, examples=EXAMPLES)
+    else:
+        read = plausibly.read_predictions(path)
+    text = kind in {"csv", "tsv"}
+    xr.testing.assert_identical(read, expected(np.float64 if text else dtype))
+    assert read.dtype == (np.float64 if text else dtype)
+
+
+def test_big_endian_numbers_are_turned(tmp_path: Path) -> None:
+    np.save(tmp_path / "p.npy", VALUES.astype(">f4"))
+    read = plausibly.read_predictions(tmp_path / "p.npy", labels=LABELS, examples=EXAMPLES)
+    xr.testing.assert_identical(read, expected(np.float32))
+    assert read.dtype.isnative
+
+
+def test_examples_without_names_are_counted_from_zero(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", predictions=VALUES, labels=LABELS)
+    read = plausibly.read_predictions(tmp_path / "p.npz")
+    xr.testing.assert_identical(read, expected(examples=["0", "1"]))
+
+
+def test_names_may_come_from_files_with_coordinates(tmp_path: Path) -> None:
+    np.save(tmp_path / "p.npy", VALUES)
+    labels = written(
+        tmp_path, "l.csv", csv_text([["label", "risk"], *zip(LABELS, "201", strict=True)])
+    )
+    examples = written(
+        tmp_path, "e.csv", csv_text([["example", "site"], *zip(EXAMPLES, "ns", strict=True)])
+    )
+    read = plausibly.read_predictions(tmp_path / "p.npy", labels=labels, examples=examples)
+    assert read["risk"].values.tolist() == [2, 0, 1]
+    assert read["site"].values.tolist() == ["n", "s"]
+    xr.testing.assert_identical(read.drop_vars(["risk", "site"]), expected())
+
+
+def test_declared_labels_give_the_order(tmp_path: Path) -> None:
+    path = in_format(tmp_path, "csv", np.float64)
+    turned = LABELS[::-1]
+    read = plausibly.read_predictions(path, labels=turned)
+    xr.testing.assert_identical(read, expected().sel(label=turned))
+    lines = written(tmp_path, "l.txt", "\n".join(turned))
+    xr.testing.assert_identical(plausibly.read_predictions(path, labels=lines), read)
+
+
+def test_the_column_of_names_may_be_called_otherwise(tmp_path: Path) -> None:
+    rows = table()
+    rows[0][0] = "case_id"
+    path = written(tmp_path, "p.csv", csv_text(rows))
+    xr.testing.assert_identical(plausibly.read_predictions(path, example="case_id"), expected())
+    assert said(lambda: plausibly.read_predictions(path)) == (
+        'error columns-missing: p.csv has no column "example" expected that column; '
+        'got case_id, melanoma, naevus, other, … (4 in all) do --example "case_id", '
+        "if that column names the examples"
+    )
+
+
+def test_a_label_may_be_called_example(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", "example,example,b\nx,0.5,0.5\n")
+    assert plausibly.read_predictions(path)["label"].values.tolist() == ["example", "b"]
+
+
+def test_one_of_several_netcdf_variables(tmp_path: Path) -> None:
+    array = expected().drop_attrs()
+    xr.Dataset({"a": array, "b": array * 0 + 1 / 3, "c": ("example", [1.0, 2.0])}).to_netcdf(
+        tmp_path / "p.nc", engine="scipy"
+    )
+    read = plausibly.read_predictions(tmp_path / "p.nc", variable="a")
+    np.testing.assert_array_equal(read.values, VALUES)
+    assert said(lambda: plausibly.read_predictions(tmp_path / "p.nc")) == (
+        "error variable-missing: p.nc has a, b expected one variable over example and label; "
+        "got a (example, label), b (example, label), c (example) do --variable a"
+    )
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.nc", variable="c"))
+    assert error.what == "p.nc has no c"
+
+
+def test_coordinates_of_netcdf_files_stay(tmp_path: Path) -> None:
+    array = expected().assign_coords(site=("example", ["n", "s"]), risk=("label", [1, 2, 3]))
+    array.to_netcdf(tmp_path / "p.nc", engine="scipy")
+    read = plausibly.read_predictions(tmp_path / "p.nc")
+    assert read["site"].values.tolist() == ["n", "s"]
+    assert read["risk"].values.tolist() == [1, 2, 3]
+
+
+@given(
+    values=st.lists(
+        st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=2), min_size=1, max_size=5
+    )
+)
+def test_csv_numbers_are_read_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, values: list[list[float]]
+) -> None:
+    rows = [["example", "a", "b"], *([f"x{i}", *row] for i, row in enumerate(values))]
+    path = written(tmp_path_factory.mktemp("bits"), "p.csv", csv_text(rows))
+    assert plausibly.read_predictions(path, scale="any").values.tolist() == values
+
+
+# ---- policies
+
+
+def test_rows_are_divided_by_their_sum(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    values = (VALUES * 4).astype(np.float32)
+    np.savez(path, probs=values, labels=LABELS, examples=EXAMPLES)
+    assert refusal(lambda: plausibly.read_predictions(path)).name == "rows-do-not-sum"
+    xr.testing.assert_identical(
+        plausibly.read_predictions(path, normalise=True), expected(np.float32)
+    )
+    assert said(lambda: plausibly.read_predictions(path, normalise=True, scale="logit")) == (
+        "error option-unfit: p.npz: normalise has no meaning here "
+        "expected scale probability; got scale logit do leave normalise out"
+    )
+
+
+def test_integers_are_divided_as_floats(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", "example,a,b\nx,1,3\n")
+    assert plausibly.read_predictions(path, normalise=True).values.tolist() == [[0.25, 0.75]]
+    np.save(tmp_path / "p.npy", np.array([[1, 3]]))
+    read = plausibly.read_predictions(tmp_path / "p.npy", labels=["a", "b"], normalise=True)
+    assert read.values.tolist() == [[0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("0,0", "rows-do-not-sum"),
+        ("-1,2", "probabilities-negative"),
+        ("nan,1", "probabilities-not-finite"),
+    ],
+)
+def test_rows_that_cannot_be_divided_are_named(tmp_path: Path, row: str, name: str) -> None:
+    path = written(tmp_path, "p.csv", f"example,a,b\nx,1,3\nbad,{row}\n")
+    error = refusal(lambda: plausibly.read_predictions(path, normalise=True))
+    assert (error.name, "bad" in error.what) == (name, True)
+
+
+def test_bad_rows_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", "example,a,b\nx,.5,.5\ny,,1\nz,inf,0\nw,NA,NaN\nv,1,0\n")
+    error = refusal(lambda: plausibly.read_predictions(path))
+    assert (error.name, error.details["examples"]) == ("probabilities-not-finite", ["y", "z", "w"])
+    assert error.what.startswith("p.csv")
+    read = plausibly.read_predictions(path, bad_rows="drop")
+    assert read["example"].values.tolist() == ["x", "v"]
+    assert json.loads(read.attrs["left_out"]) == {"bad rows": 3}
+    good = written(tmp_path, "g.csv", "example,a,b\nx,.5,.5\n")
+    assert "left_out" not in plausibly.read_predictions(good, bad_rows="drop").attrs
+    bad = written(tmp_path, "b.csv", "example,a,b\nx,,1\n")
+    assert said(lambda: plausibly.read_predictions(bad, bad_rows="drop")) == (
+        "error file-empty: b.csv is empty expected a row of finite numbers; got 1 bad row only "
+        "do write it again, or name another file"
+    )
+    wrong = refusal(lambda: plausibly.read_predictions(path, bad_rows="skip"))  # type: ignore[arg-type]  # a typo
+    assert (wrong.name, wrong.got, wrong.expected) == ("option-unfit", "skip", "error or drop")
+
+
+def test_labels_are_stripped_and_renamed(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", 'example,"melanoma ", b\nx,0.5,0.5\n')
+    assert plausibly.read_predictions(path)["label"].values.tolist() == ["melanoma ", " b"]
+    stripped = plausibly.read_predictions(path, strip=True)
+    assert stripped["label"].values.tolist() == ["melanoma", "b"]
+    renamed = plausibly.read_predictions(path, rename={"melanoma ": "m"}, labels=[" b", "m"])
+    assert renamed["label"].values.tolist() == [" b", "m"]
+    both = plausibly.read_predictions(path, strip=True, rename={"melanoma": "m"})
+    assert both["label"].values.tolist() == ["m", "b"]
+    assert said(lambda: plausibly.read_predictions(path, rename={"melanoma": "m"})) == (
+        'error label-unknown: p.csv has no label "melanoma" to rename '
+        'expected a label of the file; got melanoma , b do did you mean "melanoma "?'
+    )
+    assert refusal(lambda: plausibly.read_predictions(path, rename={"zzz": "m"})).do == (
+        "name one of those"
+    )
+    twice = refusal(lambda: plausibly.read_predictions(path, strip=True, rename={"b": "melanoma"}))
+    assert twice.name == "label-twice"
+
+
+# ---- what is said
+
+
+def test_labels_of_an_npy_file_must_be_named(tmp_path: Path) -> None:
+    np.save(tmp_path / "probs.npy", VALUES)
+    assert said(lambda: plausibly.read_predictions(tmp_path / "probs.npy")) == (
+        "error labels-unnamed: probs.npy has 3 columns and no label names "
+        "expected names in column order; an order is never guessed "
+        "do --labels labels.txt (one name a line)"
+    )
+    assert said(lambda: plausibly.read_predictions(tmp_path / "probs.npy", labels=["a", "b"])) == (
+        "error names-count: probs.npy has 3 columns and 2 labels expected one name a column; "
+        "got a, b do name every column once, in order"
+    )
+    call = plausibly.read_predictions
+    error = refusal(lambda: call(tmp_path / "probs.npy", labels=LABELS, examples=["a"]))
+    assert error.what == "probs.npy has 2 rows and 1 examples"
+
+
+def test_declared_labels_that_differ(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", 'example,"melanoma ",b,c\nx,0.5,0.25,0.25\n')
+    assert said(lambda: plausibly.read_predictions(path, labels=["melanoma", "b"])) == (
+        "error labels-differ: p.csv does not have the declared labels expected the same 2 names; "
+        'got p.csv lacks "melanoma", and has "melanoma ", "c" besides '
+        'do --rename "melanoma =melanoma"'
+    )
+    error = refusal(lambda: plausibly.read_predictions(path, labels=["melanoma ", "b", "c", "q"]))
+    assert (error.got, error.do) == ('p.csv lacks "q"', "mend the names here or there")
+
+
+def test_columns_that_hold_no_numbers(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", "example,split,a,b,note\nx,train,1,0,\ny,test,0,1,good\n")
+    assert said(lambda: plausibly.read_predictions(path)) == (
+        'error columns-not-numeric: p.csv holds no numbers in columns "split", "note" '
+        "expected a column of example names, then one column of numbers a label and nothing else; "
+        'got "train" and the like do remove what is no label from the file'
+    )
+    write_columns(
+        tmp_path / "p.parquet",
+        ["example", "split", "a"],
+        [["x", "y"], ["train", "test"], np.array([1.0, 1.0])],
+    )
+    assert said(lambda: plausibly.read_predictions(tmp_path / "p.parquet")) == (
+        'error columns-not-numeric: p.parquet holds no numbers in column "split" '
+        "expected a column of example names, then one column of numbers a label and nothing else; "
+        "got string do remove what is no label from the file"
+    )
+
+
+def test_cells_that_hold_no_number(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", "example;a;b\nx;0,5;0,5\ny;1;0\n")
+    assert said(lambda: plausibly.read_predictions(path)) == (
+        'error number-unreadable: p.csv line 2, column "a" is not a number '
+        'expected a number such as 0.25; got "0,5" (2 such cells) do write decimals with a point'
+    )
+    path = written(tmp_path, "p.csv", "example,a,b\nx,1,0\ny,1_0,0\nz,0,1\n")
+    error = refusal(lambda: plausibly.read_predictions(path))
+    assert error.what == 'p.csv line 3, column "a" is not a number'
+    assert (error.got, error.do, error.details["lines"]) == ('"1_0"', "mend that line", [3])
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("example,a\n", "file-empty"),
+        ("example\nx\n", "columns-missing"),
+        ("example,a,a\nx,1,0\n", "columns-repeat"),
+        ("example,a,b\n,1,0\n", "example-unnamed"),
+        ("example,a,b\nx,1,0\nx,0,1\n", "example-twice"),
+        ("example,a,b\nx,1\n", "row-width"),
+        ("", "file-empty"),
+        ("example,a,\nx,1,0\n", "label-unnamed"),
+    ],
+)
+def test_tables_that_cannot_be_used(tmp_path: Path, text: str, name: str) -> None:
+    error = refusal(lambda: plausibly.read_predictions(written(tmp_path, "p.csv", text)))
+    assert error.name == name
+    assert "p.csv" in error.what
+
+
+@pytest.mark.parametrize(
+    ("array", "got"),
+    [
+        (np.zeros(3), "shape (3,), type float64"),
+        (np.zeros((2, 3, 4)), "shape (2, 3, 4), type float64"),
+        (np.array([["a"]]), "shape (1, 1), type <U1"),
+        (np.zeros((0, 3)), "shape (0, 3), type float64"),
+    ],
+)
+def test_arrays_of_another_shape(tmp_path: Path, array: np.ndarray, got: str) -> None:
+    np.save(tmp_path / "p.npy", array)
+    assert said(lambda: plausibly.read_predictions(tmp_path / "p.npy", labels=["a"])) == (
+        "error array-shape: p.npy holds no table of numbers "
+        f"expected two dimensions, example and label, both with entries; got {got} "
+        "do save an array with one row an example and one column a label"
+    )
+
+
+def test_options_that_would_do_nothing(tmp_path: Path) -> None:
+    csv, npz = (in_format(tmp_path, kind, np.float64) for kind in ("csv", "npz"))
+    assert refusal(lambda: plausibly.read_predictions(csv, variable="p")).what == (
+        "p.csv: variable has no meaning here"
+    )
+    assert refusal(lambda: plausibly.read_predictions(npz, example="p")).what == (
+        "p.npz: example has no meaning here"
+    )
+    assert said(lambda: plausibly.read_predictions(csv, examples=["a", "b"])) == (
+        "error examples-named: p.csv names its examples itself "
+        "expected names for a file without them; got 007, é in the file "
+        "do leave examples out; plausibly.io.with_coordinates attaches their coordinates"
+    )
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "parquet", "nc"])
+@given(data=st.data())
+@settings(max_examples=30)
+def test_damaged_files_are_refused_by_name(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    content = bytearray(in_format(folder, kind, np.float64).read_bytes())
+    for _ in range(data.draw(st.integers(0, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.one_of(st.none(), st.integers(0, len(content))))
+    path = written(folder, f"damaged.{kind}", bytes(content[:cut]))
+    result_or_refusal(lambda: plausibly.read_predictions(path, labels=LABELS), path.name)
+
+
+@pytest.mark.parametrize("kept", [8, 100, 0.5, 0.99])
+def test_truncated_netcdf4_files_are_refused_by_name(tmp_path: Path, kept: float) -> None:
+    content = in_format(tmp_path, "nc4", np.float64).read_bytes()
+    size = int(kept) if kept >= 1 else int(kept * len(content))
+    path = written(tmp_path, "cut.nc", content[:size])
+    error = refusal(lambda: plausibly.read_predictions(path))
+    assert error.what == "cut.nc is not a whole netCDF file"

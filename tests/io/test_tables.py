@@ -1,0 +1,183 @@
+"""Tables about examples and labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from io_files import csv_text, refusal, said, written
+from plausibly.io.numbers import plain
+from plausibly.io.tables import (
+    Names,
+    names_of,
+    read_examples,
+    read_labels,
+    table_from,
+    with_coordinates,
+)
+
+
+def test_examples_have_text_and_numbers(tmp_path: Path) -> None:
+    rows = [
+        ["site", "example", "patient", "weight", "year", "code", "gap", "sign"],
+        ["north", "a", "7", "0.50", "2020", "007", "1", "+1"],
+        ["south", "b", "-3", "1e-3", "1999", "10", "", "2"],
+    ]
+    table = read_examples(written(tmp_path, "patients.csv", csv_text(rows)))
+    assert table.attrs == {"source": "patients.csv"}
+    assert list(table.data_vars) == []
+    assert table["example"].values.tolist() == ["a", "b"]
+    assert all(coordinate.dims == ("example",) for coordinate in table.coords.values())
+    kinds = {str(name): coordinate.dtype.kind for name, coordinate in table.coords.items()}
+    integers, floats = {"patient", "year"}, {"weight"}
+    assert {name for name, kind in kinds.items() if kind == "i"} == integers
+    assert {name for name, kind in kinds.items() if kind == "f"} == floats
+    assert {name for name, kind in kinds.items() if kind == "U"} == {*rows[0]} - integers - floats
+    assert table["patient"].values.tolist() == [7, -3]
+    assert table["weight"].values.tolist() == [0.5, 0.001]
+    assert table["gap"].values.tolist() == ["1", ""]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["007"],
+        ["+1"],
+        [" 1"],
+        ["1 "],
+        [""],
+        ["nan"],
+        ["inf"],
+        ["1_000"],
+        ["1,5"],
+        ["-0"],
+        ["0x1"],
+        ["1."],
+        [".5"],
+        ["1e999"],
+        ["99999999999999999999"],
+        ["1", "x"],
+        [],
+        ["\u0661"],
+        ["1\n"],
+    ],
+)
+def test_what_is_not_a_number_beyond_doubt(texts: list[str]) -> None:
+    assert plain(texts) is None
+
+
+@given(st.lists(st.integers(-(2**62), 2**62), min_size=1))
+def test_whole_numbers_are_integers(numbers: list[int]) -> None:
+    values = plain([str(number) for number in numbers])
+    assert values is not None
+    assert (values.dtype, values.tolist()) == (np.dtype(np.int64), numbers)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_decimals_are_floats_to_the_last_bit(numbers: list[float]) -> None:
+    values = plain([repr(number) for number in numbers])
+    assert values is not None
+    assert values.tolist() == numbers
+
+
+def test_labels_from_a_table_or_from_lines(tmp_path: Path) -> None:
+    table = read_labels(written(tmp_path, "l.csv", "label,risk\nb,2\n a,0\n"))
+    assert table["label"].values.tolist() == ["b", " a"]
+    assert table["risk"].values.tolist() == [2, 0]
+    for end in ("\n", "\r\n", "\r"):
+        text = f"\ufeffb, c{end} a{end}007{end}{end}"
+        path = written(tmp_path, "l.txt", text)
+        assert read_labels(path)["label"].values.tolist() == ["b, c", " a", "007"]
+    assert read_labels(written(tmp_path, "l.tsv", "label\nx\n"))["label"].values.tolist() == ["x"]
+
+
+def test_names_come_from_whatever_holds_them(tmp_path: Path) -> None:
+    csv = written(tmp_path, "l.csv", "label\nb\na\n")
+    txt = written(tmp_path, "l.txt", "b\na\n")
+    sources: list[Names] = [csv, str(csv), txt, ["b", "a"], ("b", "a"), read_labels(csv)]
+    for source in sources:
+        assert names_of(table_from(source, "label"), "label") == ["b", "a"]
+    examples = written(tmp_path, "e.csv", "example,x\nb,1\na,2\n")
+    for source in (examples, written(tmp_path, "e.txt", "b\na"), ["b", "a"]):
+        assert names_of(table_from(source, "example"), "example") == ["b", "a"]
+
+
+def test_coordinates_are_attached_by_name(tmp_path: Path) -> None:
+    table = read_examples(written(tmp_path, "p.csv", "example,site,year\nz,s,1\nb,n,2\na,m,3\n"))
+    array = xr.DataArray(
+        [[1.0, 2.0], [3.0, 4.0]],
+        dims=("example", "label"),
+        coords={"example": ["a", "b"], "label": ["x", "y"]},
+    )
+    before = array.copy(deep=True)
+    result = with_coordinates(array, table)
+    assert result["site"].values.tolist() == ["m", "n"]
+    assert result["year"].values.tolist() == [3, 2]
+    np.testing.assert_array_equal(result.values, array.values)
+    xr.testing.assert_identical(array, before)
+    labels = read_labels(written(tmp_path, "l.csv", "label,risk\ny,2\nx,0\n"))
+    assert with_coordinates(result.to_dataset(name="p"), labels)["risk"].values.tolist() == [0, 2]
+
+
+def test_examples_that_the_table_lacks(tmp_path: Path) -> None:
+    table = read_examples(written(tmp_path, "patients.csv", "example,site\nscan_7,n\n"))
+    array = xr.DataArray([1.0, 2.0], dims="example", coords={"example": ["scan_0007", "c2"]})
+    assert said(lambda: with_coordinates(array, table)) == (
+        "error examples-incomplete: patients.csv lacks 2 of 2 examples (scan_0007, c2) "
+        'expected a row for every example; got "scan_7" there and "scan_0007" here '
+        "do add those rows, or mend the names"
+    )
+    other = xr.DataArray([1.0], dims="example", coords={"example": ["zzz"]})
+    assert refusal(lambda: with_coordinates(other, table)).got == "other names"
+
+
+def test_tables_without_the_column(tmp_path: Path) -> None:
+    assert said(lambda: read_examples(written(tmp_path, "p.csv", "Example,site\na,n\n"))) == (
+        'error columns-missing: p.csv has no column "example" '
+        "expected that column; got Example, site "
+        'do rename the column with their names, perhaps "Example", to example'
+    )
+    assert said(lambda: read_labels(written(tmp_path, "l.csv", "nodule\nmass\n"))) == (
+        'error columns-missing: l.csv has no column "label" expected that column; got nodule '
+        "do write label above the names, or end the file's name in .txt: l.txt"
+    )
+
+
+def test_names_that_are_empty_or_repeat(tmp_path: Path) -> None:
+    assert said(lambda: read_examples(written(tmp_path, "p.csv", "example,s\na,1\n,2\n,3\n"))) == (
+        "error example-unnamed: p.csv names no example in lines 3, 4 "
+        "expected a name in column example; got an empty cell do name it, or remove the row"
+    )
+    assert said(lambda: read_labels(written(tmp_path, "l.txt", "a\nb\na\n"))) == (
+        'error label-twice: l.txt names "a" in lines 1, 3 '
+        "expected one row a label; got two do keep one of them"
+    )
+    assert refusal(lambda: table_from(["a", "b", "b"], "label")).what == (
+        'labels names "b" in rows 2, 3'
+    )
+    assert refusal(lambda: read_labels(written(tmp_path, "m.txt", "a\n\nb\n"))).what == (
+        "m.txt names no label in line 2"
+    )
+
+
+def test_a_column_with_the_name_of_a_dimension(tmp_path: Path) -> None:
+    assert said(lambda: read_examples(written(tmp_path, "p.csv", "example,label\na,x\n"))) == (
+        'error column-reserved: p.csv has a column "label", which is the name of a dimension '
+        "expected example, and columns of other names; got example, label "
+        'do rename it, to "true_label" for example'
+    )
+
+
+def test_tables_without_rows(tmp_path: Path) -> None:
+    assert said(lambda: read_examples(written(tmp_path, "p.csv", "example,s\n"))) == (
+        "error file-empty: p.csv is empty expected one row an example; got a header and no rows "
+        "do write it again, or name another file"
+    )
+    assert refusal(lambda: read_labels(written(tmp_path, "l.txt", "\n"))).expected == (
+        "one label a line"
+    )

@@ -1,0 +1,243 @@
+"""Text tables: what is read, and what is said of those that cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from io_files import csv_text, refusal, result_or_refusal, said, written
+from plausibly.io.delimited import sniff
+from plausibly.io.text import TextTable, first_row, first_rows, read_table, read_text
+
+HEADER = "task,worker,label\n"
+
+
+def read(path: Path, **options: object) -> TextTable:
+    return read_table(path, role="annotations", **options)  # type: ignore[arg-type]  # by name
+
+
+# ---- values stay as they were written
+
+
+def test_values_are_text_exactly_as_written(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", HEADER + "007,None,NA\n1.0, x ,nan\n,,0\n")
+    table = read(path)
+    assert table.header == ("task", "worker", "label")
+    assert table.columns == (["007", "1.0", ""], ["None", " x ", ""], ["NA", "nan", "0"])
+    assert list(table.lines) == [2, 3, 4]
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_marks_line_ends_and_delimiters_change_nothing(
+    tmp_path: Path, mark: bytes, end: str, delimiter: str
+) -> None:
+    rows = [["task", "worker", "label"], ["t1", "é", 'say "yes"'], ["t2", "w", "a, b; c\td\ne"]]
+    path = written(tmp_path, "v.csv", mark + csv_text(rows, delimiter, end).encode())
+    table = read(path)
+    assert [list(row) for row in zip(*table.columns, strict=True)] == rows[1:]
+
+
+def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
+    text = HEADER + '\nt1,w,"two\nlines"\n\n\nt2,w,b\n,,\n"t3",w,c'
+    table = read(written(tmp_path, "v.csv", text))
+    assert list(table.lines) == [3, 7, 9]
+    assert table.place(1) == "v.csv line 7"
+    assert table.places([0, 1, 2]) == "lines 3, 7, 9"
+    assert table.places([1]) == "line 7"
+
+
+def test_lines_have_thousands_and_blocks_join(tmp_path: Path) -> None:
+    text = HEADER + "".join(f"t{row},w,a\n" for row in range(9_000))
+    table = read(written(tmp_path, "v.csv", text))
+    assert table.column("task") == [f"t{row}" for row in range(9_000)]
+    assert list(table.lines) == list(range(2, 9_002))
+    assert table.place(8_999) == "v.csv line 9,001"
+
+
+def test_files_without_header_have_positions_for_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.tsv", "w1\tt1\ta\nw1\tt2\tb\n")
+    table = read(path, header=False)
+    assert (table.header, table.named) == (("1", "2", "3"), False)
+    assert table.column("2") == ["t1", "t2"]
+    assert list(table.lines) == [1, 2]
+    assert read(path, header=lambda first: "t1" not in first).header == ("1", "2", "3")
+
+
+def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
+    assert len(read(written(tmp_path, "v.csv", HEADER))) == 0
+
+
+fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+
+
+@given(
+    rows=st.lists(st.lists(fields, min_size=3, max_size=3), min_size=1, max_size=8),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_any_text_round_trips(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], end: str
+) -> None:
+    folder = tmp_path_factory.mktemp("text")
+    path = written(folder, "v.csv", csv_text([["task", "worker", "label"], *rows], end=end))
+    table = read(path, delimiter=",")
+    # A row without any text is what spreadsheets leave below a table.
+    assert [list(row) for row in zip(*table.columns, strict=True)] == [r for r in rows if any(r)]
+
+
+@given(data=st.binary(max_size=200), start=st.sampled_from([b"", HEADER.encode(), b"\xef\xbb\xbf"]))
+def test_any_bytes_are_a_table_or_refused_with_the_name(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, start: bytes
+) -> None:
+    path = written(tmp_path_factory.mktemp("bytes"), "some.csv", start + data)
+    first_row(path, start + data)
+    table = result_or_refusal(lambda: read(path), "some.csv")
+    assert table is None or all(len(column) == len(table) for column in table.columns)
+
+
+# ---- delimiters
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "delimiter"),
+    [
+        ("a,b\n1,2\n", ".csv", ","),
+        ("a;b\n1,5;2\n", ".csv", ";"),
+        ("example;a;b\nx;0,5;0,5\ny;0,25;0,75\n", ".csv", ";"),
+        ("a\tb\n1,2\t3\n", ".csv", "\t"),
+        ("a,b\n", ".tsv", "\t"),
+        ("a,b\n", ".TAB", "\t"),
+        ("example,a;b,c;d\nx,1,2\n", ".csv", ","),
+        ("a;b;c\n1;2\n", ".csv", ";"),
+        ("\n\na;b\n", ".csv", ";"),
+        ("label\nx\n", ".csv", ","),
+        ("", ".csv", ","),
+        ("a,b\n" + "1,2\n" * 30_000 + "1", ".csv", ","),
+    ],
+)
+def test_delimiters_are_found(text: str, suffix: str, delimiter: str) -> None:
+    assert sniff(text, suffix) == delimiter
+
+
+def test_a_delimiter_can_be_said(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", "a,b;c\n1,2;3\n")
+    assert read(path).header == ("a", "b;c")
+    assert read(path, delimiter=";").header == ("a,b", "c")
+
+
+# ---- the first rows
+
+
+def test_the_first_rows_are_read_from_the_head_alone(tmp_path: Path) -> None:
+    head = ("a,b\n" + "1,2\n" * 20_000).encode()[:65_536]
+    assert first_row(tmp_path / "v.csv", head) == ("a", "b")
+    assert len(first_rows(tmp_path / "v.csv", head, most=5)) == 5
+    assert first_rows(tmp_path / "v.csv", b"\xff\xfe") == []
+    assert first_row(tmp_path / "v.csv", b"") == ()
+
+
+# ---- what is said
+
+
+def test_a_row_of_another_width(tmp_path: Path) -> None:
+    text = HEADER + "".join(f"t{row},w,a\n" for row in range(2_308)) + "t9,w3,a,b\n"
+    assert said(lambda: read(written(tmp_path, "votes.csv", text))) == (
+        "error row-width: votes.csv line 2,310 has 4 fields "
+        "expected 3 (task, worker, label); got t9 | w3 | a | b "
+        'do quote labels that contain a comma: "a, b"'
+    )
+
+
+def test_several_rows_of_another_width(tmp_path: Path) -> None:
+    path = written(tmp_path, "votes.csv", "a;b\n1\n2;3\n4\n" + ";".join(["x" * 30] * 8) + "\n")
+    error = refusal(lambda: read(path, delimiter=";"))
+    assert error.what == "votes.csv line 2 has 1 field"
+    assert error.got == "1 (3 such lines)"
+    assert error.do == "complete that line, or remove it"
+    assert error.details["lines"] == [2, 4, 5]
+    wide = written(tmp_path, "wide.tsv", "a\tb\n" + "\t".join(["x" * 30] * 8) + "\n")
+    assert refusal(lambda: read(wide)).got == " | ".join(["x" * 19 + "…"] * 6) + " | …"
+    assert refusal(lambda: read(wide)).do.startswith("quote labels that contain a tab")
+
+
+def test_a_byte_that_is_not_utf8(tmp_path: Path) -> None:
+    path = written(tmp_path, "votes.csv", b"\xef\xbb\xbftask,worker,label\nt1,w,caf\xe9\n")
+    assert said(lambda: read(path)) == (
+        "error text-encoding: votes.csv line 2 is not UTF-8 "
+        "expected UTF-8 text; got byte 0xE9 at position 9 of the line "
+        "do save it as UTF-8 (in Excel: CSV UTF-8)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "got", "do"),
+    [
+        (b"PK\x03\x04..", "a zip archive (an Excel workbook?)", "save it as CSV UTF-8"),
+        (b"\x1f\x8b\x08", "a gzip archive", "unpack it first"),
+        ("a,b".encode("utf-16"), "UTF-16", "save it as UTF-8 (in Excel: CSV UTF-8)"),
+        (b"a,b\n1,\0\n", "a zero byte on line 2", "save it as CSV UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_text(tmp_path: Path, data: bytes, got: str, do: str) -> None:
+    assert said(lambda: read(written(tmp_path, "votes.csv", data))) == (
+        f"error text-binary: votes.csv is not a text file expected UTF-8 text; got {got} do {do}"
+    )
+
+
+def test_a_quote_that_does_not_end(tmp_path: Path) -> None:
+    path = written(tmp_path, "votes.csv", HEADER + 't1,w,"a\nt2,w,b\n')
+    assert said(lambda: read(path, delimiter=",")) == (
+        "error quote-broken: votes.csv line 2: a quoted field does not end "
+        'expected quotes around a field, and inside it doubled: "say ""yes"""; '
+        "got the end of the file inside quotes do mend the quotes of that line"
+    )
+
+
+def test_text_after_a_closing_quote(tmp_path: Path) -> None:
+    path = written(tmp_path, "votes.csv", HEADER + 't1,w,"a"b\n')
+    error = refusal(lambda: read(path))
+    assert error.what == "votes.csv line 2: text follows a closing quote"
+    assert error.got == "a quote inside quotes that is not doubled"
+
+
+def test_a_field_that_swallows_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "votes.csv", HEADER + 't1,w,"a\n' + "t2,w,b\n" * 30_000)
+    assert refusal(lambda: read(path)).what == "votes.csv line 2: a quoted field does not end"
+
+
+def test_missing_columns(tmp_path: Path) -> None:
+    table = read(written(tmp_path, "votes.csv", "item,rater,answer\n"))
+    assert said(lambda: table.need(["task", "worker", "label"], do="--columns task=item")) == (
+        'error columns-missing: votes.csv has no column "task", "worker", "label" '
+        "expected those three; got item, rater, answer do --columns task=item"
+    )
+    assert refusal(lambda: table.need(["a"], do="")).expected == "that column"
+    assert refusal(lambda: table.need(list("abcd"), do="")).expected == "those 4"
+    table.need(["item", "answer"], do="")
+
+
+def test_missing_columns_of_a_file_without_header(tmp_path: Path) -> None:
+    table = read(written(tmp_path, "votes.csv", "x,y\n"), header=False)
+    assert refusal(lambda: table.need(["3"], do="")).got == "2 columns without names"
+
+
+def test_columns_of_one_name(tmp_path: Path) -> None:
+    path = written(tmp_path, "votes.csv", "a,b,a,b,a\n1,2,3,4,5\n")
+    assert said(lambda: read(path)) == (
+        'error columns-repeat: votes.csv names "a", "b" twice '
+        "expected columns with different names; got a, b, a, … (5 in all) "
+        "do rename one of them in the first line"
+    )
+    assert read_text(path, role="sets", unique=False).header == ("a", "b", "a", "b", "a")
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
+def test_an_empty_file(tmp_path: Path, content: str) -> None:
+    assert said(lambda: read(written(tmp_path, "votes.csv", content))) == (
+        "error file-empty: votes.csv is empty expected a table with one row an entry; got nothing "
+        "do write it again, or name another file"
+    )

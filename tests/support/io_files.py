@@ -1,0 +1,69 @@
+"""Small files, and what is said about them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from plausibly.errors import InputError, PlausiblyWarning
+
+T = TypeVar("T")
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    """Return the path of a new file in `folder`."""
+    path = folder / name
+    path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
+
+
+def csv_text(rows: Sequence[Sequence[object]], delimiter: str = ",", end: str = "\n") -> str:
+    """Return rows as RFC 4180 writes them."""
+    file = io.StringIO(newline="")
+    # The csv module quotes only the line ends that it writes itself.
+    rule = csv.QUOTE_ALL if any("\r" in str(f) for row in rows for f in row) else csv.QUOTE_MINIMAL
+    csv.writer(file, quoting=rule, delimiter=delimiter, lineterminator=end).writerows(rows)
+    return file.getvalue()
+
+
+def one_line(error: InputError | PlausiblyWarning) -> str:
+    """Return the whole message, however it was wrapped."""
+    return " ".join(str(error).split())
+
+
+def refusal(call: Callable[[], object]) -> InputError:
+    """Return the error that a call raises."""
+    with pytest.raises(InputError) as caught:
+        call()
+    return caught.value
+
+
+def said(call: Callable[[], object]) -> str:
+    """Return the whole message of the error that a call raises, in one line."""
+    return one_line(refusal(call))
+
+
+def warned(call: Callable[[], object]) -> str:
+    """Return the whole message of the one warning that a call gives, in one line."""
+    with pytest.warns(PlausiblyWarning) as caught:
+        call()
+    (message,) = [w.message for w in caught if isinstance(w.message, PlausiblyWarning)]
+    return one_line(message)
+
+
+def result_or_refusal(call: Callable[[], T], whose: str) -> T | None:
+    """Return what a call returns, or None where it refuses and its first line says whose.
+
+    Any other exception passes through and fails the test.
+    """
+    try:
+        return call()
+    except InputError as error:
+        if whose not in error.what:
+            raise AssertionError(f"nobody is named: {error}") from error
+        return None
