@@ -6,6 +6,7 @@ import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -16,6 +17,7 @@ import plausibly
 from conformal_world import LABELS, world
 from plausibly.arrays import Floats
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.io.sets import read_sets, write_sets
 from plausibly.plugin import ScoreInput
 
 ALPHAS = [0.3, 0.1, 0.05]
@@ -267,3 +269,18 @@ def test_vacuous_below_the_number_and_not_at_it(combiner: str, alpha: str, held_
         assert (promise.has, promise.needed) == (more, held_out)
         stated = p.combiner.guarantee(p.evidence, Fraction(alpha))
         assert stated.vacuous is vacuous
+
+
+def test_voted_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Path) -> None:
+    """Reordered test labels, and a file between, change no figure."""
+    predictions, lam = world(60)
+    test, truth = world(80, seed=7, start=400, votes=2)
+    p = plausibly.calibrate(predictions, lam)
+    turned = test.isel(label=[3, 1, 0, 2])
+    straight = plausibly.evaluate(p.predict(test, 0.4), truth)
+    write_sets(p.predict(turned, 0.4), tmp_path / "sets.csv")
+    for sets in (p.predict(turned, 0.4), read_sets(tmp_path / "sets.csv")):
+        again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0]))
+        assert float(again.voted_coverage_mean) == float(straight.voted_coverage_mean)
+        np.testing.assert_array_equal(again.voted_coverage, straight.voted_coverage)
+        np.testing.assert_array_equal(again.aggregated_coverage, straight.aggregated_coverage)

@@ -19,6 +19,7 @@ from plausibly.labelled import borders, names
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
 OVERLAP = "calibration_overlap"
+LABEL_ORDER = "label_order"
 LEFT_OUT = "left_out"
 
 
@@ -109,6 +110,7 @@ def sets_array(
     several: bool,
     fingerprint: str,
     hashes: Hashes | None,
+    labels: Sequence[str],
 ) -> xr.DataArray:
     """Return sets as one labelled array that carries its guarantees.
 
@@ -124,6 +126,8 @@ def sets_array(
     fingerprint : str
     hashes : ndarray of uint64 or None
         Of the calibration examples.
+    labels : sequence of str
+        In the order of the calibration predictions, in which ties are broken.
     """
     arrays = [
         test.like_input(one, "prediction_sets").assign_coords({names.ALPHA: float(promise.alpha)})
@@ -136,6 +140,7 @@ def sets_array(
         GUARANTEES: json.dumps(stated),
         FINGERPRINT: fingerprint,
         OVERLAP: overlap,
+        LABEL_ORDER: json.dumps(list(labels)),
     }
     if LEFT_OUT in test.checked.attrs:
         array.attrs[LEFT_OUT] = test.checked.attrs[LEFT_OUT]

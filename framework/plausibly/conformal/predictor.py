@@ -208,7 +208,15 @@ class ConformalPredictor:
         alphas = read_alphas(alpha)
         sets = [scores >= self._warned(one) for one in alphas]
         promises = [self._promise(one) for one in alphas]
-        return sets_array(test, sets, promises, is_several(alpha), self.fingerprint, self.hashes)
+        return sets_array(
+            test,
+            sets,
+            promises,
+            is_several(alpha),
+            self.fingerprint,
+            self.hashes,
+            self.labels,
+        )
 
     def predict_array(
         self, predictions: Floats, alpha: AlphaLike, *, uniform: Floats | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.conformal.aggregate import aggregate
+from plausibly.conformal.labelled_sets import LABEL_ORDER
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.labelled import borders, names, text
@@ -64,7 +66,16 @@ def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
         found = text.name_texts(sets[dim].values)
         text.check_names(found, dim, whose=whose)
         named[dim] = text.text_array(found)
-    return sets.transpose(*order).assign_coords(named)
+    return _in_calibration_order(sets.transpose(*order).assign_coords(named))
+
+
+def _in_calibration_order(sets: xr.DataArray) -> xr.DataArray:
+    """Return sets with labels as the predictor had them, so that ties break as they did there."""
+    stated = sets.attrs.get(LABEL_ORDER)
+    order = json.loads(stated) if isinstance(stated, str) else None
+    if not isinstance(order, list) or sorted(order) != sorted(sets[names.LABEL].values):
+        return sets
+    return sets.sel({names.LABEL: order})
 
 
 def _malformed(whose: str, got: str) -> InputError:
