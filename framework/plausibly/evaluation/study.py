@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Floats, Ints
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
+from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.evaluation.heard import Heard
@@ -224,11 +225,18 @@ class _Split:
             seed=self.seed,
             group=self.group,
         )
-        sets = predictor.predict(self.test, self.alphas)
-        planes = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
-        means = [self._means(plane) for plane in planes]
+        means = [self._means(plane) for plane in self._sets(predictor)]
         stated = [predictor.guarantee(alpha) for alpha in self.alphas]
         return {name: [one[name] for one in means] for name in means[0]}, stated
+
+    def _sets(self, predictor: ConformalPredictor) -> Sequence[Bools]:
+        """Return the sets of the test examples, (example, label), one array an alpha."""
+        if predictor.score.randomised:
+            sets = predictor.predict(self.test, self.alphas)
+            planes: Bools = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
+            return list(planes)
+        # The same sets without labels, which cost more than everything else on small data.
+        return [predictor.predict_array(self.test.values, alpha) for alpha in self.alphas]
 
     def _means(self, plane: Bools) -> dict[str, float]:
         """Return the means at one alpha, summed exactly: rows in any order give the same."""
