@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import attrs
 import pytest
 
@@ -62,6 +65,17 @@ class TestDescribe:
         table = made.describe(CALIBRATOR, Other(draws=2))
         assert table == {"name": "(this run):mine", "draws": 2}
         assert made.create(CALIBRATOR, table) == Other(draws=2)
+
+    def test_a_target_may_be_another_module_of_the_package(
+        self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        front = ModuleType("tests_front")
+        front.__dict__["Other"] = Other
+        monkeypatch.setitem(sys.modules, "tests_front", front)
+        made = plugins.registry()
+        made.register(CALIBRATOR, "gone", "tests_gone_xyz:Other")
+        made.register(CALIBRATOR, "mine", "tests_front:Other")
+        assert made.describe(CALIBRATOR, Other(draws=2)) == {"name": "mine", "draws": 2}
 
     def test_a_class_without_a_name(self, plugins: Plugins) -> None:
         with pytest.raises(ComponentError) as caught:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 
 import pytest
 
 from plausibly.config.mistakes import ParameterError
-from plausibly.errors import ComponentError, PlausiblyWarning
+from plausibly.errors import ComponentError, MissingExtra, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, CALIBRATOR, COMBINER, Registrar
 from plausibly.protocols import KINDS
 from plausibly.registry import Registry
@@ -294,6 +295,38 @@ class TestLoading:
         assert reason in caught.value.got
         assert caught.value.do == (
             "mend or reinstall thesis-pl; others: plausibly plugins list --kind aggregator"
+        )
+
+    def test_a_missing_extra_is_said_as_such(
+        self, plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "needs_more_xyz.py").write_text(
+            "from plausibly.plugin import require\n"
+            "require('not_there_xyz', extra='crowd', whose='aggregator glad')\n"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        made = plugins.registry()
+        made.register(AGGREGATOR, "glad", "needs_more_xyz:Glad")
+        with pytest.raises(MissingExtra, match="aggregator glad needs not_there_xyz"):
+            made.create(AGGREGATOR, "glad")
+
+    def test_what_cannot_be_loaded_is_no_advice(self, plugins: Plugins) -> None:
+        def hook(registrar: Registrar) -> None:
+            registrar.add(AGGREGATOR, "gone", "no_such_module_xyz:Name")
+
+        plugins.add("more", hook)
+        with pytest.raises(ComponentError) as caught:
+            plugins.registry().create(AGGREGATOR, "frequency", {"rounds": 3})
+        assert "smoothed has it" in " ".join(str(caught.value).split())
+
+    def test_nothing_is_installed(self) -> None:
+        with pytest.raises(ComponentError) as caught:
+            Registry(own=tuple, others=tuple).create(AGGREGATOR, "frequency")
+        assert str(caught.value) == (
+            'error component-unknown: no aggregator "frequency"\n'
+            "  expected  a name from plugins list; got no component at all: plausibly is on\n"
+            "            the path, but not installed\n"
+            "  do        plausibly plugins list --kind aggregator"
         )
 
     def test_a_function_makes_components_too(self, plugins: Plugins) -> None:

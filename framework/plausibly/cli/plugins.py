@@ -2,87 +2,101 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plausibly.cli import common
+from plausibly.cli.output import Output
+from plausibly.errors import InputError, counted, render
+
 if TYPE_CHECKING:
-    from plausibly.registry import Entry, Failure, Registry
+    from plausibly.registry import Entry, Failure
+
+HELP = "Components, and the plugins that offer them."
+HELP_LIST = "List every component, the plugin that offers it, and every plugin that failed."
+EXAMPLES = """\b
+Examples:
+  plausibly plugins list
+  plausibly plugins list --kind combiner --json
+"""
+HEADER = ("kind", "name", "plugin", "distribution", "state")
 
 app = typer.Typer(
-    help="Components and the plugins that offer them.",
+    help=HELP,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-HEADER = ("kind", "name", "plugin", "distribution", "state")
 
 
 @app.callback()
 def plugins() -> None:
-    """Components and the plugins that offer them."""
+    """Declare ``plausibly plugins``, whose only command would otherwise be taken for it."""
 
 
-@app.command("list")
+@app.command("list", help=HELP_LIST, epilog=EXAMPLES)
 def list_plugins(
     kind: Annotated[
-        str | None, typer.Option("--kind", help="Only one kind, such as aggregator.")
+        str | None,
+        typer.Option("--kind", metavar="KIND", help="Only components of one kind."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
-) -> None:
-    """List every component, the plugin that offers it, and every plugin that failed.
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly plugins list``; it imports no component, and works if all are broken."""
+    output = Output("plugins list", json=json, quiet=quiet, debug=debug)
 
-    Works with every plugin broken, and imports no component.
-
-    \b
-    Example:
-      plausibly plugins list --kind combiner
-    """  # noqa: D301  # \b is a mark for the help, not a backslash
-    from plausibly.registry import default
-
-    entries, failures = chosen(default(), kind)
-    if as_json:
-        typer.echo(json.dumps(as_data(entries, failures), ensure_ascii=False, indent=2))
-        return
-    show([HEADER, *rows(entries, failures)])
-    if failures:
-        typer.echo("")
+    def body() -> None:
+        entries, failures = chosen(kind)
+        output.document |= as_data(entries, failures)
+        table = [HEADER, *rows(entries, failures)]
+        if sys.stdout.isatty() and not (json or quiet):
+            _show_styled(table)
+        else:
+            output.show(aligned(table))
         for failure in failures:
-            typer.echo(f"{failure.source} {failure.state}: {failure.reason}")
-            typer.echo(f"  {'do':<10}{failure.remedy}")
-    typer.echo(counts(entries, failures))
+            output.show(render(failure.warning()))
+        output.show(counts(entries, failures))
+
+    return output.run(body)
 
 
-def chosen(registry: Registry, kind: str | None) -> tuple[list[Entry], list[Failure]]:
+def chosen(kind: str | None) -> tuple[list[Entry], list[Failure]]:
     """Return what to list, sorted by kind, ours first, then by name.
 
     A plugin that failed before it registered anything may be of any kind, so it is always listed.
+
+    Raises
+    ------
+    InputError
+        ``kind-unknown``.
     """
-    from plausibly.errors import InputError
     from plausibly.protocols import KINDS
+    from plausibly.registry import default
 
     names = [known.name for known in KINDS]
     if kind is not None and kind not in names:
         raise InputError(
             "kind-unknown",
             f'there is no kind of component "{kind}"',
-            expected=", ".join(names),
+            expected=f"one of {', '.join(names)}",
             got=kind,
-            do="plausibly plugins list, which lists all of them",
+            do="plausibly plugins list, for all of them",
             whose="--kind",
         )
     wanted = names if kind is None else [kind]
     entries = sorted(
-        (entry for entry in registry.entries() if entry.kind in wanted),
+        (entry for entry in default().entries() if entry.kind in wanted),
         key=lambda e: (e.kind, not e.source.builtin, e.name, e.source.plugin),
     )
     failures = [
         failure
-        for failure in registry.failures()
+        for failure in default().failures()
         if not failure.offered or any(entry.kind in wanted for entry in failure.offered)
     ]
     return entries, failures
@@ -102,12 +116,10 @@ def rows(entries: Sequence[Entry], failures: Sequence[Failure]) -> list[tuple[st
 
 
 def counts(entries: Sequence[Entry], failures: Sequence[Failure]) -> str:
-    """Return how many components, plugins and failures there are, in words."""
-    from plausibly.errors import counted
-
-    plugins = {e.source for e in entries} | {f.source for f in failures}
+    """Return how many components, plugins and failures were listed, in words."""
+    offering = {e.source for e in entries} | {f.source for f in failures}
     components = f"{counted(len(entries))} component{'' if len(entries) == 1 else 's'}"
-    offered_by = f"{counted(len(plugins))} plugin{'' if len(plugins) == 1 else 's'}"
+    offered_by = f"{counted(len(offering))} plugin{'' if len(offering) == 1 else 's'}"
     return f"{components} of {offered_by}, {counted(len(failures)) if failures else 'none'} failed"
 
 
@@ -140,20 +152,23 @@ def as_data(entries: Sequence[Entry], failures: Sequence[Failure]) -> dict[str, 
     }
 
 
-def show(table: Sequence[Sequence[str]]) -> None:
-    """Print a table: with Rich on a terminal, as aligned text where it is piped."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-
-        rich = Table(box=None, pad_edge=False, header_style="bold")
-        for title in table[0]:
-            rich.add_column(title, overflow="fold")
-        for row in table[1:]:
-            rich.add_row(*row, style="red" if row[-1].startswith("failed") else None)
-        Console(markup=False, emoji=False, highlight=False).print(rich)
-        return
+def aligned(table: Sequence[Sequence[str]]) -> str:
+    """Return a table as text whose columns start below each other, for pipes."""
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    for row in table:
-        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        typer.echo(line.rstrip())
+    lines = (
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        for row in table
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _show_styled(table: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    styled = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for title in table[0]:
+        styled.add_column(title, overflow="fold")
+    for row in table[1:]:
+        styled.add_row(*row, style=None if row[-1] == "ready" else "red")
+    Console(markup=False, emoji=False, highlight=False).print(styled)

@@ -124,8 +124,10 @@ class Strict:
         key_type, value_type = typing.get_args(wanted) or (object, object)
         found: list[Mistake] = []
         for key in value:
-            with _below(str(key), found):
+            try:
                 self._structure(key, key_type)
+            except Wrong as error:
+                found.append(Mistake(str(key), f"the key: {error}"))
         if found:
             raise Mistakes(found)
         return self._each((key, item, value_type) for key, item in value.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from numbers import Integral
+from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def plain(value: object, describe: Describe) -> object:
         return str(value)
     if isinstance(value, Integral):
         return int(value)
-    if isinstance(value, float):
+    if isinstance(value, Real) and not isinstance(value, Rational):
         return float(value)
     if isinstance(value, list | tuple):
         return [plain(item, describe) for item in value]

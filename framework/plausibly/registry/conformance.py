@@ -8,9 +8,9 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import attrs
 
@@ -95,9 +95,7 @@ def _method_problem(component: object, name: str, declared: object) -> Iterator[
 
 
 def _without_self(declared: object) -> inspect.Signature:
-    if not callable(declared):  # a Protocol written with plain attributes
-        return inspect.Signature()
-    signature = inspect.signature(declared)
+    signature = inspect.signature(cast("Callable[..., object]", declared))
     return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 

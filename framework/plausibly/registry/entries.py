@@ -8,7 +8,7 @@ from typing import Literal
 
 import attrs
 
-from plausibly.errors import ComponentError, InputError, MissingExtra
+from plausibly.errors import ComponentError, InputError, MissingExtra, PlausiblyWarning
 
 Stage = Literal["metadata", "name", "import", "hook", "registration"]
 """Where a plugin failed: its metadata, its name, its import, finding its hook, or calling it."""
@@ -159,9 +159,16 @@ class Failure:
         """The state as tables print it."""
         return f"failed at {self.stage}"
 
-    @property
-    def remedy(self) -> str:
-        """What can be typed now."""
+    def warning(self) -> PlausiblyWarning:
+        """Return what is said of it: ``plugin-failed``."""
+        remedy = f"pip uninstall {self.source.distribution}, or mend it"
         if self.source.builtin:
-            return "reinstall plausibly: its installation is incomplete"
-        return f"pip uninstall {self.source.distribution}, or mend it"
+            remedy = "reinstall plausibly: its installation is incomplete"
+        return PlausiblyWarning(
+            "plugin-failed",
+            f"{self.source} stopped at {self.stage}",
+            expected=EXPECTED[self.stage],
+            got=f'"{self.reason}"; all others work',
+            do=remedy,
+            whose=self.source.plugin,
+        )

@@ -52,6 +52,8 @@ def unknown(
         got = "; ".join(f"{f.source} {f.state}: {f.reason}" for f in blamed)
     elif elsewhere:
         got = f"{an(elsewhere[0].kind)} of that name"
+    elif not known and not elsewhere and not failures:
+        got = "no component at all: plausibly is on the path, but not installed"
     elif failures:
         count = f"{counted(len(failures))} plugin{'s' * (len(failures) > 1)}"
         got = f"{count} that failed: {listed(f.source for f in failures)}"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from plausibly import errors
 from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import ComponentLike, Kind
 from plausibly.registry import messages
 from plausibly.registry.conformance import members, problems
 from plausibly.registry.discovery import Declared, other_plugins, own_plugins, run_hook
-from plausibly.registry.entries import EXPECTED, THIS_RUN, Entry, Failure, Source
+from plausibly.registry.entries import THIS_RUN, Entry, Failure, Source
 from plausibly.registry.hooks import checked_entry
 
 if TYPE_CHECKING:
@@ -239,15 +239,7 @@ class Registry:
         with self._lock:
             new, self._warned = self._failures[self._warned :], len(self._failures)
         for failure in new:
-            errors.warn(
-                "plugin-failed",
-                f"{failure.source} stopped at {failure.stage}",
-                expected=EXPECTED[failure.stage],
-                got=f'"{failure.reason}"; all others work',
-                do=failure.remedy,
-                whose=failure.source.plugin,
-                stacklevel=4,
-            )
+            warnings.warn(failure.warning(), stacklevel=4)
 
     def _build(self, kind: Kind[P], entry: Entry, given: Mapping[str, object]) -> P:
         from plausibly.config.convert import Strict, signature
@@ -299,9 +291,9 @@ class Registry:
 
     def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
         """Return the bare name of what is ours or of this run, unless it is not clear."""
-        same = self._called(kind, entry.name, "")
-        mine = entry.source.builtin or entry.source.plugin == THIS_RUN
-        return entry.name if (mine and same == [entry]) or entry.source.builtin else entry.qualified
+        alone = self._called(kind, entry.name, "") == [entry]
+        bare = entry.source.builtin or (entry.source.plugin == THIS_RUN and alone)
+        return entry.name if bare else entry.qualified
 
 
 def _is_at(entry: Entry, cls: type[object]) -> bool:

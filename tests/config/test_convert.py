@@ -1,0 +1,415 @@
+"""Tables to components: nothing coerced, every mistake told, each with its path."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NewType
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.config.convert import Strict, expected, signature
+from plausibly.config.mistakes import Mistake, Mistakes
+from plausibly.errors import ComponentError, InputError, MissingExtra
+from plausibly.protocols import Aggregator, Calibrator
+
+Name = NewType("Name", str)
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+def no_components(kind: object, value: object) -> object:
+    raise AssertionError(f"{kind} {value}")
+
+
+STRICT = Strict(no_components)
+
+
+def mistakes(target: Callable[..., object], table: Mapping[str, object]) -> list[str]:
+    """Return what is wrong with a table, as lines."""
+    with pytest.raises(Mistakes) as caught:
+        STRICT.build(target, table)
+    return [str(m) + (f" | {m.do}" if m.do else "") for m in caught.value.mistakes]
+
+
+@attrs.frozen(kw_only=True)
+class Plain:
+    whole: int = 1
+    number: float = 1.0
+    text: str = ""
+    switch: bool = False
+    path: Path = Path()
+
+
+def test_values_of_the_right_type() -> None:
+    made = STRICT.build(
+        Plain, {"whole": 7, "number": 0.5, "text": "7", "switch": True, "path": "a/b"}
+    )
+    assert made == Plain(whole=7, number=0.5, text="7", switch=True, path=Path("a/b"))
+
+
+def test_an_integer_is_a_number_too() -> None:
+    made = STRICT.build(Plain, {"number": 1})
+    assert type(made.number) is float
+
+
+def test_numpy_scalars_are_numbers() -> None:
+    made = STRICT.build(Plain, {"whole": np.int64(3), "number": np.float32(0.5)})
+    assert (type(made.whole), type(made.number)) == (int, float)
+    assert made == Plain(whole=3, number=0.5)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("whole", "7", 'expected an integer, got the text "7" | write whole = 7'),
+        ("whole", "ten", 'expected an integer, got the text "ten"'),
+        ("whole", True, "expected an integer, got true"),
+        ("whole", 7.0, "expected an integer, got 7.0"),
+        ("whole", None, "expected an integer, got None"),
+        ("whole", [7], "expected an integer, got a list of 1"),
+        ("number", "0.1", 'expected a number, got the text "0.1" | write number = 0.1'),
+        ("number", False, "expected a number, got false"),
+        ("text", 7, 'expected text, got 7 | write text = "7"'),
+        ("text", True, "expected text, got true"),
+        ("text", {}, "expected text, got a table"),
+        ("switch", 1, "expected true or false, got 1"),
+        ("switch", "True", 'expected true or false, got the text "True" | write switch = true'),
+        ("switch", "yes", 'expected true or false, got the text "yes"'),
+        ("path", 7, "expected a path, got 7"),
+        ("path", object(), "expected a path, got an object of type object"),
+    ],
+)
+def test_nothing_is_coerced(key: str, value: object, line: str) -> None:
+    assert mistakes(Plain, {key: value}) == [f"{key}: {line}"]
+
+
+def test_all_at_once() -> None:
+    table = {"whole": "7", "nmber": 0.5, "text": 3, "colour": 1}
+    assert mistakes(Plain, table) == [
+        'nmber: no such parameter; did you mean "number"? | write number = 0.5',
+        "colour: no such parameter; it has whole, number, text, switch, path | leave colour out",
+        'whole: expected an integer, got the text "7" | write whole = 7',
+        'text: expected text, got 3 | write text = "3"',
+    ]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["whole", "number", "text", "switch", "path", "x"]),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text()
+        | st.lists(st.integers()),
+    )
+)
+def test_a_table_is_taken_as_it_is_or_refused(table: dict[str, object]) -> None:
+    refused: set[str] = set()
+    made = Plain()
+    try:
+        made = STRICT.build(Plain, table)
+    except Mistakes as error:
+        refused = {mistake.path for mistake in error.mistakes}
+    right: dict[str, tuple[type, ...]] = {
+        "whole": (int,),
+        "number": (int, float),
+        "text": (str,),
+        "switch": (bool,),
+        "path": (str,),
+    }
+    assert refused == {
+        key
+        for key, value in table.items()
+        if not isinstance(value, right.get(key, ()))
+        or (isinstance(value, bool) and key != "switch")
+    }
+    if refused:
+        return
+    for key, value in table.items():
+        got = getattr(made, key)
+        assert str(got) == str(Path(str(value))) if key == "path" else got == value or got != got
+        assert isinstance(got, bool) is isinstance(value, bool)
+
+
+@attrs.frozen(kw_only=True)
+class Many:
+    names: tuple[str, ...] = ()
+    pair: tuple[str, int] = ("a", 1)
+    numbers: list[float] = attrs.field(factory=list)
+    kinds: frozenset[str] = frozenset()
+    sequence: Sequence[int] = ()
+    unique: set[int] = attrs.field(factory=set)
+    aliases: dict[str, str] = attrs.field(factory=dict)
+    levels: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
+    bare: tuple = ()  # type: ignore[type-arg]  # somebody may write it so
+    anything: Any = None  # Any: what is tested
+    objects: object = None
+
+
+def test_containers() -> None:
+    made = STRICT.build(
+        Many,
+        {
+            "names": ["a", "b"],
+            "pair": ["b", 2],
+            "numbers": [1, 2.5],
+            "kinds": ["x", "x"],
+            "sequence": (1, 2),
+            "unique": [1, 1],
+            "aliases": {"a": "b"},
+            "levels": {"a": [1, 2]},
+            "bare": [1, "a"],
+            "anything": {"a": [1]},
+            "objects": "7",
+        },
+    )
+    assert made == Many(
+        names=("a", "b"),
+        pair=("b", 2),
+        numbers=[1.0, 2.5],
+        kinds=frozenset("x"),
+        sequence=(1, 2),
+        unique={1},
+        aliases={"a": "b"},
+        levels={"a": (1, 2)},
+        bare=(1, "a"),
+        anything={"a": [1]},
+        objects="7",
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "lines"),
+    [
+        (
+            "names",
+            "ab",
+            ['names: expected a list, each text, got the text "ab" | write names = ["ab"]'],
+        ),
+        ("names", ["a", 1], ['names[1]: expected text, got 1 | write names[1] = "1"']),
+        ("names", {"a": 1}, ["names: expected a list, each text, got a table"]),
+        ("pair", ["a"], ["pair: expected a list of 2: text, an integer, got a list of 1"]),
+        (
+            "pair",
+            [1, "a"],
+            [
+                'pair[0]: expected text, got 1 | write pair[0] = "1"',
+                'pair[1]: expected an integer, got the text "a"',
+            ],
+        ),
+        ("bare", 1, ["bare: expected a list, got 1"]),
+        ("aliases", ["a"], ["aliases: expected a table, got a list of 1"]),
+        ("aliases", {"a": 1}, ['aliases.a: expected text, got 1 | write aliases.a = "1"']),
+        ("aliases", {1: "a"}, ["aliases.1: the key: expected text, got 1"]),
+        (
+            "levels",
+            {"a": [1, "2"]},
+            ['levels.a[1]: expected an integer, got the text "2" | write levels.a[1] = 2'],
+        ),
+    ],
+)
+def test_containers_of_the_wrong_type(key: str, value: object, lines: list[str]) -> None:
+    assert mistakes(Many, {key: value}) == lines
+
+
+@attrs.frozen(kw_only=True)
+class Choice:
+    ties: Literal["first", "random"] = "first"
+    by: Literal[1, "all"] = "all"
+    band: float | Literal["auto"] = "auto"
+    maybe: int | None = None
+    where: str | Path | tuple[str, ...] = ""
+    wide: float | int = 0
+    deep: int | tuple[int, ...] = 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ties", "random"),
+        ("by", 1),
+        ("band", 0.5),
+        ("band", "auto"),
+        ("maybe", None),
+        ("maybe", 3),
+        ("where", "x"),
+        ("wide", 3),
+        ("wide", 3.5),
+        ("deep", (1, 2)),
+    ],
+)
+def test_choices(key: str, value: object) -> None:
+    got = getattr(STRICT.build(Choice, {key: value}), key)
+    assert (type(got), got) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        (
+            "ties",
+            "fist",
+            'expected "first" or "random", got the text "fist" | write ties = "first"',
+        ),
+        ("ties", 1, 'expected "first" or "random", got 1'),
+        ("by", True, 'expected 1 or "all", got true'),
+        ("by", "al", 'expected 1 or "all", got the text "al" | write by = "all"'),
+        ("band", "0.1", 'expected a number or "auto", got the text "0.1" | write band = 0.1'),
+        ("maybe", "3", 'expected an integer, got the text "3" | write maybe = 3'),
+        ("where", 7, 'expected text or a path or a list, each text, got 7 | write where = "7"'),
+        ("deep", [1, "2"], None),
+    ],
+)
+def test_choices_that_are_none(key: str, value: object, line: str | None) -> None:
+    expected_line = line or 'expected an integer, got the text "2" | write deep[1] = 2'
+    path = key if line else f"{key}[1]"
+    assert mistakes(Choice, {key: value}) == [f"{path}: {expected_line}"]
+
+
+@attrs.frozen(kw_only=True)
+class Checked:
+    draws: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    kind: str = attrs.field(default="a", validator=attrs.validators.in_(["a", "b"]))
+    lower: float = 0.0
+    upper: float = attrs.field(default=1.0)
+    names: tuple[str, ...] = attrs.field(default=(), converter=tuple[str, ...])
+    _hidden: int = 0
+    made: int = attrs.field(default=7, init=False)
+
+    @upper.validator
+    def _above(self, _: object, value: float) -> None:
+        if value <= self.lower:
+            raise ValueError("must be above lower")
+
+    def __attrs_post_init__(self) -> None:
+        if self.draws == 13:
+            raise InputError("unlucky", "13 draws", expected="12 or 14", got="13", do="write 12")
+
+
+def test_validators_speak_with_the_path_of_their_field() -> None:
+    lines = mistakes(Checked, {"draws": 0, "kind": "c"})
+    assert lines[0] == "draws: must be >= 1, got 0"
+    assert lines[1].startswith("kind: 'kind' must be in ['a', 'b']")
+
+
+def test_rules_between_fields_speak_for_the_table() -> None:
+    assert mistakes(Checked, {"lower": 2.0, "upper": 1.5}) == ["must be above lower"]
+    assert STRICT.build(Checked, {"upper": 1.5}) == Checked(upper=1.5)
+    assert mistakes(Checked, {"draws": 13}) == ["13 draws; expected 12 or 14; got 13 | write 12"]
+
+
+def test_names_of_fields() -> None:
+    made = STRICT.build(Checked, {"hidden": 3, "names": ["a"]})
+    assert made == Checked(hidden=3, names=("a",))
+    assert mistakes(Checked, {"made": 8})[0].startswith("made: no such parameter")
+
+
+@dataclass(frozen=True)
+class Data:
+    draws: int
+    names: tuple[str, ...] = ()
+    levels: list[int] = field(default_factory=list)
+
+
+def test_dataclasses() -> None:
+    assert STRICT.build(Data, {"draws": 2, "names": ["a"]}) == Data(2, ("a",))
+    assert mistakes(Data, {"draw": 2}) == [
+        'draw: no such parameter; did you mean "draws"? | write draws = 2',
+        "draws: is required: an integer",
+    ]
+
+
+class Ordinary:
+    """A class of no library."""
+
+    def __init__(self, draws: int, *rest: object, scale: float = 1.0, **more: object) -> None:
+        self.made = (draws, scale, rest, more)
+
+
+def test_ordinary_classes() -> None:
+    assert STRICT.build(Ordinary, {"draws": 2}).made == (2, 1.0, (), {})
+    assert mistakes(Ordinary, {"draws": "2", "scael": 2}) == [
+        'scael: no such parameter; did you mean "scale"? | write scale = 2',
+        'draws: expected an integer, got the text "2" | write draws = 2',
+    ]
+
+
+@attrs.frozen(kw_only=True)
+class Nested:
+    inner: Plain = Plain()
+    data: Data | None = None
+    colour: Colour = Colour.RED
+    name: Name = Name("")
+    array: np.ndarray | None = None
+    raw: bytes = b""
+
+
+def test_nested_values() -> None:
+    made = STRICT.build(
+        Nested, {"inner": {"whole": 2}, "data": {"draws": 1}, "colour": "red", "name": "x"}
+    )
+    assert made == Nested(inner=Plain(whole=2), data=Data(1), name=Name("x"))
+    same = Plain(whole=5)
+    assert STRICT.build(Nested, {"inner": same, "colour": Colour.RED}).inner is same
+    array = np.ones(3)
+    assert STRICT.build(Nested, {"array": array, "raw": b"x"}).array is array
+
+
+def test_nested_mistakes() -> None:
+    table = {"inner": {"whole": "2", "txt": "a"}, "data": 3, "colour": "blue", "array": 3, "raw": 3}
+    assert mistakes(Nested, table) == [
+        'inner.txt: no such parameter; did you mean "text"? | write inner.text = "a"',
+        'inner.whole: expected an integer, got the text "2" | write inner.whole = 2',
+        "data: expected a table, got 3",
+        "colour: 'blue' is not a valid Colour",
+        "array: expected ndarray, got 3",
+        "raw: expected bytes, got 3",
+    ]
+
+
+def test_a_missing_extra_is_no_mistake() -> None:
+    def needs() -> None:
+        raise MissingExtra("extra-missing", "needs more")
+
+    with pytest.raises(MissingExtra):
+        STRICT.build(needs, {})
+
+
+def test_types_that_do_not_exist_at_run_time() -> None:
+    def strange(x: "Nowhere" = 1) -> None:  # type: ignore[name-defined]  # noqa: F821, UP037
+        """Do nothing."""
+
+    assert STRICT.build(strange, {}) is None
+    with pytest.raises(ComponentError) as caught:
+        STRICT.build(strange, {"x": 1})
+    assert caught.value.name == "component-types"
+    assert caught.value.got == "name 'Nowhere' is not defined"
+    assert caught.value.do.startswith("import those types outside of TYPE_CHECKING")
+
+
+def test_signatures_in_words() -> None:
+    assert (
+        signature(Data)
+        == "draws (an integer), names (a list, each text), levels (a list, each an integer)"
+    )
+    assert signature(lambda: None) == "no parameters"
+    assert expected(Aggregator) == "the name, table or object of an aggregator"
+    assert expected(Plain) == expected(dict) == "a table"
+    assert expected(Any) == "anything"
+    assert expected(Calibrator | None) == "the name, table or object of a calibrator"
+
+
+def test_paths() -> None:
+    mistake = Mistake("[1].by", "x", "[1].by", "3").below("many").below("inner").below(0)
+    assert mistake.path == "[0].inner.many[1].by"
+    assert mistake.do == "write [0].inner.many[1].by = 3"

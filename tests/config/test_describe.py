@@ -1,0 +1,95 @@
+"""Components to plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from plausibly.config.describe import described, plain
+from plausibly.config.mistakes import ParameterError
+from plausibly.protocols import Kind
+from plausibly.registry.entries import Entry, Source
+
+
+def no_components(kind: Kind[Any], value: object) -> dict[str, object]:  # Any: none is asked for
+    raise AssertionError(f"{kind} {value}")
+
+
+@attrs.frozen(kw_only=True)
+class Everything:
+    whole: int = 1
+    number: float = 0.5
+    text: str = "a"
+    switch: bool = True
+    nothing: None = None
+    path: Path = Path("a") / "b"
+    pair: tuple[str, int] = ("a", 1)
+    kinds: frozenset[str] = frozenset({"b", "a"})
+    levels: Mapping[str, tuple[int, ...]] = attrs.field(factory=lambda: {"a": (1, 2)})
+    _hidden: int = 3
+    made: int = attrs.field(default=7, init=False)
+
+
+@dataclass(frozen=True)
+class Data:
+    inner: Everything
+    draws: int = 2
+
+
+def test_plain_data() -> None:
+    table = described(Everything(), no_components, "whoever")
+    assert table == {
+        "whole": 1,
+        "number": 0.5,
+        "text": "a",
+        "switch": True,
+        "nothing": None,
+        "path": str(Path("a") / "b"),
+        "pair": ["a", 1],
+        "kinds": ["a", "b"],
+        "levels": {"a": [1, 2]},
+        "hidden": 3,
+    }
+    assert json.loads(json.dumps(table)) == table
+
+
+def test_numpy_scalars_become_plain() -> None:
+    assert type(plain(np.int64(3), no_components)) is int
+    assert type(plain(np.float64(0.5), no_components)) is float
+    assert type(plain(np.float32(0.5), no_components)) is float
+
+
+def test_values_with_fields() -> None:
+    table = described(Data(Everything()), no_components, "whoever")
+    assert table["draws"] == 2
+    assert table["inner"] == described(Everything(), no_components, "whoever")
+
+
+def test_what_cannot_be_written_down() -> None:
+    class Ordinary:
+        def __init__(self, array: object, name: str, kept: int = 1) -> None:
+            self.array = array
+            self.kept = kept
+
+    with pytest.raises(ParameterError) as caught:
+        described(Ordinary(np.ones(3), "x"), no_components, 'aggregator "mine"')
+    line = "cannot be written down: it is no number, text, list, table or component"
+    assert [str(mistake) for mistake in caught.value.mistakes] == [
+        f"array: {line}",
+        f"name: {line}",
+    ]
+    assert caught.value.do == "make the component a frozen attrs class with plain parameters"
+    assert caught.value.whose == 'aggregator "mine"'
+
+
+def test_an_entry_as_text() -> None:
+    entry = Entry("score", "margin", "a:b", Source("extra", "more-scores", "1.0"))
+    assert str(entry) == 'score "margin" of extra (more-scores 1.0)'
+    assert entry.qualified == "extra:margin"

@@ -1,0 +1,223 @@
+"""Members and signatures against a Protocol, and what is said about them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Protocol
+
+import pytest
+
+from plausibly.errors import ComponentError
+from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
+from plausibly.protocols import KINDS, Aggregator, Calibrator, PValueCombiner, ScoreFunction
+from plausibly.registry.conformance import fits, members, problems, spelled
+from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed
+
+
+class Scored:
+    """A score whose members can be spoilt."""
+
+    randomised: object = False
+    reads: object = "probability"
+
+    def score(self, probabilities: object, uniform: object) -> object:
+        return probabilities
+
+
+def test_members() -> None:
+    assert set(members(PValueCombiner)) == {"held_out", "combine", "guarantee"}
+    assert all(members(kind.protocol) for kind in KINDS)
+
+    class Wider(ScoreFunction, Protocol):
+        def more(self) -> int:
+            """Return more."""
+
+    assert set(members(Wider)) == {"randomised", "reads", "score", "more"}
+
+
+@pytest.mark.parametrize(
+    ("component", "protocol"),
+    [
+        (Frequency(), Aggregator),
+        (Smoothed(), Aggregator),
+        (Drawn(), Calibrator),
+        (By(by="x"), Calibrator),
+        (Least(), PValueCombiner),
+        (Scored(), ScoreFunction),
+    ],
+)
+def test_what_conforms(component: object, protocol: type[Any]) -> None:
+    assert problems(component, protocol) == ()
+
+
+def spoilt(**attributes: object) -> list[str]:
+    """Return the problems of a score with other attributes."""
+    component = type("Spoilt", (Scored,), attributes)()
+    return [f"{p.expected} / {p.got}" for p in problems(component, ScoreFunction)]
+
+
+def test_data_members() -> None:
+    assert spoilt(randomised=1) == ["randomised: bool / randomised = 1"]
+    assert spoilt(reads="logit") == ["reads: 'probability' or 'log-probability' / reads = 'logit'"]
+    assert spoilt(randomised=property(lambda self: True)) == []
+
+
+def test_text_is_no_set_of_kinds() -> None:
+    component = type("Texts", (Frequency,), {"accepts": "single-label"})()
+    (problem,) = problems(component, Aggregator)
+    assert (problem.expected, problem.got) == (
+        "accepts: frozenset[str]",
+        "accepts = 'single-label'",
+    )
+    mixed = type("Mixed", (Frequency,), {"accepts": frozenset({1})})()
+    assert [p.member for p in problems(mixed, Aggregator)] == ["accepts"]
+
+
+@pytest.mark.parametrize(
+    ("function", "got"),
+    [
+        (lambda self, probabilities, uniform: None, None),
+        (lambda self, probabilities, uniform, extra=1: None, None),
+        (lambda self, *arguments, **named: None, None),
+        (lambda self, probabilities: None, "score(probabilities)"),
+        (lambda self, p, uniform: None, "score(p, uniform)"),
+        (lambda self, probabilities, uniform, more: None, "score(probabilities, uniform, more)"),
+        (lambda self, probabilities, /, uniform: None, "score(probabilities, /, uniform)"),
+        (lambda self, *, probabilities, uniform: None, "score(*, probabilities, uniform)"),
+        (3, "score = 3"),
+        (staticmethod(lambda probabilities, uniform: None), None),
+        (max, None),
+    ],
+)
+def test_methods(function: object, got: str | None) -> None:
+    expected = [] if got is None else [f"score(probabilities, uniform) / {got}"]
+    assert spoilt(score=function) == expected
+
+
+def test_missing_members() -> None:
+    class Misspelt:
+        randomised: ClassVar[bool] = False
+        raeds: ClassVar[str] = "probability"
+
+    expected = "reads: 'probability' or 'log-probability'"
+    assert [f"{p.expected} / {p.got}" for p in problems(Misspelt(), ScoreFunction)] == [
+        f'{expected} / nothing of that name; it has "raeds"',
+        "score(probabilities, uniform) / nothing of that name",
+    ]
+
+
+def test_properties_run_at_most_once_and_nothing_else_runs() -> None:
+    ran = []
+
+    class Watched:
+        reads: ClassVar[str] = "probability"
+
+        @property
+        def randomised(self) -> bool:
+            ran.append("randomised")
+            return False
+
+        def score(self, probabilities: object, uniform: object) -> object:
+            ran.append("score")
+            return None
+
+    assert problems(Watched(), ScoreFunction) == ()
+    assert ran == ["randomised"]
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "does"),
+    [
+        (1, float, True),
+        (True, float, False),
+        (True, int, False),
+        (1, int, True),
+        (1.0, int, False),
+        ("a", Literal["a", "b"], True),
+        (None, int | None, True),
+        ("x", int | None, False),
+        ((1, 2), tuple[int, ...], True),
+        ((1, "a"), tuple[int, str], True),
+        ([1], tuple[int, ...], False),
+        (object(), object, True),
+        (3, "unresolved", True),
+    ],
+)
+def test_fits(value: object, wanted: object, does: bool) -> None:
+    assert fits(value, wanted) is does
+
+
+def test_spelled() -> None:
+    assert spelled(bool) == "bool"
+    assert spelled(frozenset[str]) == "frozenset[str]"
+    assert spelled(int | None) == "int | None"
+
+
+class HouseMin(Least):
+    """A combiner with the signature of another library."""
+
+    def combine(self, p_values: object, alpha: object) -> object:  # type: ignore[override]  # the mistake
+        return None
+
+
+def test_whose_and_what(plugins: Plugins) -> None:
+    def hook(registrar: Registrar) -> None:
+        registrar.add(COMBINER, "house-min", HouseMin)  # type: ignore[arg-type]  # the mistake
+
+    plugins.add("house", hook, distribution="house-rules", version="1.3")
+    with pytest.raises(ComponentError) as caught:
+        plugins.registry().create(COMBINER, "house-min")
+    assert str(caught.value) == (
+        'error component-invalid: combiner "house-min" of house (house-rules 1.3), member\n'
+        "  combine\n"
+        "  expected  combine(p, held_out); got combine(p_values, alpha)\n"
+        "  do        mend it as the Protocol PValueCombiner of plausibly.plugin says"
+    )
+    assert caught.value.details == {
+        "kind": "combiner",
+        "plugin": "house",
+        "distribution": "house-rules",
+        "version": "1.3",
+        "problems": [
+            {
+                "member": "combine",
+                "expected": "combine(p, held_out)",
+                "got": "combine(p_values, alpha)",
+            }
+        ],
+    }
+
+
+def test_an_object_of_the_caller(plugins: Plugins) -> None:
+    with pytest.raises(ComponentError) as caught:
+        plugins.registry().create(COMBINER, HouseMin())  # type: ignore[misc]  # the mistake
+    assert str(caught.value).splitlines()[0] == (
+        "error component-invalid: combiner HouseMin of this run, member combine"
+    )
+
+
+@pytest.mark.parametrize(
+    ("component", "what", "do"),
+    [
+        (3, "this is no score: 3", "plausibly plugins list --kind score"),
+        (None, "this is no score: None", "plausibly plugins list --kind score"),
+        (Scored, "this is no score: the class Scored", "Scored(), with parentheses"),
+        (["x" * 50], "this is no score: a list", "plausibly plugins list --kind score"),
+    ],
+)
+def test_something_else_altogether(plugins: Plugins, component: Any, what: str, do: str) -> None:
+    with pytest.raises(ComponentError) as caught:
+        plugins.registry().create(SCORE, component)
+    assert str(caught.value) == (
+        f"error component-invalid: {what}\n"
+        "  expected  a name, a table with a name, or an object that has randomised,\n"
+        "            reads, score\n"
+        f"  do        {do}"
+    )
+
+
+def test_a_function_that_makes_something_else(plugins: Plugins) -> None:
+    made = plugins.registry()
+    made.register(AGGREGATOR, "strange", lambda: Scored())  # type: ignore[arg-type, return-value]  # the mistake
+    with pytest.raises(ComponentError) as caught:
+        made.create(AGGREGATOR, "strange")
+    assert caught.value.name == "component-invalid"

@@ -1,0 +1,339 @@
+"""Plugins as users install them: distributions on the path of a fresh interpreter."""
+
+from __future__ import annotations
+
+import importlib.metadata as metadata
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plausibly import __version__
+from plausibly.cli.plugins import list_plugins
+from plausibly.registry import Failure, discovery
+from registry_components import write_distribution
+
+GOOD = """
+from typing import ClassVar
+
+import attrs
+
+from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
+
+
+@attrs.frozen(kw_only=True)
+class PlackettLuce:
+    accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking"})
+    rounds: int = 10
+
+    def aggregate(self, annotations, keys):
+        raise NotImplementedError
+
+
+@hookimpl
+def tell_plausibly(registrar: Registrar) -> None:
+    registrar.add(AGGREGATOR, "plackett-luce", "thesis_pl:PlackettLuce", summary="from ranks")
+"""
+BROKEN = "import no_such_module_xyz\n"
+QUITS = "import sys\nsys.exit(3)\n"
+NO_HOOK = "from plausibly.plugin import hookimpl\n\n\ndef register(registrar):\n    pass\n"
+WRONG_HOOK = """
+from plausibly.plugin import hookimpl
+
+
+@hookimpl
+def register(reg):
+    pass
+"""
+HALF = """
+from plausibly.plugin import COMBINER, SCORE, hookimpl
+
+
+@hookimpl
+def register(registrar):
+    registrar.add(SCORE, "half-score", "half:Score")
+    registrar.add(COMBINER, "half-combiner", "half:Combiner")
+    raise KeyError("licence")
+"""
+
+
+def python(*words: str, path: Path, code: int = 0) -> str:
+    """Return what a fresh interpreter prints, with `path` first on its path."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(path), "COLUMNS": "200", "PYTHONUTF8": "1"},
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def listed(*words: str, path: Path) -> str:
+    """Return what ``plausibly plugins list`` prints."""
+    return python("-m", "plausibly", "plugins", "list", *words, path=path)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with one plugin that works."""
+    folder = tmp_path_factory.mktemp("good")
+    write_distribution(
+        folder, "thesis-pl", plugins={"thesis": "thesis_pl"}, modules={"thesis_pl": GOOD}
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wild(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with one plugin that works, and one of every kind that does not."""
+    folder = tmp_path_factory.mktemp("wild")
+    for name, plugins, text in (
+        ("thesis-pl", {"thesis": "thesis_pl"}, GOOD),
+        ("pairs-reader", {"pairs": "pairs"}, BROKEN),
+        ("quitter", {"quits": "quits"}, QUITS),
+        ("silent", {"silent": "silent"}, NO_HOOK),
+        ("wrong-hook", {"wrong": "wrong"}, WRONG_HOOK),
+        ("half-done", {"half": "half"}, HALF),
+        ("a-class", {"a-class": "thesis_pl:PlackettLuce"}, ""),
+        ("impostor", {"scores": "thesis_pl"}, ""),
+        ("nowhere", {"nowhere": "not_there_xyz"}, ""),
+    ):
+        (module,) = plugins.values()
+        write_distribution(folder, name, plugins=plugins, modules={module: text} if text else {})
+    malformed = folder / "malformed-1.0.dist-info"
+    malformed.mkdir()
+    (malformed / "METADATA").write_text("Metadata-Version: 2.1\nName: malformed\nVersion: 1.0\n")
+    (malformed / "entry_points.txt").write_text("[plausibly]\nthis line is no entry point\n")
+    return folder
+
+
+def test_found_and_used(good: Path) -> None:
+    code = """
+from plausibly import registry
+from plausibly.plugin import AGGREGATOR
+made = registry.resolve(AGGREGATOR, "plackett-luce", {"rounds": 3})
+assert made.rounds == 3
+assert registry.resolve(AGGREGATOR, "thesis:plackett-luce", {"rounds": 3}) == made
+print(registry.describe(AGGREGATOR, made))
+"""
+    assert python("-c", code, path=good) == "{'name': 'thesis:plackett-luce', 'rounds': 3}\n"
+
+
+def test_registered_in_this_run(good: Path) -> None:
+    code = """
+import plausibly
+from plausibly.cli.plugins import list_plugins
+from plausibly.plugin import AGGREGATOR
+for _ in range(2):
+    plausibly.register(AGGREGATOR, "mine", "thesis_pl:PlackettLuce")
+list_plugins(kind="aggregator")
+"""
+    text = python("-c", code, path=good)
+    assert "aggregator  mine             (this run)       registered here  ready\n" in text
+
+
+def test_built_ins_need_no_scan(wild: Path) -> None:
+    code = """
+import sys
+from plausibly import registry
+from plausibly.plugin import SCORE
+registry.resolve(SCORE, "probability")
+registry.resolve(SCORE, "scores:probability")
+assert not {"pairs", "thesis_pl", "quits"} & set(sys.modules)
+"""
+    python("-c", code, path=wild)
+
+
+def test_one_installed_twice_is_one(good: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    again.symlink_to(good, target_is_directory=True)
+    newer = tmp_path / "newer"
+    write_distribution(
+        newer, "Thesis.PL", plugins={"thesis": "thesis_pl"}, modules={}, version="0.0.9"
+    )
+    python(
+        "-c",
+        f"import sys; sys.path += [{str(again)!r}, {str(newer)!r}]\n"
+        "from plausibly.registry import default\n"
+        "assert default().failures() == ()\n"
+        "assert [s.where for s in default().plugins()][-1] == 'thesis-pl 0.1'\n"
+        "assert len([e for e in default().entries() if e.name == 'plackett-luce']) == 1\n",
+        path=good,
+    )
+
+
+def test_the_list_for_people(good: Path) -> None:
+    lines = listed(path=good).splitlines()
+    assert lines[0].split() == ["kind", "name", "plugin", "distribution", "state"]
+    (mine,) = (line for line in lines if "plackett-luce" in line)
+    assert mine == "aggregator  plackett-luce    thesis           thesis-pl 0.1    ready"
+    assert lines[-1] == "24 components of 9 plugins, none failed"
+    assert all(len(line) <= 80 for line in lines)
+    kinds = [line.split()[0] for line in lines[1:-1]]
+    assert kinds == sorted(kinds)
+
+
+def test_the_list_of_one_kind(good: Path) -> None:
+    lines = listed("--kind", "aggregator", path=good).splitlines()
+    assert [line.split()[1] for line in lines[1:-1]] == [
+        "inverse-rank",
+        "label-frequency",
+        "label-set",
+        "majority-vote",
+        "soft-label",
+        "plackett-luce",
+    ]
+    assert lines[-1] == "6 components of 5 plugins, none failed"
+
+
+def test_a_kind_that_is_none(good: Path) -> None:
+    said = python("-m", "plausibly", "plugins", "list", "--kind", "scorer", path=good, code=2)
+    assert said == (
+        'error kind-unknown: there is no kind of component "scorer"\n'
+        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner;\n"
+        "            got scorer\n"
+        "  do        plausibly plugins list, for all of them\n"
+    )
+
+
+def test_the_list_tells_the_truth(wild: Path) -> None:
+    text = listed(path=wild)
+    for row in (
+        "aggregator  plackett-luce    thesis           thesis-pl 0.1     ready",
+        "-           -                pairs            pairs-reader 0.1  failed at import",
+        "score       half-score       half             half-done 0.1     failed at registration",
+        "combiner    half-combiner    half             half-done 0.1     failed at registration",
+        "-           -                malformed        malformed         failed at metadata",
+    ):
+        assert f"{row}\n" in text
+    assert text.endswith("\n24 components of 18 plugins, 9 failed\n")
+    assert (
+        "warning plugin-failed: pairs (pairs-reader 0.1) stopped at import\n"
+        "  expected  a module; got \"No module named 'no_such_module_xyz'\"; all others\n"
+        "            work\n"
+        "  do        pip uninstall pairs-reader, or mend it\n"
+    ) in text
+
+
+def test_the_list_for_programs(wild: Path) -> None:
+    document: dict[str, Any] = json.loads(listed("--json", path=wild))  # Any: as JSON is
+    assert len(document["components"]) == 24
+    (mine,) = (c for c in document["components"] if c["name"] == "plackett-luce")
+    assert mine == {
+        "kind": "aggregator",
+        "name": "plackett-luce",
+        "plugin": "thesis",
+        "distribution": "thesis-pl",
+        "version": "0.1",
+        "summary": "from ranks",
+        "state": "ready",
+    }
+    assert {f["distribution"]: (f["stage"], f["reason"]) for f in document["failures"]} == {
+        "a-class": (
+            "import",
+            "the entry point names thesis_pl:PlackettLuce; it must name a module",
+        ),
+        "half-done": ("registration", "KeyError: 'licence'"),
+        "impostor": ("name", f"scores (plausibly {__version__}) has this name already"),
+        "malformed": ("metadata", document["failures"][0]["reason"]),
+        "nowhere": ("import", "No module named 'not_there_xyz'"),
+        "pairs-reader": ("import", "No module named 'no_such_module_xyz'"),
+        "quitter": ("import", "SystemExit: 3"),
+        "silent": ("hook", "silent has no function marked @hookimpl"),
+        "wrong-hook": ("hook", document["failures"][-1]["reason"]),
+    }
+    assert "'reg'" in document["failures"][-1]["reason"]
+    assert document["failures"][-2]["offered"] == []
+
+
+def test_warned_of_once_while_everything_else_works(wild: Path) -> None:
+    code = """
+import warnings
+from plausibly import registry
+from plausibly.errors import ComponentError, PlausiblyWarning
+from plausibly.plugin import AGGREGATOR, COMBINER
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        registry.resolve(COMBINER, "average")
+        registry.resolve(AGGREGATOR, "plackett-luce")
+    try:
+        registry.resolve(COMBINER, "half-combiner")
+    except ComponentError as error:
+        print(error.got)
+assert all(isinstance(w.message, PlausiblyWarning) for w in caught)
+print(*sorted(w.message.whose for w in caught))
+"""
+    assert python("-c", code, path=wild).splitlines() == [
+        "half (half-done 0.1) failed at registration: KeyError: 'licence'",
+        "a-class half malformed nowhere pairs quits scores silent wrong",
+    ]
+
+
+def test_listing_and_help_import_nothing_heavy(good: Path) -> None:
+    code = """
+import sys
+from plausibly.cli.app import main
+sys.argv = ["plausibly", *WORDS]
+main()
+heavy = {"numpy", "xarray", "pandas", "scipy", "cattrs", "rich"}
+print("loaded", sorted(heavy & set(sys.modules)))
+assert "plausibly_builtins.scores.probability" not in sys.modules
+"""
+    for words in (["plugins", "list"], ["plugins", "--help"]):
+        text = python("-c", code.replace("WORDS", repr(words)), path=good)
+        assert text.splitlines()[-1] == "loaded []"
+
+
+def test_quiet_is_silent(wild: Path) -> None:
+    assert listed("--quiet", path=wild) == ""
+
+
+def test_a_table_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert list_plugins(kind="score") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "\x1b[1m" in lines[0]
+    assert lines[1].split() == [
+        "score",
+        "log-probability",
+        "scores",
+        "plausibly",
+        __version__,
+        "ready",
+    ]
+    assert lines[-1] == "2 components of 1 plugin, none failed"
+    assert list_plugins(kind="score", quiet=True) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_our_distribution_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "OURS", "no-such-distribution-xyz")
+    assert discovery.own_plugins() == ()
+
+
+def test_a_distribution_that_cannot_even_say_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Nameless(metadata.Distribution):
+        def read_text(self, filename: str) -> str | None:
+            raise OSError("disk error")
+
+        def locate_file(self, path: str | os.PathLike[str]) -> Path:
+            return Path(path)
+
+    monkeypatch.setattr(metadata, "distributions", lambda: iter([Nameless()]))
+    (failure,) = discovery.other_plugins()
+    assert isinstance(failure, Failure)
+    assert str(failure.source) == "distribution 0 on the path (distribution 0 on the path)"
+    assert failure.reason == "OSError: disk error"
