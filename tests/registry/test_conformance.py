@@ -59,6 +59,8 @@ def test_data_members() -> None:
     assert spoilt(randomised=1) == ["randomised: bool / randomised = 1"]
     assert spoilt(reads="logit") == ["reads: 'probability' or 'log-probability' / reads = 'logit'"]
     assert spoilt(randomised=property(lambda self: True)) == []
+    (line,) = spoilt(randomised=property(lambda self: 1 / 0))
+    assert line == "randomised: bool / randomised raises ZeroDivisionError: division by zero"
 
 
 def test_text_is_no_set_of_kinds() -> None:

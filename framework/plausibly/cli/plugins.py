@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from plausibly.registry import Entry, Failure
 
 HELP = "Components, and the plugins that offer them."
-HELP_LIST = "List every component, the plugin that offers it, and every plugin that failed."
+HELP_LIST = "List every component, who offers it, and what failed."
 EXAMPLES = """\b
 Examples:
   plausibly plugins list

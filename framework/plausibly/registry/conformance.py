@@ -1,4 +1,4 @@
-"""Does an object satisfy a Protocol? Members and signatures are compared, and nothing is called.
+"""Does an object satisfy a Protocol? Members and signatures are compared, and no method is called.
 
 `isinstance` with a runtime-checkable Protocol would accept wrong signatures, and runs properties.
 """
@@ -68,7 +68,11 @@ def _data_problem(component: object, name: str, declared: property) -> Iterator[
     if inspect.getattr_static(component, name, _MISSING) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
         return
-    value = getattr(component, name)
+    try:
+        value = getattr(component, name)
+    except Exception as error:  # noqa: BLE001  # a property may raise anything
+        yield Problem(name, expected, f"{name} raises {type(error).__name__}: {error}")
+        return
     if not fits(value, wanted):
         yield Problem(name, expected, f"{name} = {value!r}")
 

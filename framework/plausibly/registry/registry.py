@@ -198,7 +198,7 @@ class Registry:
     def _called(self, kind: Kind[Any], bare: str, plugin: str) -> list[Entry]:
         return [
             entry
-            for (of_kind, name, offered_by), entry in self._entries.items()
+            for (of_kind, name, offered_by), entry in list(self._entries.items())
             if of_kind == kind.name and name == bare and plugin in ("", offered_by)
         ]
 

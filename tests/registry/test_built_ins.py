@@ -1,0 +1,84 @@
+"""The components that plausibly ships, as the registry sees them."""
+
+from __future__ import annotations
+
+import ast
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+import plausibly_builtins
+from plausibly.protocols import KINDS
+from plausibly.registry import Entry, default
+
+SHIPPED = {
+    "annotation": ["label-set", "partial-ranking", "single-label", "soft-label"],
+    "reader": ["counts", "crowd-table", "selectors"],
+    "aggregator": [
+        "inverse-rank",
+        "label-frequency",
+        "label-set",
+        "majority-vote",
+        "soft-label",
+    ],
+    "score": ["log-probability", "probability"],
+    "calibrator": ["expected", "monte-carlo", "voted"],
+    "combiner": ["average", "ecdf", "held-out-rank", "maximum", "pac", "twice-average"],
+}
+OURS = [(kind, name) for kind, names in SHIPPED.items() for name in names]
+KIND = {kind.name: kind for kind in KINDS}
+
+
+def entry(kind: str, name: str) -> Entry:
+    """Return one of ours."""
+    return default().find(KIND[kind], name)
+
+
+def test_these_are_all() -> None:
+    found: dict[str, list[str]] = {kind.name: [] for kind in KINDS}
+    for one in default().entries():
+        if one.source.builtin:
+            found[one.kind].append(one.name)
+    assert {kind: sorted(names) for kind, names in found.items()} == SHIPPED
+
+
+def test_an_entry_point_a_family() -> None:
+    ours = {
+        p.name: p.value for p in distribution("plausibly").entry_points.select(group="plausibly")
+    }
+    assert {s.plugin for s in default().plugins() if s.builtin} == set(ours)
+    assert {value.partition(".")[0] for value in ours.values()} == {"plausibly_builtins"}
+
+
+@pytest.mark.parametrize(("kind", "name"), OURS)
+def test_made_described_and_made_again(kind: str, name: str) -> None:
+    made = default().create(KIND[kind], name)
+    table = default().describe(KIND[kind], made)
+    assert table["name"] == name
+    assert default().create(KIND[kind], table) == made
+    assert default().create(KIND[kind], made) is made
+
+
+@pytest.mark.parametrize(("kind", "name"), OURS)
+def test_lazy_and_in_its_own_file(kind: str, name: str) -> None:
+    one = entry(kind, name)
+    assert isinstance(one.target, str)
+    assert one.summary
+    assert one.target.startswith("plausibly_builtins.")
+
+
+def test_ours_stand_on_the_public_module_alone() -> None:
+    (folder,) = plausibly_builtins.__path__
+    files = list(Path(folder).rglob("*.py"))
+    assert len(files) > len(OURS)
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            for name in names:
+                top = name.partition(".")[0]
+                assert top != "plausibly" or name == "plausibly.plugin", f"{file}: {name}"
+                own = name.split(".")[:2] == ["plausibly_builtins", file.parent.name]
+                assert top != "plausibly_builtins" or own, f"{file}: {name}"
