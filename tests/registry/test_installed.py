@@ -337,3 +337,13 @@ def test_a_distribution_that_cannot_even_say_its_name(monkeypatch: pytest.Monkey
     assert isinstance(failure, Failure)
     assert str(failure.source) == "distribution 0 on the path (distribution 0 on the path)"
     assert failure.reason == "OSError: disk error"
+
+
+def test_a_distribution_that_goes_away(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(name: str) -> metadata.Distribution:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.syspath_prepend(good)
+    monkeypatch.setattr(metadata, "distribution", gone)
+    failures = [found for found in discovery.other_plugins() if isinstance(found, Failure)]
+    assert "thesis-pl" in [failure.source.plugin for failure in failures]

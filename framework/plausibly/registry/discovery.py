@@ -75,8 +75,11 @@ def other_plugins() -> tuple[Declared | Failure, ...]:
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
             found.append(_unreadable(distribution, number, error))
     for name in sorted(names - {OURS}):
-        # The one that Python would import from: the first of this name on the path.
-        found += _declared_by(metadata.distribution(name))
+        try:
+            # The one that Python would import from: the first of this name on the path.
+            found += _declared_by(metadata.distribution(name))
+        except Exception as error:  # noqa: BLE001  # what was read above may be half of it
+            found.append(Failure(Source(name, name), "metadata", error))
     return tuple(found)
 
 
