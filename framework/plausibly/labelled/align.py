@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from plausibly.arrays import Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
 from plausibly.labelled.left_out import with_left_out
@@ -52,7 +53,13 @@ def match_labels(
     surplus = [label for label in here if label not in set(wanted)]
     if lost or surplus:
         raise _labels_differ(surplus, lost, len(wanted), whose, other, name, do)
-    return array.isel({names.LABEL: positions(here, wanted)})
+    return _taken(array, names.LABEL, positions(here, wanted))
+
+
+def _taken(array: xr.DataArray, dim: str, places: Ints) -> xr.DataArray:
+    """Return entries of the array, contiguous again: sums must not depend on the layout."""
+    taken = array.isel({dim: places})
+    return taken.copy(data=np.ascontiguousarray(taken.values))
 
 
 def _labels_differ(
@@ -128,10 +135,10 @@ def match_examples(
     surplus, lost = len(here) - common.size, len(there) - common.size
     if (surplus or lost) and not (only_common and common.size):
         raise _examples_differ(here, there, common.size, whose, other)
-    matched = plausibilities.isel({names.EXAMPLE: place[common]})
+    matched = _taken(plausibilities, names.EXAMPLE, place[common])
     if not surplus:
         return predictions, with_left_out(matched, {f"not in {whose}": lost})
-    kept = predictions.isel({names.EXAMPLE: common})
+    kept = _taken(predictions, names.EXAMPLE, common)
     return (
         with_left_out(kept, {f"not in {other}": surplus}),
         with_left_out(matched, {f"not in {whose}": lost}),

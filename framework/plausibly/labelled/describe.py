@@ -32,10 +32,11 @@ def describe(table: xr.Dataset) -> str:
             several(rows.n, "example"),
             _annotators(rows),
             f"{_amount(total)} response{'' if total == 1 else 's'}{spread}",
-            several(rows.labels, "label") + ("" if table.attrs[names.LABELS_DECLARED] else " seen"),
+            several(rows.labels, "label")
+            + ("" if table.attrs.get(names.LABELS_DECLARED, 1) else " seen"),
         )
     )
-    kind = str(table.attrs[names.KIND])
+    kind = str(table.attrs.get(names.KIND))
     parts = [kind]
     if (each > 0).any():
         parts.append(f"{_disputed(rows):.0%} of examples disputed".replace("%", " %"))
@@ -49,7 +50,7 @@ def not_counted(table: xr.Dataset) -> dict[str, int]:
     """Return how many responses count for nothing, by reason: empty answers, then `left_out`."""
     rows = Rows.of(table)
     empty = int((rows.mentions == 0).sum())
-    reason = _SKIPPED.get(str(table.attrs[names.KIND]), "skipped")
+    reason = _SKIPPED.get(str(table.attrs.get(names.KIND)), "skipped")
     return {**({reason: empty} if empty else {}), **read_left_out(table.attrs)}
 
 

@@ -48,7 +48,10 @@ def digest(table: xr.Dataset) -> str:
         state.update("\0".join(texts).encode("utf-8", "surrogatepass"))
     for column, dtype in _COLUMNS.items():
         if column in table.variables:
-            values = np.ascontiguousarray(table[column].values, dtype=dtype)
+            values = table[column].values
+            if values.dtype.kind not in ("f" if dtype == "<f8" else "iu"):
+                return ""  # `where` and the like turn codes into floats: no seal fits them
+            values = np.ascontiguousarray(values, dtype=dtype)
             state.update(f"{column}:{values.size}:".encode())
             state.update(values.data)
     return state.hexdigest()

@@ -25,25 +25,26 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from plausibly.arrays import Floats, Ints
+from plausibly.arrays import Ints
 from plausibly.errors import InputError
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.seal import sealed
-from plausibly.labelled.text import check_names, name_texts, text_array
+from plausibly.labelled.text import check_names, name_texts, several, text_array
 
 Extra: TypeAlias = Mapping[str, xr.Variable]
 """Further variables by name, each over dims of the table."""
 
 _WHOSE = "the annotation table"
+_UNLISTED = ("excluded", "unknown")
 _DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 _COLUMNS = (
     names.RESPONSE_EXAMPLE,
@@ -128,8 +129,8 @@ def build_table(
     Raises
     ------
     InputError
-        ``example-twice`` and the like where names repeat, ``table-invalid`` where a code or weight
-        is out of range.
+        ``example-twice`` and the like where names repeat, ``table-invalid`` where a code, weight or
+        size is out of range.
     """
     named = {
         names.EXAMPLE: name_texts(examples),
@@ -147,6 +148,8 @@ def build_table(
     )
     response = _codes(mention_response, names.MENTION_RESPONSE, 0, example.size)
     label = _codes(mention_label, names.MENTION_LABEL, 0, len(named[names.LABEL]))
+    if unlisted not in _UNLISTED:
+        raise _invalid(names.UNLISTED, " or ".join(_UNLISTED), unlisted)
     columns: dict[str, xr.Variable] = {
         names.RESPONSE_EXAMPLE: xr.Variable(names.RESPONSE, example),
         names.RESPONSE_ANNOTATOR: xr.Variable(names.RESPONSE, annotator),
@@ -228,18 +231,18 @@ def _codes(values: ArrayLike, column: str, least: int, end: int) -> NDArray[np.i
 
 
 def _weights(values: ArrayLike, column: str) -> NDArray[np.float64]:
-    weights: Floats = np.array(values, dtype=np.float64)
+    weights = np.array(values, dtype=np.float64)
     if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
         raise _invalid(column, "finite numbers, 0 or more", f"{weights.min()} to {weights.max()}")
-    return weights.astype(np.float64, copy=False)
+    return weights
 
 
 def _check_lengths(variables: Extra, named: Mapping[str, list[str]]) -> None:
-    sizes: dict[object, int] = {dim: len(texts) for dim, texts in named.items()}
+    sizes: dict[Hashable, int] = {dim: len(texts) for dim, texts in named.items()}
     for name, variable in variables.items():
         for dim, size in zip(variable.dims, variable.shape, strict=True):
             if sizes.setdefault(dim, size) != size:
-                raise _invalid(name, f"{sizes[dim]} entries over {dim}", f"{size}")
+                raise _invalid(name, f"{several(sizes[dim], 'value')} over {dim}", f"{size}")
 
 
 def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:

@@ -81,14 +81,17 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
     InputError
         ``NOUN-twice`` or ``NOUN-unnamed``, with the rows.
     """
+    known = set(names)
+    if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
+        return
     rows: dict[str, int] = {}
     repeated: list[str] = []
+    pair = (0, 0)
     for row, name in enumerate(names):
         first = rows.setdefault(name, row)
         if first != row:
+            pair = pair if repeated else (first, row)
             repeated.append(name)
-            if len(repeated) == 1:
-                pair = (first, row)
     if repeated:
         again, more = repeated[0], len(set(repeated)) - 1
         among = "columns" if noun == "label" else "rows"
@@ -104,16 +107,15 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
             details={f"{noun}s": list(dict.fromkeys(repeated))},
         )
     unfit = [row for name, row in rows.items() if not name or "\0" in name]
-    if unfit:
-        raise InputError(
-            f"{noun}-unnamed",
-            f"{does(whose, 'have')} {several(len(unfit), noun)} without a usable name",
-            expected="text with at least one character, and no NUL",
-            got=f"row {listed(row + 1 for row in unfit)}",
-            do=f"name each {noun}",
-            whose=whose,
-            details={"rows": unfit},
-        )
+    raise InputError(
+        f"{noun}-unnamed",
+        f"{does(whose, 'have')} {several(len(unfit), noun)} without a usable name",
+        expected="text with at least one character, and no NUL",
+        got=f"none at place {listed(row + 1 for row in unfit)}",
+        do=f"name each {noun}",
+        whose=whose,
+        details={"rows": unfit},
+    )
 
 
 def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64]:

@@ -1,0 +1,323 @@
+"""What each kind of answer reads, refuses, and says about it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import labelled_records as lr
+from plausibly.errors import InputError
+from plausibly.labelled import to_frame
+from plausibly.plugin import Aggregator, Annotation, AnnotationTable, Keys, build_table
+from plausibly_builtins.label_set.annotation import LabelSet
+from plausibly_builtins.label_set.equal_split import EqualSplit
+from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
+from plausibly_builtins.single_label.annotation import SingleLabel
+from plausibly_builtins.single_label.label_frequency import LabelFrequency
+from plausibly_builtins.single_label.majority_vote import MajorityVote
+from plausibly_builtins.soft_label.annotation import SoftLabel
+from plausibly_builtins.soft_label.weighted_mean import WeightedMean
+
+KINDS: list[type[Annotation]] = [SingleLabel, PartialRanking, LabelSet, SoftLabel]
+AGGREGATORS: list[type[Aggregator]] = [
+    LabelFrequency,
+    MajorityVote,
+    InverseRank,
+    EqualSplit,
+    WeightedMean,
+]
+SKIPS: list[object] = [None, math.nan, np.float64("nan"), pd.NA]
+
+
+def refused(kind: Annotation, records: lr.Records, labels: list[str] | None = None) -> str:
+    with pytest.raises(InputError) as caught:
+        kind.build(records, labels)
+    assert caught.value.whose == "annotations"
+    return str(caught.value)
+
+
+def mentions(table: AnnotationTable) -> list[tuple[object, ...]]:
+    frame = to_frame(table).drop(columns=["example", "annotator"])
+    return [tuple(row) for row in frame.itertuples(index=False)]
+
+
+@pytest.mark.parametrize("skip", [*SKIPS, ""])
+@pytest.mark.parametrize(("kind", "answer"), [(SingleLabel(), "a"), (PartialRanking(), ["a"])])
+def test_an_empty_answer_is_a_skip(kind: Annotation, answer: object, skip: object) -> None:
+    table = kind.build([("e", "r", answer), ("e", "q", skip)], None)
+    assert table.sizes["response"] == 2
+    assert table.sizes["mention"] == 1
+    assert "not counted: 1 skipped" in str(table)
+    kind.validate(table)
+
+
+def test_the_empty_ranking_is_a_skip() -> None:
+    table = PartialRanking().build([("e", "r", [["a"]]), ("e", "q", [])], None)
+    assert "1 response (1 each)" in str(table)
+
+
+@pytest.mark.parametrize("skip", SKIPS)
+def test_a_missing_soft_label_is_a_skip(skip: object) -> None:
+    table = SoftLabel().build([("e", "r", {"a": 1}), ("e", "q", skip)], None)
+    assert "not counted: 1 skipped" in str(table)
+    SoftLabel().validate(table)
+
+
+@pytest.mark.parametrize("empty", [*SKIPS, "", [], (), set()])
+def test_an_empty_label_set_needs_a_word(empty: object) -> None:
+    records: lr.Records = [("e", "r", ["a"]), ("e", "q", empty), ("f", None, empty)]
+    assert refused(LabelSet(), records) == (
+        "error answer-empty: example e, annotator q names no label\n"
+        "  expected  one label or more, or a word on what an empty set means; got an\n"
+        "            empty set; 2 such responses, about e, f\n"
+        '  do        empty="drop", or the label that it stands for: empty="none of these"'
+    )
+    dropped = LabelSet(empty="drop").build(records, None)
+    assert "not counted: 2 empty" in str(dropped)
+    assert dropped["label"].values.tolist() == ["a"]
+    named = LabelSet(empty="none of these").build(records, None)
+    assert named["label"].values.tolist() == ["a", "none of these"]
+    assert named.sizes["mention"] == 3
+    with pytest.raises(InputError, match='says "none of these"'):
+        LabelSet(empty="none of these").build(records, ["a"])
+
+
+def test_a_label_set_is_a_set() -> None:
+    one = LabelSet().build([("e", "r", ["b", "a", "b"]), ("f", "r", (1, "1"))], None)
+    other = LabelSet().build([("e", "r", {"a", "b"}), ("f", "r", frozenset({"1"}))], None)
+    xr.testing.assert_identical(one, other)
+    assert one.sizes["mention"] == 3
+
+
+def test_a_ranking_takes_lone_labels_and_blocks() -> None:
+    one = PartialRanking().build([("e", "r", ["b", ["c", "a"], {"d"}])], None)
+    other = PartialRanking().build([("e", "r", [["b"], ("a", "c"), "d"])], None)
+    xr.testing.assert_identical(one, other)
+    assert mentions(one) == [("b", 1), ("a", 2), ("c", 2), ("d", 3)]
+    assert one["mention_block"].dtype == np.int16
+
+
+def test_soft_labels_keep_weights_as_given_and_leave_out_zeros() -> None:
+    table = SoftLabel().build([("e", "r", {"b": 3, "a": 0.5, "z": 0})], None)
+    assert mentions(table) == [("a", 0.5), ("b", 3.0)]
+    assert table["label"].values.tolist() == ["a", "b", "z"]
+
+
+def test_numbers_and_text_are_the_same_names() -> None:
+    numbers: lr.Records = [(7, 1, 0), (np.int64(8), np.str_("1"), True)]
+    text: lr.Records = [("7", "1", "0"), ("8", "1", "True")]
+    xr.testing.assert_identical(SingleLabel().build(numbers, None), SingleLabel().build(text, None))
+
+
+def test_text_stays_as_written() -> None:
+    odd = ["NA", "None", "nan", " a", "a ", "A", "a", "007", "7", "é", "e\u0301"]
+    table = SingleLabel().build([(name, name, name) for name in odd], None)
+    for dim in ("example", "annotator", "label"):
+        assert table[dim].values.tolist() == sorted(odd)
+
+
+def test_an_unknown_annotator_may_answer_again() -> None:
+    table = SingleLabel().build([("e", None, "a"), ("e", None, "a"), ("e", math.nan, "b")], None)
+    assert str(table).startswith("annotations  1 example, annotators unknown, 3 responses (3 each)")
+    SingleLabel().validate(table)
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        (SingleLabel(), "a"),
+        (PartialRanking(), ["a"]),
+        (LabelSet(), ["a"]),
+        (SoftLabel(), {"a": 1.0}),
+    ],
+)
+def test_a_second_response_is_refused(kind: Annotation, answer: object) -> None:
+    records: lr.Records = [(e, "w17", answer) for e in ("t9", "t1", "t2", "t3") for _ in range(3)]
+    assert refused(kind, [*records, ("t4", "w17", answer), ("t1", "w20", answer)]) == (
+        "error response-twice: w17 answered 4 examples again (t1, t2, t3, … (4 in all))\n"
+        "  expected  one response an annotator and example; got up to 3\n"
+        "  do        keep one response an annotator and example"
+    )
+    with pytest.raises(InputError) as caught:
+        kind.build([("t1", "w", answer), ("t1", "q", answer)] * 2, None)
+    assert caught.value.got == "up to 2, also by 1 other annotator"
+    assert caught.value.details == {"annotators": ["q", "w"], "records": [2, 3]}
+
+
+def test_a_label_outside_the_declared_ones_is_refused() -> None:
+    records: lr.Records = [("e", "w17", "mellanoma"), ("f", "w17", "q"), ("e", None, "mellanoma")]
+    records += [("g", "w17", "melanoma")]
+    assert refused(SingleLabel(), records, ["melanoma", "naevus"]) == (
+        'error label-unknown: example e, an unknown annotator says "mellanoma"\n'
+        "  expected  one of 2 declared labels; got 2 labels outside (3 votes)\n"
+        '  do        did you mean "melanoma"? mend it, or declare it: labels=[...,\n'
+        '            "mellanoma"]'
+    )
+    with pytest.raises(InputError) as caught:
+        SingleLabel().build(records, ["melanoma"])
+    assert caught.value.details == {"labels": ["mellanoma", "q"], "votes": 3, "records": [0, 1, 2]}
+
+
+def test_a_ranking_that_repeats_a_label_is_refused() -> None:
+    records: lr.Records = [("88", "4", [["eczema"], "x", ["a", "eczema"]])]
+    assert refused(PartialRanking(), records) == (
+        'error ranking-repeats: example 88, annotator 4 ranks "eczema" twice\n'
+        "  expected  each label once; got ranks 1 and 3\n"
+        "  do        mend or drop it"
+    )
+    with pytest.raises(InputError, match="ranks 1 and 1"):
+        PartialRanking().build([("e", "r", [["a", "a"]])], None)
+
+
+@pytest.mark.parametrize("ranking", [[["a"], [], "b"], ["a", "", "b"]])
+def test_an_empty_rank_is_refused(ranking: object) -> None:
+    assert refused(PartialRanking(), [("88", "4", ranking)]) == (
+        "error ranking-gap: example 88, annotator 4 leaves rank 2 empty\n"
+        "  expected  a label in every rank: the numbers of the ranks are the weights\n"
+        "  do        close the gap, or drop the ranking"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "says"),
+    [
+        (SingleLabel(), ["a"], "gives a list"),
+        (SingleLabel(), {"a": 1}, "gives a dict"),
+        (PartialRanking(), "a > b", "gives a str"),
+        (PartialRanking(), {"a": 1}, "gives a dict"),
+        (PartialRanking(), [["a", None]], "has no label at a place in rank 1"),
+        (PartialRanking(), [["a"], {"b": 1}], "has no label at a place in rank 2"),
+        (LabelSet(), "a;b", "gives a str that is no set of labels"),
+        (LabelSet(), ["a", None], "gives a list that is no set of labels"),
+        (LabelSet(), ["a", ["b"]], "gives a list that is no set of labels"),
+        (SoftLabel(), "a", "gives a str"),
+        (SoftLabel(), {None: 1.0}, "names None where a new label should be"),
+        (SoftLabel(), {1: 1.0, "1": 2.0}, "names '1' where a new label should be"),
+    ],
+)
+def test_answers_of_another_form_are_refused(kind: Annotation, answer: object, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        kind.build([("e", "r", answer)], None)
+    assert caught.value.name == "answer-invalid"
+    assert caught.value.what == f"example e, annotator r {says}"
+    assert caught.value.got == repr(answer) or repr(answer).endswith(f"{caught.value.got}]")
+    assert caught.value.do
+
+
+@pytest.mark.parametrize("weight", [-0.5, math.nan, math.inf, "1", None])
+def test_weights_that_are_none_are_refused(weight: object) -> None:
+    assert refused(SoftLabel(), [("e", "r", {"a": 1.0, "b": weight})]) == (
+        f'error weights-invalid: example e, annotator r gives "b" the weight {weight!r}\n'
+        "  expected  a finite number, 0 or more\n"
+        "  do        mend or drop it"
+    )
+
+
+@pytest.mark.parametrize("answer", [{}, {"a": 0, "b": 0.0}])
+def test_weights_that_are_all_zero_are_refused(answer: object) -> None:
+    assert refused(SoftLabel(), [("e", "r", answer)]) == (
+        "error weights-zero: example e, annotator r gives no label any weight\n"
+        f"  expected  a weight above 0; got {answer}\n"
+        "  do        drop the response, or None for a skip"
+    )
+
+
+def test_long_answers_are_cut_in_messages() -> None:
+    message = refused(SingleLabel(), [("e", "r", ["label"] * 1000)])
+    assert "…" in message
+    assert len(message) < 400
+
+
+@pytest.mark.parametrize("kind", [kind() for kind in KINDS])
+def test_no_response_at_all_is_refused(kind: Annotation) -> None:
+    assert refused(kind, [], ["a"]) == (
+        "error annotations-empty: annotations hold no response\n"
+        "  expected  one record (example, annotator, answer) a response; got none\n"
+        "  do        pass records, or look at what the file holds"
+    )
+
+
+def invalid(kind: str, **columns: object) -> AnnotationTable:
+    """Return a table whose codes are fine and whose responses break the kind."""
+    given: dict[str, object] = {
+        "response_example": [0, 0],
+        "response_annotator": [0, 1],
+        "mention_response": [0, 0, 1],
+        "mention_label": [0, 1, 0],
+        **columns,
+    }
+    return build_table(kind, examples=["e"], annotators=["q", "r"], labels=["a", "b"], **given)  # type: ignore[arg-type]  # columns by name
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "what"),
+    [
+        (SingleLabel(), invalid("single-label"), "annotator q names several labels"),
+        (
+            SingleLabel(),
+            invalid("single-label", response_annotator=[1, 1], mention_response=[0, 1, 1]),
+            "annotator r answers again",
+        ),
+        (
+            LabelSet(),
+            invalid("label-set", mention_label=[1, 1, 0]),
+            'annotator q names "b" twice',
+        ),
+        (
+            PartialRanking(),
+            invalid("partial-ranking", mention_block=[1, 3, 1]),
+            "annotator q leaves a rank empty",
+        ),
+        (
+            PartialRanking(),
+            invalid("partial-ranking", mention_block=[1, 1, 2], response_annotator=[0, -1]),
+            "an unknown annotator leaves a rank empty",
+        ),
+        (
+            SoftLabel(),
+            invalid("soft-label", mention_weight=[1.0, 1.0, 0.0]),
+            "annotator r gives no label any weight",
+        ),
+    ],
+)
+def test_validate_names_the_response(kind: Annotation, table: AnnotationTable, what: str) -> None:
+    with pytest.raises(InputError) as caught:
+        kind.validate(table)
+    assert caught.value.what.endswith(what)
+    assert caught.value.what.startswith("example e, ")
+
+
+def test_validate_refuses_another_kind() -> None:
+    with pytest.raises(InputError, match="kind-unfit"):
+        SingleLabel().validate(invalid("label-set"))
+
+
+@pytest.mark.parametrize("aggregator", [kind() for kind in AGGREGATORS])
+def test_unanswered_examples_are_named(aggregator: Aggregator) -> None:
+    accepts = sorted(aggregator.accepts)[0]
+    table = build_table(
+        accepts,
+        examples=[f"c{i}" for i in range(6)],
+        annotators=["r"],
+        labels=["a"],
+        response_example=[0, 1, 5],
+        response_annotator=[0, 0, 0],
+        mention_response=[0],
+        mention_label=[0],
+    )
+    with pytest.raises(InputError) as caught:
+        aggregator.aggregate(table, Keys(0))
+    assert str(caught.value) == (
+        "error example-unanswered: annotations: 5 of 6 examples have no response (c1, c2,\n"
+        "  c3, … (5 in all))\n"
+        "  expected  one or more; got 0 (2 skipped by all, 3 never assigned)\n"
+        '  do        --unanswered drop (unanswered="drop"), which is recorded in the\n'
+        "            result"
+    )
+    with pytest.raises(InputError, match="kind-unfit"):
+        aggregator.aggregate(table.assign_attrs(kind="spans"), Keys(0))

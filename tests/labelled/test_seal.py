@@ -1,0 +1,220 @@
+"""Whatever xarray does to a table behind its back is found out at the next entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plausibly.errors import InputError
+from plausibly.labelled import AnnotationTable, build_table, check_table, concat, select, to_frame
+from plausibly.labelled.verbs import answered
+
+CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
+    "isel": lambda t: t.isel(example=[0, 2]),
+    "isel that keeps the size": lambda t: t.isel(example=[1, 0, 2]),
+    "isel of labels": lambda t: t.isel(label=[1, 0, 2]),
+    "isel of annotators": lambda t: t.isel(annotator=slice(1, None)),
+    "sel": lambda t: t.sel(example=["c2", "c3"]),
+    "drop_sel": lambda t: t.drop_sel(example=["c2"]),
+    "sortby": lambda t: t.sortby("label"),
+    "reindex": lambda t: t.reindex(example=["c3", "c2", "c1"]),
+    "assign_coords": lambda t: t.assign_coords(example=["c2", "c1", "c3"]),
+    "assign_coords of labels": lambda t: t.assign_coords(label=["z", "a", "n"]),
+    "fewer responses": lambda t: t.isel(response=slice(0, 5)),
+    "reordered responses": lambda t: t.isel(response=[1, 0, 2, 3, 4, 5]),
+    "reordered mentions": lambda t: t.isel(mention=[1, 0, 2, 3, 4, 5, 6]),
+    "other weights": lambda t: t.assign(response_weight=t["response_weight"] * 2),
+    "other ranks": lambda t: t.assign(mention_block=t["mention_block"] + 1),
+    "without weights": lambda t: t.drop_vars("mention_weight"),
+    "where": lambda t: t.where(t["response_weight"] > 1),
+    "where of one column": lambda t: t.assign(
+        response_example=t["response_example"].where(t["response_weight"] > 1)
+    ),
+    "xarray concat": lambda t: xr.concat(
+        [t.drop_vars("page")] * 2, dim="response", data_vars="minimal"
+    ),
+    "seal of another": lambda t: t.assign_attrs(seal="00" * 16),
+    "seal gone": lambda t: t.drop_attrs(),
+}
+ENTRIES: dict[str, Callable[[xr.Dataset], object]] = {
+    "check_table": check_table,
+    "select": lambda t: select(t, example="c1"),
+    "concat": lambda t: concat([t]),
+    "to_frame": to_frame,
+    "answered": answered,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_every_change_is_found(
+    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        check_table(change(table))
+    assert caught.value.name in {"table-detached", "table-unknown"}
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
+def test_every_entry_looks_at_the_seal(
+    table: AnnotationTable, entry: Callable[[xr.Dataset], object]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        entry(table.isel(example=[0, 2]))
+    assert str(caught.value) == (
+        "error table-detached: annotations: rows were cut, sorted or renamed behind the\n"
+        "  table's back\n"
+        "  expected  responses that point at the names they were built with; got a broken\n"
+        "            seal\n"
+        "  do        plausibly.select(ann, example=...) on the table as it was read,\n"
+        "            instead of isel, sel, sortby or assign_coords"
+    )
+
+
+def test_a_table_that_lost_its_seal_says_so(table: AnnotationTable) -> None:
+    del table.attrs["seal"]
+    with pytest.raises(InputError, match="got no seal"):
+        check_table(table)
+
+
+@pytest.mark.parametrize("change", [CHANGES["isel"], CHANGES["seal gone"], lambda t: t[["skill"]]])
+def test_the_repr_of_a_detached_table_names_select(
+    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset]
+) -> None:
+    assert repr(change(table)) == (
+        "annotations  detached: the rows no longer fit the names\n"
+        "  made by isel, sel, sortby or the like; use plausibly.select(ann, example=...)"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.copy(),
+        lambda t: t.assign_coords(site=("example", ["n", "s", "n"])),
+        lambda t: t.assign(response_note=("response", list("abcdef"))),
+        lambda t: t.assign_attrs(note="mine"),
+        lambda t: t.transpose(),
+        lambda t: xr.Dataset(t.data_vars, t.coords, t.attrs),
+        lambda t: t.assign_coords(example=t["example"].astype(object)),
+        lambda t: t.assign(mention_label=t["mention_label"].astype(">i4")),
+        lambda t: t.drop_vars(["skill", "patient"]),
+    ],
+)
+def test_what_does_not_move_names_keeps_the_seal(
+    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset]
+) -> None:
+    check_table(change(table))
+
+
+@given(st.permutations(range(6)))
+@settings(max_examples=40)
+def test_any_order_of_the_responses_but_the_first_is_found(order: list[int]) -> None:
+    table = build_table(
+        "single-label",
+        examples=["a", "b"],
+        annotators=["p", "q", "r"],
+        labels=["k", "l"],
+        response_example=[0, 0, 0, 1, 1, 1],
+        response_annotator=[0, 1, 2, 0, 1, 2],
+        mention_response=[0, 1, 2, 3, 4, 5],
+        mention_label=[0, 0, 1, 1, 1, 0],
+    )
+    moved = table.isel(response=order)
+    if order == sorted(order):
+        check_table(moved)
+    else:
+        with pytest.raises(InputError, match="table-detached"):
+            check_table(moved)
+
+
+@given(
+    st.sampled_from(
+        ["mention_response", "mention_label", "response_example", "response_annotator"]
+    ),
+    st.integers(0, 5),
+)
+def test_any_changed_code_is_found(column: str, place: int) -> None:
+    table = build_table(
+        "single-label",
+        examples=["a", "b", "c", "d", "e", "f", "g"],
+        annotators=[],
+        labels=["k", "l", "m"],
+        response_example=np.arange(6),
+        response_annotator=np.full(6, -1),
+        mention_response=np.arange(6),
+        mention_label=np.zeros(6, int),
+    )
+    changed = table.copy(deep=True)
+    changed[column][place] += 1
+    with pytest.raises(InputError, match="table-detached"):
+        check_table(changed)
+
+
+def test_names_that_run_together_differ() -> None:
+    def named(examples: list[str]) -> object:
+        return build_table(
+            "single-label",
+            examples=examples,
+            annotators=[],
+            labels=["k"],
+            response_example=[],
+            response_annotator=[],
+            mention_response=[],
+            mention_label=[],
+        ).attrs["seal"]
+
+    assert named(["ab", "c"]) != named(["a", "bc"])
+    assert named(["ab"]) != named(["a", "b"])
+
+
+def test_the_digest_is_the_same_on_every_machine() -> None:
+    table = build_table(
+        "single-label",
+        examples=["é", "7"],
+        annotators=["r"],
+        labels=["a"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0],
+        mention_label=[0],
+    )
+    assert table.attrs["seal"] == "1bb95588bd33bbb7ec229037cc612f14"
+
+
+@pytest.mark.parametrize(
+    ("given_", "got"),
+    [
+        ([1, 2], "a list"),
+        (xr.DataArray([1]), "a DataArray"),
+        (
+            xr.Dataset(),
+            "a Dataset without\n            response_example, response_annotator, mention_response, … (10 in\n"
+            "            all)",
+        ),
+    ],
+)
+def test_what_is_no_table_is_refused(given_: xr.Dataset, got: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_table(given_)
+    assert str(caught.value) == (
+        "error table-unknown: annotations: this is no annotation table\n"
+        f"  expected  an annotation table, sealed when it was built; got {got}\n"
+        "  do        plausibly.read_annotations(path), or\n"
+        "            plausibly.plugin.build_table(...)"
+    )
+
+
+def test_a_kind_that_is_not_read_is_refused(table: AnnotationTable) -> None:
+    check_table(table, frozenset({"mine", "yours"}))
+    with pytest.raises(InputError) as caught:
+        check_table(table, frozenset({"yours", "theirs"}), whose="votes.csv")
+    assert str(caught.value) == (
+        "error kind-unfit: votes.csv: the kind mine is not read here\n"
+        "  expected  theirs or yours; got mine\n"
+        "  do        an aggregator for mine: plausibly plugins list --kind aggregator"
+    )

@@ -1,0 +1,362 @@
+"""The annotation table: order, types, files, and what it says of itself."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import labelled_records as lr
+from plausibly.errors import InputError
+from plausibly.labelled import AnnotationTable, build_table, check_table, table_from_records
+from plausibly.labelled.build import Answer
+
+Engine = Literal["scipy", "netcdf4"]
+
+
+def single(answer: object) -> Answer:
+    return () if answer is None else ((str(answer), 1, 1.0),)
+
+
+def small(**changes: object) -> AnnotationTable:
+    columns: dict[str, object] = {
+        "examples": ["c1", "c2"],
+        "annotators": ["r"],
+        "labels": ["a", "b"],
+        "response_example": [0, 1],
+        "response_annotator": [0, -1],
+        "mention_response": [0, 1],
+        "mention_label": [1, 0],
+        **changes,
+    }
+    return build_table("single-label", **columns)  # type: ignore[arg-type]  # columns by name
+
+
+def test_types_and_attributes(table: AnnotationTable) -> None:
+    types = {str(name): str(table[name].dtype) for name in table.data_vars}
+    assert types == {
+        "response_example": "int32",
+        "response_annotator": "int32",
+        "response_weight": "float64",
+        "mention_response": "int32",
+        "mention_label": "int32",
+        "mention_block": "int16",
+        "mention_weight": "float64",
+        "response_seconds": "float64",
+        "mention_start": "int64",
+        "skill": "float64",
+        "page": "int64",
+    }
+    assert {d: table[d].dtype.kind for d in ("example", "label", "annotator")} == {
+        "example": "U",
+        "label": "U",
+        "annotator": "U",
+    }
+    assert table.attrs == {
+        "source": "a test",
+        "kind": "mine",
+        "unlisted": "excluded",
+        "labels_declared": 1,
+        "left_out": '{"unfinished": 3}',
+        "seal": table.attrs["seal"],
+    }
+
+
+@given(st.data())
+@settings(max_examples=30)
+def test_any_order_of_codes_makes_the_same_table(data: st.DataObject) -> None:
+    shape = [(0, 0), (0, 1), (1, 0), (2, 1), (2, 2)]  # each pair of codes once
+    mentions = [(0, 1, 1), (0, 0, 2), (1, 0, 1), (2, 2, 1), (3, 2, 1), (4, 1, 1), (4, 0, 1)]
+    responses = data.draw(st.permutations(range(5)))
+    order = data.draw(st.permutations(range(7)))
+    place = {old: new for new, old in enumerate(responses)}
+
+    def build(where: list[int], rows: list[int]) -> AnnotationTable:
+        return build_table(
+            "mine",
+            examples=["z", "y", "x"],
+            annotators=["p", "q", "r"],
+            labels=["a", "b", "c"],
+            response_example=[shape[i][0] for i in where],
+            response_annotator=[shape[i][1] for i in where],
+            mention_response=[place[mentions[k][0]] for k in rows],
+            mention_label=[mentions[k][1] for k in rows],
+            mention_block=[mentions[k][2] for k in rows],
+            variables={
+                "response_note": xr.Variable("response", [f"note {i}" for i in where]),
+                "mention_start": xr.Variable("mention", [10 * k for k in rows]),
+            },
+        )
+
+    shuffled = build(list(responses), list(order))
+    place = {i: i for i in range(5)}
+    xr.testing.assert_identical(shuffled, build(list(range(5)), list(range(7))))
+    assert shuffled["example"].values.tolist() == ["z", "y", "x"]  # names stay as given
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected", "got"),
+    [
+        ({"response_example": [0, 2]}, "0 to 1", "0 to 2"),
+        ({"response_annotator": [-2, 0]}, "-1 to 0", "-2 to 0"),
+        ({"mention_label": [-1, 0]}, "0 to 1", "-1 to 0"),
+        ({"mention_response": [0, 2]}, "0 to 1", "0 to 2"),
+        ({"mention_block": [0, 1]}, "1 to 32767", "0 to 1"),
+        ({"mention_block": [1, 40000]}, "1 to 32767", "1 to 40000"),
+        ({"mention_label": [0.0, 1.0]}, "one dim of integers", "1 of float64"),
+        ({"response_weight": [1.0, -1.0]}, "finite numbers, 0 or more", "-1.0 to 1.0"),
+        ({"mention_weight": [1.0, np.inf]}, "finite numbers, 0 or more", "1.0 to inf"),
+        ({"response_weight": [1.0]}, "2 values over response", "1"),
+        ({"mention_label": [0]}, "2 values over mention", "1"),
+        ({"unlisted": "below"}, "excluded or unknown", "below"),
+        (
+            {"variables": {"skill": xr.Variable("annotator", [1, 2])}},
+            "1 value over annotator",
+            "2",
+        ),
+    ],
+)
+def test_codes_out_of_range_are_refused(
+    changes: dict[str, object], expected: str, got: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        small(**changes)
+    assert (caught.value.name, caught.value.expected, caught.value.got) == (
+        "table-invalid",
+        expected,
+        got,
+    )
+    assert caught.value.what.startswith("the annotation table cannot be built: ")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"examples": [7, "7"]},
+            "error example-twice: the annotation table names 7 in rows 1 and 2\n"
+            "  expected  one row an example; got 1 row too many\n"
+            "  do        keep one, or give them names of their own",
+        ),
+        (
+            {"labels": ["a", "b", "a", "a", "b"]},
+            'error label-twice: the annotation table names "a" in columns 1 and 3, and 1\n'
+            "  other again\n"
+            "  expected  one column a label; got 3 columns too many\n"
+            "  do        keep one, or give them names of their own",
+        ),
+        (
+            {"annotators": ["", "r\0"]},
+            "error annotator-unnamed: the annotation table has 2 annotators without a usable\n"
+            "  name\n"
+            "  expected  text with at least one character, and no NUL; got none at place 1, 2\n"
+            "  do        name each annotator",
+        ),
+    ],
+)
+def test_names_that_cannot_be_told_apart_are_refused(
+    changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        small(**changes)
+    assert str(caught.value) == message
+
+
+def test_the_arrays_of_the_caller_stay_theirs() -> None:
+    given_: dict[str, NDArray[np.generic]] = {
+        "response_example": np.array([1, 0]),
+        "response_annotator": np.array([-1, 0], np.int32),
+        "mention_response": np.array([1, 0], np.int32),
+        "mention_label": np.array([0, 1], np.int32),
+        "mention_block": np.array([1, 1], np.int16),
+        "response_weight": np.array([2.0, 3.0]),
+    }
+    before = {name: values.copy() for name, values in given_.items()}
+    for values in given_.values():
+        values.flags.writeable = False
+    built = small(**given_)
+    for name, values in given_.items():
+        np.testing.assert_array_equal(values, before[name])
+        assert not np.shares_memory(values, built[name].values)
+    assert built["response_weight"].values.tolist() == [3.0, 2.0]
+
+
+@pytest.mark.parametrize("engine", ["scipy", "netcdf4"])
+def test_a_table_survives_a_file(table: AnnotationTable, tmp_path: Path, engine: Engine) -> None:
+    path = tmp_path / "table.nc"
+    table.drop_vars("mention_start").to_netcdf(path, engine=engine)
+    with xr.open_dataset(path, engine=engine) as opened:
+        read = opened.load()
+    assert check_table(read) is read
+    for name in ("response_example", "mention_label", "mention_block", "response_seconds"):
+        assert read[name].dtype == table[name].dtype
+        np.testing.assert_array_equal(read[name].values, table[name].values)
+    assert read["patient"].values.tolist() == ["x", "y", "x"]
+
+
+@pytest.mark.parametrize("engine", ["scipy", "netcdf4"])
+def test_a_table_without_known_annotators_or_answers_survives_a_file(
+    tmp_path: Path, engine: Engine
+) -> None:
+    empty = small(annotators=[], response_annotator=[-1, -1], mention_response=[], mention_label=[])
+    empty.to_netcdf(tmp_path / "table.nc", engine=engine)
+    with xr.open_dataset(tmp_path / "table.nc", engine=engine) as opened:
+        assert check_table(opened.load()).sizes["annotator"] == 0
+
+
+def test_a_table_survives_pickling_and_copies(table: AnnotationTable) -> None:
+    for other in (pickle.loads(pickle.dumps(table)), table.copy(deep=True)):
+        assert type(other) is AnnotationTable
+        check_table(other)
+        xr.testing.assert_identical(other, table)
+
+
+@given(lr.records(lr.single_labels))
+def test_records_come_back_as_they_were(records: lr.Records) -> None:
+    built = table_from_records("single-label", records, None, single)
+    example, annotator, label = (built[d].values for d in ("example", "annotator", "label"))
+    names = [*annotator, None]  # code -1 looks at the end
+    back = [
+        (example[e], names[q], label[k])
+        for e, q, k in zip(
+            built["response_example"].values,
+            built["response_annotator"].values,
+            built["mention_label"].values,
+            strict=True,
+        )
+    ]
+    assert sorted(map(repr, back)) == sorted(
+        repr((np.str_(e), q if q is None else np.str_(q), np.str_(k))) for e, q, k in records
+    )
+    assert [*example, *annotator, *label] == [*sorted(example), *sorted(annotator), *sorted(label)]
+
+
+def test_declared_labels_keep_their_order_and_derived_ones_are_sorted() -> None:
+    records: lr.Records = [("e", "r", "b"), ("e", "q", "a")]
+    declared = table_from_records("single-label", records, ["z", "b", "a"], single)
+    assert declared["label"].values.tolist() == ["z", "b", "a"]
+    assert declared.attrs["labels_declared"] == 1
+    derived = table_from_records("single-label", records, None, single)
+    assert derived["label"].values.tolist() == ["a", "b"]
+    assert derived.attrs["labels_declared"] == 0
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        (
+            [("e", "r", "a"), ("e", "r")],
+            "error record-invalid: annotations: record 2 cannot be read\n"
+            "  expected  (example, annotator, answer); got ('e', 'r')\n"
+            "  do        mend or drop that record",
+        ),
+        (
+            [(None, "r", "a")],
+            "error record-invalid: annotations: record 1 cannot be read\n"
+            "  expected  the name of an example; got None\n"
+            "  do        mend or drop that record",
+        ),
+        (
+            [("e", "r", None), ("f", "r", None)],
+            "error annotations-empty: annotations name no label\n"
+            "  expected  an answer that names a label, or declared labels; got 2 empty\n"
+            "            answers\n"
+            "  do        labels=[...], or look at what the file holds",
+        ),
+    ],
+)
+def test_records_that_cannot_be_read_are_named(records: list[object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        table_from_records("single-label", records, None, single)  # type: ignore[arg-type]  # the point
+    assert str(caught.value) == message
+
+
+def test_declared_labels_must_differ() -> None:
+    with pytest.raises(InputError, match=r'the declared labels name "a" in columns 1 and 2'):
+        table_from_records("single-label", [("e", "r", "a")], ["a", "a"], single)
+
+
+def test_summary_of_a_full_table() -> None:
+    records: lr.Records = [(f"e{i}", f"r{q}", "a") for i in range(1000) for q in range(3)]
+    records += [(f"e{i}", "r9", "b") for i in range(410)]
+    records += [("e0", f"s{q}", None) for q in range(214)]
+    table = table_from_records(
+        "single-label", records, ["a", "b", "c"], single, left_out={"unfinished": 61}
+    )
+    assert repr(table) == (
+        "annotations  1,000 examples, 218 annotators, 3,410 responses (3 to 4 each), 3 labels\n"
+        "  single-label; 41 % of examples disputed; not counted: 214 skipped, 61 unfinished"
+    )
+
+
+@pytest.mark.parametrize(
+    ("records", "first"),
+    [
+        ([("e", "r", "a")], "1 example, 1 annotator, 1 response (1 each), 1 label seen"),
+        ([("e", None, "a")], "1 example, annotators unknown, 1 response (1 each), 1 label seen"),
+        (
+            [("e", None, "a"), ("e", "r", "a"), ("f", "r", None)],
+            "2 examples, 1 annotator and unknown ones, 2 responses (0 to 2 each), 1 label seen",
+        ),
+    ],
+)
+def test_summary_of_small_tables(records: lr.Records, first: str) -> None:
+    built = table_from_records("single-label", records, None, single)
+    assert repr(built).splitlines()[0] == f"annotations  {first}"
+
+
+def test_summary_of_weights_and_of_no_answer(table: AnnotationTable) -> None:
+    assert repr(table) == (
+        "annotations  3 examples, 3 annotators and unknown ones, 6 responses (1 to 3 each), "
+        "3 labels\n  mine; 67 % of examples disputed; not counted: 1 skipped, 3 unfinished"
+    )
+    halved = small(response_weight=[0.5, 0.75])
+    assert "1.2 responses (0.5 to 0.8 each)" in repr(halved)
+    assert repr(small(mention_response=[], mention_label=[])) == (
+        "annotations  2 examples, 1 annotator and unknown ones, 0 responses (0 each), 2 labels\n"
+        "  single-label; not counted: 2 skipped"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "disputed"),
+    [
+        ([("a", 1, 1.0), ("b", 2, 1.0)], [("a", 1, 1.0), ("b", 2, 1.0)], "0 %"),
+        ([("a", 1, 1.0), ("b", 2, 1.0)], [("a", 2, 1.0), ("b", 1, 1.0)], "100 %"),
+        ([("a", 1, 1.0)], [("a", 1, 1.0), ("b", 2, 1.0)], "100 %"),
+        ([("a", 1, 0.5), ("b", 1, 0.5)], [("a", 1, 0.5), ("b", 1, 0.25)], "100 %"),
+        ([("a", 1, 1.0)], [], "0 %"),
+    ],
+)
+def test_disputed_means_two_responses_that_differ(
+    first: list[tuple[str, int, float]], second: list[tuple[str, int, float]], disputed: str
+) -> None:
+    def parse(answer: object) -> Answer:
+        assert isinstance(answer, list)
+        return tuple(answer)
+
+    built = table_from_records(
+        "mine", [("e", "p", first), ("e", "q", second)], None, parse, blocks=True, weights=True
+    )
+    assert f"{disputed} of examples disputed" in repr(built)
+
+
+def test_html_is_escaped_and_keeps_the_variables() -> None:
+    page = small(left_out={"<b>": 2})._repr_html_()
+    assert "<pre>annotations  2 examples" in page
+    assert "2 &lt;b&gt;" in page
+    assert "response_example" in page
+
+
+def test_left_out_is_json() -> None:
+    assert json.loads(str(small(left_out={"drafts": np.int64(2)}).attrs["left_out"])) == {
+        "drafts": 2
+    }
