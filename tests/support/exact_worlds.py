@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -44,12 +45,12 @@ class World:
         return [str(name) for name in self.predictions["example"].values]
 
 
-def table(values: Floats, names: list[str], labels: list[str]) -> xr.DataArray:
+def table(values: Floats, names: Sequence[str], labels: Sequence[str]) -> xr.DataArray:
     """Return scores of any scale as predictions."""
     return xr.DataArray(
         values,
         dims=("example", "label"),
-        coords={"example": names, "label": labels},
+        coords={"example": list(names), "label": list(labels)},
         attrs={"scale": "any"},
     )
 
