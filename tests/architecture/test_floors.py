@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from arch_imports import Floor, Import, asked_for, floors, imports_of, modules
 
 PROJECT = Path(__file__).resolve().parents[2]
 MODULES = modules(PROJECT)
-FLOORS = floors((PROJECT / "docs" / "architecture.md").read_text("utf-8"))
+PAGE = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
+FLOORS = floors(PAGE)
 FRAMEWORK = sorted(name for name in MODULES if name.split(".")[0] == "plausibly")
 BUILTINS = sorted(name for name in MODULES if name.split(".")[0] == "plausibly_builtins")
 FACES = {"plausibly": "__init__", "plausibly.plugin": "plugin"}
@@ -41,6 +43,12 @@ def test_the_page_lists_every_module_once_and_no_other() -> None:
     listed = [name for floor in FLOORS for name in floor.modules]
     assert sorted(listed) == sorted({room(module) for module in FRAMEWORK})
     assert [floor.number for floor in FLOORS] == list(range(6))
+
+
+def test_modules_that_the_page_names_exist() -> None:
+    named = re.findall(r"`(plausibly(?:_builtins)?(?:\.\w+)+)`", PAGE)
+    assert named
+    assert not set(named) - set(MODULES)
 
 
 def test_a_module_imports_from_its_floor_or_lower() -> None:
