@@ -49,7 +49,7 @@ def test_an_imagined_infinity_of_draws_is_the_expected_calibration() -> None:
     """Draws in exact proportion to the plausibilities give the expected p-value at once."""
     random = Random(2)
     for _ in range(40):
-        bag = random_bag(random, size=4, labels=3, parts=4, values=4)
+        bag = random_bag(random, size=4, labels=3, values=4, annotators=(3, 4))
         labels = [
             [k for k in range(3) for _ in range(int(12 * masses[k]))] for masses in bag.masses
         ]
@@ -108,14 +108,16 @@ def test_drawn_rules_are_valid_on_every_bag(rule: str) -> None:
     random = Random(4)
     for size, labels, m in [(2, 3, 3), (3, 2, 3), (3, 3, 2), (4, 2, 2), (6, 2, 1)]:
         for _ in range(3):
-            bag = random_bag(random, size, labels, parts=3, values=4)
+            bag = random_bag(random, size, labels, values=4)
             assert excess(law_of(bag, oracle_p(Rule(rule)), m)) <= 0
 
 
 def test_expected_is_valid_on_every_bag() -> None:
     random = Random(5)
     for _ in range(300):
-        bag = random_bag(random, random.randint(2, 6), random.randint(1, 4), parts=4, values=5)
+        bag = random_bag(
+            random, random.randint(2, 6), random.randint(1, 4), values=5, annotators=(3, 4)
+        )
         law = law_of(bag, oracle_p(AVERAGE), None)
         assert excess(law) <= 0
         assert excess(law_of(bag, oracle_p(Rule("twice-average")), None), Fraction(1, 2)) <= 0
@@ -125,7 +127,7 @@ def test_held_out_rank_is_valid_over_random_roles() -> None:
     random = Random(6)
     for size, held, m in [(4, 1, 2), (5, 2, 1), (5, 2, None), (5, 3, None)]:
         for _ in range(3):
-            bag = random_bag(random, size, labels=2, parts=3, values=4)
+            bag = random_bag(random, size, labels=2, values=4)
             assert excess(law_of(bag, oracle_p(Rule("held-out-rank")), m, held)) <= 0
 
 
@@ -134,7 +136,7 @@ def test_votes_do_not_cover_what_experts_say() -> None:
     random = Random(7)
     worst = Fraction(-1)
     for _ in range(60):
-        bag = random_bag(random, size=5, labels=2, parts=3, values=5)
+        bag = random_bag(random, size=5, labels=2, values=5)
         voted: Law = {}
         said: Law = {}
         for test, (chance, calibration, score) in enumerate(voted_outcomes(bag)):
@@ -145,4 +147,4 @@ def test_votes_do_not_cover_what_experts_say() -> None:
                 said[p] = said.get(p, Fraction(0)) + chance * mass
         assert excess(voted) <= 0
         worst = max(worst, excess(said))
-    assert worst > Fraction(1, 10)
+    assert worst >= Fraction(1, 10)

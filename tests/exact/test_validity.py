@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 import plausibly
 from exact_pairs import PAIRS, Pair
 from exact_worlds import table
+from plausibly.arrays import Hashes
+from plausibly.keys import Keys
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -93,7 +95,7 @@ def least(values: NDArray[np.float64]) -> float:
 @pytest.mark.parametrize("n", [10, 50, 200])
 @pytest.mark.parametrize("pair", CLAIMING, ids=str)
 def test_aggregated_coverage_is_kept(pair: Pair, n: int, ties: bool) -> None:
-    aggregated, _ = coverages(pair, n, runs=40, ties=ties)
+    aggregated, _ = coverages(pair, n, runs=25, ties=ties)
     assert least(aggregated) >= 0.9
 
 
@@ -120,3 +122,32 @@ def test_pac_holds_for_nearly_every_calibration() -> None:
     aggregated, _ = coverages(pair, n=200, runs=80, ties=False, test=2000)
     short = float((aggregated < 0.9).mean())
     assert short <= 0.2 + MARGIN * np.sqrt(0.2 * 0.8 / 80)
+
+
+def share_missed(seeds: range) -> float:
+    """Return how often one more example's drawn label is missed, of 100 examples of even odds."""
+    names = [f"case {i}" for i in range(99)]
+    scores = np.column_stack([np.linspace(0.6, 0.9, 99), np.linspace(0.1, 0.4, 99)])
+    votes = np.ones((99, 2), dtype=np.int64)
+    lam = xr.DataArray(
+        votes / 2, dims=("example", "label"), coords={"example": names, "label": ["a", "b"]}
+    )
+    missed = []
+    for seed in seeds:
+        predictor = plausibly.calibrate(
+            table(scores, names, ["a", "b"]), lam, calibrator="monte-carlo", draws=1, seed=seed
+        )
+        missed.append(1 - predictor.predict_array(scores, ALPHA).mean())
+    return float(np.mean(missed))
+
+
+def test_draws_of_different_examples_are_independent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one uniform for all examples the same calibration misses far more than alpha."""
+    assert share_missed(range(60)) < 0.11
+    uniform = Keys.uniform
+
+    def shared(self: Keys, hashes: Hashes, count: int = 1) -> NDArray[np.float64]:
+        return np.repeat(uniform(self, hashes[:1], count), len(hashes), axis=0)
+
+    monkeypatch.setattr(Keys, "uniform", shared)
+    assert share_missed(range(60)) > 0.2

@@ -58,8 +58,10 @@ Law = dict[Fraction, Fraction]
 """Probability of each p-value."""
 
 
-def random_bag(random: Random, size: int, labels: int, parts: int, values: int) -> Bag:
-    """Return a bag with scores in 0..values-1 and plausibilities in multiples of 1/parts.
+def random_bag(
+    random: Random, size: int, labels: int, values: int, annotators: Sequence[int] = (2, 3)
+) -> Bag:
+    """Return a bag with scores in 0..values-1, and shares of one of so many votes.
 
     One bag in five is one-hot: there draws and votes agree, and ties are heaviest.
     """
@@ -67,7 +69,8 @@ def random_bag(random: Random, size: int, labels: int, parts: int, values: int) 
     scores, masses = [], []
     for _ in range(size):
         scores.append(tuple(random.randrange(values) for _ in range(labels)))
-        votes = [random.randrange(labels) for _ in range(1 if one_hot else parts)]
+        count = 1 if one_hot else random.choice(annotators)
+        votes = [random.randrange(labels) for _ in range(count)]
         masses.append(tuple(Fraction(votes.count(k), len(votes)) for k in range(labels)))
     return Bag(tuple(scores), tuple(masses))
 

@@ -77,8 +77,8 @@ def vote_answers() -> list[Answer]:
     answers: list[Answer] = []
     for _ in range(200):
         n = random.choice([9, 19, 29])
-        parts = random.choice([3, 5, 6, 7, 10])
-        bag = random_bag(random, n, labels=3, parts=parts, values=10**6)
+        votes = random.choice([3, 5, 6, 7, 10])
+        bag = random_bag(random, n, labels=3, values=10**6, annotators=[votes])
         calibration = expected(bag.scores, bag.masses)
         # The decision turns where about a tenth of the mass is reached.
         scores = [-inf, *calibration.atoms[: n // 2], inf]
@@ -104,7 +104,7 @@ def bags(shape: tuple[int, int, int], count: int) -> Iterator[Bag]:
     size, labels, seed = shape
     random = Random(seed)
     for _ in range(count):
-        yield random_bag(random, size, labels, parts=3, values=4)
+        yield random_bag(random, size, labels, values=4)
 
 
 def check_drawn(p_values: PValuesOf, level: Fraction = Fraction(1), count: int = 25) -> None:

@@ -9,6 +9,7 @@ from math import lcm
 import numpy as np
 
 from exact_bags import Bag, Outcome, PValuesOf, calibration_of
+from exact_checks import Keeps
 from exact_oracles import Calibration, Drawn, Rule
 from plausibly.arrays import Floats
 from plausibly.conformal.evidence import Replicates
@@ -17,9 +18,6 @@ from plausibly.conformal.pvalues import PValues
 from plausibly.conformal.threshold import threshold
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.registry import resolve
-
-DRAWN_RULES = ("average", "twice-average", "maximum", "ecdf", "held-out-rank", "pac")
-EXPECTED_RULES = tuple(name for name in DRAWN_RULES if name != "maximum")
 
 RECOVERED = 10**6
 """Denominators of the small bags are far below this, so a double tells its fraction."""
@@ -40,14 +38,17 @@ def pools_of(calibration: Calibration, dtype: type[np.floating] = np.float64) ->
     if isinstance(calibration, Drawn):
         return Pools(Replicates(scores=np.array(calibration.scores, dtype=dtype)))
     scores = np.array([[score for score, _ in calibration.weighted]], dtype=dtype)
-    one = lcm(*(mass.denominator for _, mass in calibration.weighted))
-    atoms = scores.shape[1]
+    atoms, n = scores.shape[1], calibration.n
+    row = np.arange(atoms) // (atoms // n)
+    # Each example has a denominator of its own, as examples with unlike numbers of votes do.
+    masses = np.array([mass for _, mass in calibration.weighted], dtype=object)
+    ones = [lcm(*(mass.denominator for mass in masses[row == i])) for i in range(n)]
     return Pools(
         Replicates(
             scores=scores,
-            units=np.array([int(mass * one) for _, mass in calibration.weighted]),
-            row=np.arange(atoms) // (atoms // calibration.n),
-            denominator=np.full(calibration.n, one),
+            units=np.array([int(mass * ones[i]) for mass, i in zip(masses, row, strict=True)]),
+            row=row,
+            denominator=np.array(ones),
             separate=False,
         )
     )
@@ -90,3 +91,38 @@ def product_p(rule: Rule) -> PValuesOf:
         return [recovered(float(p)) for p in values]
 
     return p_values_of
+
+
+def decide_by_p(
+    calibration: Calibration, alpha: Fraction, scores: Sequence[float]
+) -> Sequence[bool]:
+    """Return which scores the averaged p-value keeps."""
+    values = p_values(combiner(Rule("average")), pools_of(calibration), [], scores)
+    kept: list[bool] = (values > float(alpha)).tolist()
+    return kept
+
+
+def decide_by_threshold(
+    calibration: Calibration, alpha: Fraction, scores: Sequence[float]
+) -> Sequence[bool]:
+    """Return which scores reach the threshold."""
+    tau = threshold_of(combiner(Rule("average")), pools_of(calibration), [], alpha)
+    return [s >= tau for s in scores]
+
+
+def decide_promised(rule: Rule, pools: Pools) -> Keeps:
+    """Return decisions given held-out scores, by p-value and, where few are held out, by tau."""
+    built_in = combiner(rule)
+
+    def keeps(
+        held: Sequence[float], scores: Sequence[float], alphas: Sequence[Fraction]
+    ) -> list[list[bool]]:
+        values = p_values(built_in, pools, held, scores)
+        decisions: list[list[bool]] = [(values > float(alpha)).tolist() for alpha in alphas]
+        if len(held) < 4:
+            for alpha, kept in zip(alphas, decisions, strict=True):
+                tau = threshold_of(built_in, pools, held, alpha)
+                assert kept == [s >= tau for s in scores], (held, alpha)
+        return decisions
+
+    return keeps
