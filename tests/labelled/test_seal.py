@@ -193,7 +193,8 @@ def test_the_digest_is_the_same_on_every_machine() -> None:
         (xr.DataArray([1]), "a DataArray"),
         (
             xr.Dataset(),
-            "a Dataset without\n            response_example, response_annotator, mention_response, … (10 in\n"
+            "a Dataset without\n"
+            "            response_example, response_annotator, mention_response, … (10 in\n"
             "            all)",
         ),
     ],

@@ -58,9 +58,7 @@ def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
 def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what: str) -> InputError:
     lost = [dim for dim in wanted if dim not in array.dims]
     surplus = [str(dim) for dim in array.dims if dim not in wanted]
-    do = (
-        f"{what} need a dim for {listed(lost)}: {what}.expand_dims({lost[0]}=[...])" if lost else ""
-    )
+    do = f"{what}.expand_dims({lost[0]}=[...])" if lost else ""
     if lost and surplus:
         do = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
     elif surplus:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
-_MOST_NAMES = 100_000  # compared after tidying
+_MOST_NAMES = 20_000  # compared after tidying
 _MOST_CLOSE = 2_000  # compared letter by letter
 _MOST_TRIED = 5
 

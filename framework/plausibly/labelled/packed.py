@@ -137,7 +137,7 @@ def check_packed(packed: xr.Dataset) -> xr.Dataset:
         raise _invalid("the types differ", "weight as floats and label as integers")
     labels = packed.sizes[names.LABEL_NAME]
     filled = label >= 0
-    rising = label[:, 1:] > label[:, :-1]
+    rising = filled[:, :-1] & (label[:, 1:] > label[:, :-1])
     for bad, fault, expected in (
         ((label < names.NO_LABEL) | (label >= labels), "codes out of range", f"-1 to {labels - 1}"),
         (

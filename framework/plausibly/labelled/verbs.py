@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Set
 from typing import TypeAlias
 
 import numpy as np
@@ -41,7 +41,8 @@ def select(
     Returns
     -------
     AnnotationTable
-        With every variable of the table, a plugin's too.
+        With every variable of the table, a plugin's too; ``left_out`` still counts what the whole
+        table left out.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
         marked = set(name_texts(wanted.indexes[dim][wanted.values]))
         texts = [name for name in known if name in marked] + sorted(marked.difference(known))
     else:
-        values = np.asarray(list(wanted) if isinstance(wanted, Iterable) else [wanted])
+        values = np.asarray(list(wanted) if isinstance(wanted, (Iterator, Set)) else wanted)
         if values.dtype == np.bool_:
             return _marked(values, dim, len(known))
         texts = name_texts(values.tolist())

@@ -1,0 +1,244 @@
+"""Alignment by name, and the hint about the name that was probably meant."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.errors import InputError
+from plausibly.labelled import match_examples, match_labels
+from plausibly.labelled.left_out import read_left_out, with_left_out
+from plausibly.labelled.near import difference, near, near_pair
+
+
+def array(examples: list[str], labels: list[str]) -> xr.DataArray:
+    values = np.random.default_rng(len(examples)).random((len(examples), len(labels)))
+    return xr.DataArray(values, coords={"example": examples, "label": labels})
+
+
+def refused(here: list[str], there: list[str], **more: str) -> str:
+    with pytest.raises(InputError) as caught:
+        match_labels(
+            array(["e"], here),
+            there,
+            **{"whose": "predictions", "other": "annotations", **more},
+        )
+    return str(caught.value)
+
+
+@given(st.permutations(["a", "b", "c", "d"]))
+def test_labels_are_put_in_order_by_name(order: list[str]) -> None:
+    given_ = array(["x", "y"], ["a", "b", "c", "d"])
+    found = match_labels(given_, order, whose="here", other="there")
+    assert found["label"].values.tolist() == order
+    xr.testing.assert_identical(found, given_.sel(label=order))
+    assert found.values.flags["C_CONTIGUOUS"]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "message"),
+    [
+        (
+            ["a", "melanoma "],
+            ["a", "melanoma"],
+            "error labels-differ: predictions have a label that annotations lack\n"
+            '  expected  the same 2 names; got "melanoma " (a space at the end)\n'
+            '  do        --strip, or --rename "melanoma =melanoma"',
+        ),
+        (
+            ["a", "Melanoma"],
+            ["melanoma", "a"],
+            "error labels-differ: predictions have a label that annotations lack\n"
+            '  expected  the same 2 names; got "Melanoma" (capital letters)\n'
+            '  do        --rename "Melanoma=melanoma"',
+        ),
+        (
+            ["a", "mellanoma"],
+            ["a", "melanoma"],
+            "error labels-differ: predictions have a label that annotations lack\n"
+            '  expected  the same 2 names; got "mellanoma" and there "melanoma"\n'
+            '  do        --rename "mellanoma=melanoma"',
+        ),
+        (
+            ["a", "x", "y"],
+            ["a"],
+            "error labels-differ: predictions have 2 labels that annotations lack\n"
+            '  expected  the same 1 name; got "x", "y"\n'
+            "  do        declare every label where annotations are made: --labels,\n"
+            "            labels=[...]",
+        ),
+        (
+            ["a"],
+            ["a", "b"],
+            'error labels-differ: predictions lack the label "b"\n'
+            "  expected  the same 2 names; got 1 of them\n"
+            "  do        add a column for each; 0 where the model cannot give it",
+        ),
+        (
+            ["x", "y"],
+            ["b", "c", "d", "q", "r"],
+            "error labels-differ: predictions have 2 labels that annotations lack\n"
+            '  expected  the same 5 names; got "x", "y", without "b", "c", "d", … (5 in all)\n'
+            "  do        add a column for each; 0 where the model cannot give it",
+        ),
+    ],
+)
+def test_labels_that_differ(here: list[str], there: list[str], message: str) -> None:
+    assert refused(here, there) == message
+
+
+def test_the_predictor_has_its_own_message() -> None:
+    message = refused(
+        ["a", "b"],
+        ["a", "b", "fibrosis"],
+        whose="new.csv",
+        other="the predictor",
+        name="predictor-labels",
+        do="predict with the same model, or recalibrate for these 2",
+    )
+    assert message == (
+        'error predictor-labels: new.csv lacks the label "fibrosis"\n'
+        "  expected  the same 3 names; got 2 of them\n"
+        "  do        predict with the same model, or recalibrate for these 2"
+    )
+
+
+def test_labels_on_either_side_are_in_the_details() -> None:
+    with pytest.raises(InputError) as caught:
+        match_labels(array(["e"], ["a", "x"]), ["b", "a"], whose="here", other="there")
+    assert caught.value.details == {"only_here": ["x"], "only_there": ["b"]}
+
+
+@given(st.permutations(["a", "b", "c", "d"]), st.permutations(["a", "b", "c", "d"]))
+def test_examples_follow_the_predictions(one: list[str], other: list[str]) -> None:
+    predictions, plausibilities = array(one, ["k"]), array(other, ["k", "l"])
+    found, matched = match_examples(predictions, plausibilities)
+    assert found is predictions
+    xr.testing.assert_identical(matched, plausibilities.sel(example=one))
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "message"),
+    [
+        (
+            ["scan_0007", "b"],
+            ["scan_7", "b", "c"],
+            "error examples-differ: predictions lack 2 examples of plausibilities\n"
+            '  expected  equal names; got "scan_0007" here and "scan_7" there\n'
+            "  do        mend the names, or --only-common (only_common=True), which keeps 1",
+        ),
+        (
+            ["a", "b", "c", "d", "e"],
+            ["a"],
+            "error examples-differ: plausibilities lack 4 examples of predictions\n"
+            "  expected  equal names; got b, c, d, … (4 in all) only here\n"
+            "  do        mend the names, or --only-common (only_common=True), which keeps 1",
+        ),
+        (
+            ["a", "xx"],
+            ["a", "b", "c"],
+            "error examples-differ: predictions lack 2 examples of plausibilities\n"
+            "  expected  equal names; got b, c only there, xx only here\n"
+            "  do        mend the names, or --only-common (only_common=True), which keeps 1",
+        ),
+    ],
+)
+def test_examples_that_differ(here: list[str], there: list[str], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        match_examples(array(here, ["k"]), array(there, ["k"]))
+    assert str(caught.value) == message
+
+
+def test_only_common_keeps_what_both_have_and_counts_the_rest() -> None:
+    predictions = with_left_out(array(["x", "b", "a", "y"], ["k"]), {"bad rows": 3})
+    found, matched = match_examples(predictions, array(["a", "z", "b"], ["k"]), only_common=True)
+    assert found["example"].values.tolist() == matched["example"].values.tolist() == ["b", "a"]
+    assert read_left_out(found.attrs) == {"bad rows": 3, "not in plausibilities": 2}
+    assert read_left_out(matched.attrs) == {"not in predictions": 1}
+    assert read_left_out(predictions.attrs) == {"bad rows": 3}
+
+
+def test_only_common_with_one_side_complete() -> None:
+    found, matched = match_examples(
+        array(["b", "a"], ["k"]),
+        array(["a", "z", "b"], ["k"]),
+        only_common=True,
+        whose="cnn.parquet",
+        other="votes.csv",
+    )
+    assert found.attrs == {}
+    assert read_left_out(matched.attrs) == {"not in cnn.parquet": 1}
+    assert found["example"].values.tolist() == matched["example"].values.tolist()
+
+
+def test_nothing_in_common_is_refused_even_so() -> None:
+    with pytest.raises(InputError) as caught:
+        match_examples(
+            array(["p", "q"], ["k"]),
+            array(["a"], ["k"]),
+            only_common=True,
+            whose="cnn.parquet",
+            other="votes.csv",
+        )
+    assert str(caught.value) == (
+        "error examples-differ: cnn.parquet lacks 1 example of votes.csv\n"
+        "  expected  equal names; got a only there, p, q only here\n"
+        "  do        mend the names: none is in both"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("scan_0007", "scan_7"),
+        ("img/scan_7.png", "scan_7"),
+        ("Scan 7", "scan-7"),
+        (" a", "a"),
+        ("7.0", "7"),
+        ("e\u0301", "é"),
+        ("mellanoma", "melanoma"),
+    ],
+)
+def test_near_names(name: str, other: str) -> None:
+    assert near(name, ["zzz", other]) == other
+    assert near_pair(["qqqq", name], ["zzz", other]) == (name, other)
+
+
+def test_names_that_are_not_near() -> None:
+    assert near("cat", ["dog", "horse"]) is None
+    assert near("cat", []) is None
+    assert near_pair([], ["a"]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "words"),
+    [
+        ("a ", "a", "a space at the end"),
+        ("a", " a", "a space at the start"),
+        ("A", "a", "capital letters"),
+        ("e\u0301", "é", "the same letters, other Unicode"),
+        ("ab", "ac", ""),
+    ],
+)
+def test_differences_in_words(name: str, other: str, words: str) -> None:
+    assert difference(name, other) == words
+
+
+def test_hints_among_very_many_names_stay_cheap() -> None:
+    here = [f"left-{i}" for i in range(200_000)]
+    there = [f"right:{i:x}" for i in range(200_000)]
+    start = time.process_time()
+    near_pair(here, there)
+    assert time.process_time() - start < 5
+
+
+def test_left_out_counts() -> None:
+    once = with_left_out(array(["a"], ["k"]), {"skipped": 2, "none": 0})
+    assert once.attrs == {"left_out": '{"skipped": 2}'}
+    assert read_left_out(with_left_out(once, {"skipped": 3}).attrs) == {"skipped": 5}
+    assert with_left_out(array(["a"], ["k"]), {"none": 0}).attrs == {}

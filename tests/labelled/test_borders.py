@@ -1,0 +1,347 @@
+"""What crosses the border, in which form, and what each refusal says."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import ArrayLike, DTypeLike
+
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.labelled import check_plausibilities, check_predictions
+
+Check = Callable[..., xr.DataArray]
+BOTH = pytest.mark.parametrize(
+    ("check", "whose"),
+    [(check_predictions, "predictions"), (check_plausibilities, "plausibilities")],
+)
+
+
+def array(values: ArrayLike, **coords: object) -> xr.DataArray:
+    values = np.asarray(values)
+    names: dict[str, object] = {
+        "example": [f"c{i}" for i in range(values.shape[0])],
+        "label": [f"k{k}" for k in range(values.shape[1])],
+        **coords,
+    }
+    return xr.DataArray(values, dims=("example", "label"), coords=names)
+
+
+def refusal(check: Check, *args: object, **kwargs: object) -> str:
+    with pytest.raises(InputError) as caught:
+        check(*args, **kwargs)
+    assert caught.value.whose
+    return str(caught.value)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.float16, np.float64),
+        (np.longdouble, np.float64),
+        (np.int8, np.float64),
+        (np.uint32, np.float64),
+        (bool, np.float64),
+        (">f4", np.float32),
+        (">f8", np.float64),
+    ],
+)
+def test_types(check: Check, whose: str, given: DTypeLike, kept: DTypeLike) -> None:
+    found = check(array(np.eye(3).astype(given)))
+    assert found.dtype == np.dtype(kept)
+    assert found.dtype.isnative
+    assert found.values.tolist() == np.eye(3).tolist()
+
+
+@BOTH
+def test_dims_in_any_order_give_the_same_contiguous_rows(check: Check, whose: str) -> None:
+    values = np.random.default_rng(0).dirichlet(np.ones(7), size=9)
+    straight = array(values)
+    for other in (straight.transpose(), straight.copy(data=np.asfortranarray(values))):
+        found = check(other)
+        assert found.dims == ("example", "label")
+        assert found.values.flags["C_CONTIGUOUS"]
+        xr.testing.assert_identical(found, check(straight))
+
+
+@BOTH
+def test_the_array_of_the_caller_stays_theirs(check: Check, whose: str) -> None:
+    given = array(np.full((3, 4), 0.25), example=[3, 1, 2])
+    given.values.flags.writeable = False
+    before = given.copy(deep=True)
+    found = check(given)
+    xr.testing.assert_identical(given, before)
+    assert given["example"].dtype.kind == "i"
+    assert found["example"].values.tolist() == ["3", "1", "2"]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "labels", [[7, 8], ["7", "8"], np.array(["7", "8"], object), np.array([b"7", b"8"])]
+)
+def test_names_become_text(check: Check, whose: str, labels: object) -> None:
+    found = check(array([[0.5, 0.5]], label=labels))
+    assert found["label"].values.tolist() == ["7", "8"]
+    assert found["label"].dtype.kind == "U"
+
+
+@BOTH
+def test_other_coordinates_stay(check: Check, whose: str) -> None:
+    given = array([[0.5, 0.5]]).assign_coords(patient=("example", [4]), risk=("label", [0, 2]))
+    found = check(given.assign_attrs(left_out='{"x": 1}'))
+    assert found["patient"].values.tolist() == [4]
+    assert found["risk"].values.tolist() == [0, 2]
+    assert found.attrs["left_out"] == '{"x": 1}'
+
+
+@BOTH
+def test_a_bare_array_is_refused(check: Check, whose: str) -> None:
+    message = " ".join(refusal(check, np.eye(2)).split())  # wrapped at another word each
+    assert message == (
+        f"error {whose}-unlabelled: {whose}: ndarray has no names for its rows and columns "
+        "expected a DataArray with the dims example and label; got ndarray "
+        'do xarray.DataArray(values, dims=("example", "label"), '
+        'coords={"example": ids, "label": labels})'
+    )
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("change", "has", "got", "do"),
+    [
+        (
+            lambda a: a.rename(label="class"),
+            "example, class",
+            "no label",
+            '{whose}.rename({{"class": "label"}})',
+        ),
+        (
+            lambda a: a.expand_dims("augmentation"),
+            "augmentation, example, label",
+            "augmentation besides",
+            "take one entry of each other dim: {whose}.isel(augmentation=0)",
+        ),
+        (
+            lambda a: a.isel(example=0, drop=True),
+            "label",
+            "no example",
+            "{whose}.expand_dims(example=[...])",
+        ),
+    ],
+)
+def test_other_dims_are_refused(
+    check: Check,
+    whose: str,
+    change: Callable[[xr.DataArray], xr.DataArray],
+    has: str,
+    got: str,
+    do: str,
+) -> None:
+    with pytest.raises(InputError) as caught:
+        check(change(array(np.eye(2))))
+    error = caught.value
+    assert (error.name, error.what) == ("dims-differ", f"{whose} have the dims {has}")
+    assert (error.got, error.do) == (got, do.format(whose=whose))
+
+
+@BOTH
+@pytest.mark.parametrize(("dim", "count"), [("example", "3 examples"), ("label", "2 labels")])
+def test_dims_without_names_are_refused(check: Check, whose: str, dim: str, count: str) -> None:
+    given = array(np.full((3, 2), 0.5)).drop_vars(dim)
+    assert refusal(check, given) == (
+        f"error {dim}s-unnamed: {whose} have {count} and no {dim} names\n"
+        "  expected  names in order; an order is never guessed\n"
+        f"  do        {whose}.assign_coords({dim}=[...])"
+    )
+
+
+@BOTH
+def test_names_that_repeat_are_refused(check: Check, whose: str) -> None:
+    given = array(np.full((5, 2), 0.5), example=["a", "b", "c", "b", 5])
+    assert refusal(check, given, whose="cnn.parquet") == (
+        "error example-twice: cnn.parquet names b in rows 2 and 4\n"
+        "  expected  one row an example; got 1 row too many\n"
+        "  do        keep one, or give them names of their own"
+    )
+    given = array(np.full((1, 2), 0.5), label=[1, "1"])
+    assert refusal(check, given).startswith(
+        f'error label-twice: {whose} name "1" in columns 1 and 2\n'
+    )
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("values", "got"), [(["a", "b"], "dtype <U1"), ([1j, 0], "dtype complex128")]
+)
+def test_what_is_no_number_is_refused(check: Check, whose: str, values: object, got: str) -> None:
+    assert refusal(check, array(np.array([values]))) == (
+        f"error numbers-expected: {whose}: the entries are not real numbers\n"
+        f"  expected  floats; got {got}\n"
+        f"  do        {whose}.astype(float)"
+    )
+
+
+@BOTH
+def test_nothing_is_refused(check: Check, whose: str) -> None:
+    assert refusal(check, array(np.zeros((0, 2)))) == (
+        f"error {whose}-empty: {whose}: there is nothing in it\n"
+        "  expected  one example and one label, or more; got 0 examples, 2 labels\n"
+        "  do        look at what was selected or read"
+    )
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_predictions_that_are_not_finite(bad: float) -> None:
+    values = np.full((9, 4), 0.25)
+    values[2:6, 1] = bad
+    values[2, 3] = np.nan
+    word = "NaN" if np.isnan(bad) else "NaN or infinite numbers"
+    with pytest.raises(InputError) as caught:
+        check_predictions(array(values), whose="cnn.parquet")
+    error = caught.value
+    assert error.name == "probabilities-not-finite"
+    assert error.what == f"cnn.parquet, {word} in 4 rows (c2, c3, c4, … (4 in all))"
+    assert error.got == f'5 {word} in "k1", "k3"'
+    assert error.do.startswith("predict these again, or --bad-rows drop")
+    assert error.details == {"examples": ["c2", "c3", "c4", "c5"], "labels": ["k1", "k3"]}
+    with pytest.raises(InputError, match="probabilities-not-finite"):
+        check_predictions(array(values), scale="any")
+
+
+def test_predictions_below_zero() -> None:
+    values = np.full((3, 2), 0.5)
+    values[0] = [-11.2, 9.7]
+    assert refusal(check_predictions, array(values), whose="cnn.parquet") == (
+        "error probabilities-negative: cnn.parquet: 1 of 3 rows below 0 (c0)\n"
+        "  expected  0 to 1; got -11.2 to 9.7, which look like logits\n"
+        '  do        --scale logit (scale="logit"), if they are'
+    )
+    values[0] = [-0.001, 1.001]
+    values[1] = [-0.5, 0.7]
+    assert "which look like logits" in refusal(check_predictions, array(values))
+    values[0] = [-0.001, 0.999]
+    assert refusal(check_predictions, array(values)) == (
+        "error probabilities-negative: predictions: 2 of 3 rows below 0 (c0, c1)\n"
+        "  expected  0 to 1; got -0.5 to 0.999\n"
+        '  do        mend these rows, or --bad-rows drop (bad_rows="drop")'
+    )
+
+
+def test_rows_that_do_not_sum_to_one() -> None:
+    values = np.full((3, 2), 0.5)
+    values[0, 0], values[2, 0] = 0.23, 0.48
+    assert refusal(check_predictions, array(values), whose="cnn.parquet") == (
+        "error rows-do-not-sum: cnn.parquet: 2 of 3 rows sum to 0.73 up to 0.98 (c0, c2)\n"
+        "  expected  1 within 0.01; is a label missing?\n"
+        "  do        add its column, --normalise (normalise=True), or --scale independent"
+    )
+    assert refusal(check_predictions, array(np.full((2, 2), 50.0))) == (
+        "error rows-do-not-sum: predictions: 2 of 2 rows sum to 100 (c0, c1)\n"
+        "  expected  1 within 0.01; are they percentages?\n"
+        "  do        --normalise (normalise=True)"
+    )
+    values[0, 0], values[2, 0] = 0.491, 0.509
+    check_predictions(array(values))
+
+
+def test_scales() -> None:
+    logits = array([[-3.0, 8.0], [1.0, 1.0]])
+    assert check_predictions(logits, scale="logit").attrs["scale"] == "logit"
+    assert check_predictions(logits.assign_attrs(scale="any")).attrs["scale"] == "any"
+    each = array([[0.9, 0.8], [0.0, 0.1]])
+    assert check_predictions(each, scale="independent").attrs["scale"] == "independent"
+    assert check_predictions(array(np.eye(2))).attrs["scale"] == "probability"
+    assert refusal(check_predictions, each + 0.2, scale="independent") == (
+        "error probabilities-above-one: predictions: 1 of 2 rows above 1 (c0)\n"
+        "  expected  0 to 1, one probability a label; got 0.2 to 1.1\n"
+        '  do        --scale any (scale="any"), if they are scores'
+    )
+    assert "probabilities-negative" in refusal(check_predictions, logits, scale="independent")
+    assert refusal(check_predictions, logits, scale="logits") == (
+        'error scale-unknown: predictions: no scale "logits"\n'
+        "  expected  probability | logit | independent | any\n"
+        "  do        --scale logit"
+    )
+
+
+def test_predictions_that_are_only_zero_and_one() -> None:
+    values = np.eye(3)[np.arange(1000) % 3]
+    values[:4] = 1 / 3
+    with pytest.warns(PlausiblyWarning) as caught:
+        check_predictions(array(values), whose="cnn.parquet")
+    assert str(caught[0].message) == (
+        "warning probabilities-hard: cnn.parquet, 99.6 % of rows are only 0 and 1\n"
+        "  expected  probabilities; labels tie scores: sets are one label or all\n"
+        "  do        save the softmax, not its argmax"
+    )
+    assert caught[0].filename == __file__
+    with pytest.warns(PlausiblyWarning, match="all of rows"):
+        check_predictions(array(values[4:]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_predictions(array(values[4:10]))  # too few to say
+        check_predictions(array(values[4:]), scale="any")
+        check_predictions(array(np.ones((100, 1))))  # one label is always 1
+
+
+def test_plausibilities_name_the_rows() -> None:
+    values = np.full((5, 2), 0.5)
+    values[1, 0] = 0.5 + 2e-6
+    values[3] = [0.2, 0.2]
+    assert refusal(check_plausibilities, array(values)) == (
+        "error plausibilities-do-not-sum: plausibilities: 2 of 5 rows sum to 0.4 up to 1\n"
+        "  (c1, c3)\n"
+        "  expected  1 within 1e-06\n"
+        '  do        mend these rows, or lam / lam.sum("label"), if they are weights'
+    )
+    values[3] = [-0.25, 1.25]
+    assert refusal(check_plausibilities, array(values), whose="lam.csv") == (
+        "error plausibilities-negative: lam.csv: 1 of 5 rows below 0 (c3)\n"
+        "  expected  0 to 1, each row a distribution over labels; got -0.25\n"
+        "  do        mend these rows"
+    )
+    values[3, 0] = np.nan
+    assert refusal(check_plausibilities, array(values)) == (
+        "error plausibilities-not-finite: plausibilities, NaN in 1 row (c3)\n"
+        '  expected  finite numbers; got 1 NaN in "k0"\n'
+        "  do        mend these rows"
+    )
+    within = np.full((1, 2), 0.5)
+    within[0, 0] += 9e-7
+    check_plausibilities(array(within))
+    check_plausibilities(array(np.full((1, 3), 1 / 3, np.float32)))
+
+
+def denominated(values: ArrayLike, total: object) -> xr.DataArray:
+    return array(values).assign_coords(denominator=("example", np.asarray(total)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_exact_denominator_stays(dtype: DTypeLike) -> None:
+    lam = np.array([[1 / 3, 2 / 3], [0.3, 0.7], [51 / 97, 46 / 97]]).astype(dtype)
+    found = check_plausibilities(denominated(lam, np.array([3, 10, 97], np.int32)))
+    assert found["denominator"].values.tolist() == [3, 10, 97]
+    assert found["denominator"].dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        denominated([[0.25, 0.75]], [2]),  # not whole
+        denominated([[0.5, 0.5]], [0]),
+        denominated([[0.5, 0.5]], [-2]),
+        denominated([[0.5, 0.5]], [2.0]),  # not an integer
+        array([[0.5, 0.5]]).assign_coords(denominator=2),
+        (denominated([[1.0, 0.0]], [1]) + denominated([[0.0, 1.0]], [1]))
+        / 2,  # arithmetic keeps it
+    ],
+)
+def test_a_denominator_that_does_not_hold_goes(given: xr.DataArray) -> None:
+    assert "denominator" in given.coords
+    assert "denominator" not in check_plausibilities(given).coords

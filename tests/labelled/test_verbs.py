@@ -1,0 +1,338 @@
+"""Cutting and joining tables: nothing is lost, nothing points at the wrong name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import labelled_records as lr
+from plausibly.errors import InputError
+from plausibly.labelled import (
+    AnnotationTable,
+    answered,
+    check_table,
+    concat,
+    select,
+    table_from_records,
+    to_frame,
+)
+from plausibly.labelled.build import Answer
+from plausibly.labelled.table import rebuilt
+
+
+def single(answer: object) -> Answer:
+    return () if answer is None else ((str(answer), 1, 1.0),)
+
+
+def ranked(answer: object) -> Answer:
+    assert isinstance(answer, list)
+    return tuple((label, rank, 1.0) for rank, block in enumerate(answer, 1) for label in block)
+
+
+def built(records: lr.Records, labels: list[str] | None = None) -> AnnotationTable:
+    return table_from_records("single-label", records, labels, single)
+
+
+def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
+    """All of a table's content as text, sorted: what must not change by going through verbs."""
+    frame = to_frame(table).astype(object)
+    return sorted(tuple(map(str, row)) for row in frame.itertuples(index=False))
+
+
+@given(lr.records(lr.rankings()), st.data())
+@settings(max_examples=40)
+def test_joining_what_was_cut_gives_it_back(records: lr.Records, data: st.DataObject) -> None:
+    whole = table_from_records("mine", records, lr.LABELS, ranked, blocks=True)
+    whole = select(whole)  # the same table again
+    examples = whole["example"].values.tolist()
+    side = data.draw(st.lists(st.integers(0, 2), min_size=len(examples), max_size=len(examples)))
+    parts = [
+        select(whole, example=[e for e, s in zip(examples, side, strict=True) if s == part])
+        for part in (2, 0, 1)
+    ]
+    xr.testing.assert_identical(concat(parts), whole)
+
+
+@given(lr.records(lr.single_labels, unknown=False), st.data())
+@settings(max_examples=40)
+def test_joining_by_annotator_gives_it_back(records: lr.Records, data: st.DataObject) -> None:
+    whole = built(records, lr.LABELS)
+    some = data.draw(st.lists(st.sampled_from(whole["annotator"].values.tolist()), unique=True))
+    others = [q for q in whole["annotator"].values.tolist() if q not in some]
+    parts = [select(whole, annotator=some), select(whole, annotator=others)]
+    xr.testing.assert_identical(concat(parts), whole)
+
+
+@given(lr.records(lr.single_labels), lr.records(lr.single_labels, unknown=False))
+@settings(max_examples=40)
+def test_responses_to_the_same_example_add(one: lr.Records, other: lr.Records) -> None:
+    other = [(e, f"{q}'", answer) for e, q, answer in other]
+    joined = concat([built(one, lr.LABELS), built(other, lr.LABELS)])
+    xr.testing.assert_identical(joined, built(one + other, lr.LABELS))
+
+
+def test_select_carries_every_variable(table: AnnotationTable) -> None:
+    part = select(table, example=["c3", "c1"])
+    assert part["example"].values.tolist() == ["c3", "c1"]
+    assert part["patient"].values.tolist() == ["x", "x"]
+    assert part["annotator"].values.tolist() == ["p", "q", "r"]
+    assert part["response_seconds"].values.tolist() == [5.0, 6.0, 1.0, 2.0]
+    assert part["response_weight"].values.tolist() == [0.5, 1.0, 1.0, 2.0]
+    assert part["mention_start"].values.tolist() == [15, 16, 10, 11, 12]
+    assert part["skill"].values.tolist() == [0.1, 0.2, 0.3]
+    assert int(part["page"]) == 7
+    assert part.attrs["source"] == "a test"
+    assert part.attrs["left_out"] == table.attrs["left_out"]
+    assert {"patient", "risk"} <= set(part.coords)
+    assert set(rows(part)) < set(rows(table))
+
+
+def test_select_by_annotator_keeps_examples_and_drops_unknown_ones(table: AnnotationTable) -> None:
+    part = select(table, annotator=["r", "q"])
+    assert part["example"].values.tolist() == ["c1", "c2", "c3"]
+    assert part["annotator"].values.tolist() == ["r", "q"]
+    assert part["skill"].values.tolist() == [0.3, 0.2]
+    assert part["response_seconds"].values.tolist() == [2.0, 4.0, 6.0]
+    assert part["response_annotator"].values.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ["c1", "c3"],
+        ("c1", "c3"),
+        np.array(["c1", "c3"]),
+        np.array([True, False, True]),
+        [True, False, True],
+        pd.Index(["c1", "c3"]),
+        pd.Series(["c1", "c3"], index=[5, 6]),
+        xr.DataArray(["c1", "c3"], dims="example"),
+        xr.DataArray([True, False, True], dims="example"),
+        # by name: another order, and an example that the mask does not know
+        xr.DataArray([True, True], coords={"example": ["c3", "c1"]}),
+        xr.DataArray([True, False, True], coords={"example": ["c3", "c2", "c1"]}),
+        (name for name in ("c1", "c3")),
+    ],
+)
+def test_ways_to_say_which(table: AnnotationTable, chosen: object) -> None:
+    part = select(table, example=chosen)
+    assert part["example"].values.tolist() == ["c1", "c3"]
+    check_table(part)
+
+
+def test_one_name_and_numbers_as_names() -> None:
+    table = built([(1, 7, "a"), (2, 8, "b")])
+    assert select(table, example=2)["example"].values.tolist() == ["2"]
+    assert select(table, example=[2, 1])["example"].values.tolist() == ["2", "1"]
+    assert select(table, annotator=np.int64(7)).sizes["response"] == 1
+    assert select(table, example=[]).sizes["response"] == 0
+
+
+def test_the_table_is_not_changed(table: AnnotationTable) -> None:
+    before = table.copy(deep=True)
+    for name in table.data_vars:
+        if table[name].ndim:
+            table[name].values.flags.writeable = False
+    select(table, example=["c3", "c1"], annotator=["p"])
+    concat([select(table, example="c1"), select(table, example=["c2", "c3"])])
+    to_frame(table)
+    xr.testing.assert_identical(table, before)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (
+            {"example": ["c1", "C3 ", "zz"]},
+            "error examples-unknown: annotations have no example C3  (and 1 name more)\n"
+            "  expected  names among 3 examples; got C3 , zz\n"
+            "  do        did you mean c3?",
+        ),
+        (
+            {"annotator": "nobody"},
+            "error annotators-unknown: annotations have no annotator nobody\n"
+            "  expected  names among 3 annotators; got nobody\n"
+            "  do        take them from ann.annotator.values",
+        ),
+        (
+            {"example": xr.DataArray([True], coords={"example": ["other"]})},
+            "error examples-unknown: annotations have no example other\n"
+            "  expected  names among 3 examples; got other\n"
+            "  do        take them from ann.example.values",
+        ),
+        (
+            {"example": ["c1", "c2", "c1"]},
+            "error example-twice: the selection names c1 in rows 1 and 3\n"
+            "  expected  one row an example; got 1 row too many\n"
+            "  do        keep one, or give them names of their own",
+        ),
+        (
+            {"example": [True, False]},
+            "error mask-length: the mask over example does not fit the annotations\n"
+            "  expected  one entry an example: 3; got 2\n"
+            "  do        name the examples instead, or use a DataArray with the coordinate\n"
+            "            example",
+        ),
+    ],
+)
+def test_what_cannot_be_selected_is_named(
+    table: AnnotationTable, how: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        select(table, **how)
+    assert str(caught.value) == message
+
+
+def test_answered_names_those_with_an_answer_that_counts() -> None:
+    table = built([("e", "r", "a"), ("f", "r", None), ("g", "r", "a"), ("g", "q", None)])
+    assert answered(table) == ["e", "g"]
+    assert answered(select(table, annotator="q")) == []
+    assert select(table, example=answered(table)).sizes["example"] == 2
+
+
+def test_labels_are_united_in_order_and_names_sorted() -> None:
+    one = built([("e9", "r", "b")], ["z", "b"])
+    other = built([("e10", "q", "a")], ["a", "z"])
+    joined = concat([one, other])
+    assert joined["label"].values.tolist() == ["z", "b", "a"]
+    assert joined["example"].values.tolist() == ["e10", "e9"]
+    assert joined["annotator"].values.tolist() == ["q", "r"]
+    assert rows(joined) == sorted(rows(one) + rows(other))
+    assert concat([one, built([("x", "r", "b")])]).attrs["labels_declared"] == 0
+
+
+def test_left_out_adds_up() -> None:
+    parts = [
+        table_from_records(
+            "single-label", [(e, "r", "a")], None, single, left_out={"drafts": 2, e: 1}
+        )
+        for e in ("x", "y")
+    ]
+    assert concat(parts).attrs["left_out"] == '{"drafts": 4, "x": 1, "y": 1}'
+
+
+def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) -> None:
+    plain = select(table, example="c2").drop_vars(
+        ["response_weight", "mention_block", "mention_weight"]
+    )
+    joined = concat([rebuilt(plain), select(table, example=["c1", "c3"])])
+    twice = table.attrs | {"left_out": '{"unfinished": 6}'}  # each part counts the whole
+    xr.testing.assert_identical(joined, table.assign_attrs(twice))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda t: t.drop_vars("skill"),
+            "error variable-missing: the variable skill cannot be joined: not every table has\n"
+            "  it, over the same dims",
+        ),
+        (
+            lambda t: t.assign(response_seconds=("mention", np.zeros(t.sizes["mention"]))),
+            "error variable-missing: the variable response_seconds cannot be joined: not\n"
+            "  every table has it, over the same dims",
+        ),
+        (
+            lambda t: t.assign(page=8),
+            "error variable-differs: the variable page cannot be joined: it is not the same\n"
+            "  in all tables",
+        ),
+        (
+            lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])),
+            "error variable-differs: the variable skill cannot be joined: it differs for\n"
+            "  annotator q",
+        ),
+    ],
+)
+def test_variables_that_cannot_be_joined(
+    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], message: str
+) -> None:
+    parts = [select(table, example=["c1", "c2"]), change(select(table, example="c3"))]
+    with pytest.raises(InputError) as caught:
+        concat(parts)
+    assert str(caught.value).startswith(message)
+    assert caught.value.do.startswith('mend it, or leave it out: ann.drop_vars("')
+
+
+def test_a_variable_over_two_named_dims_joins_only_where_equal(table: AnnotationTable) -> None:
+    wide = table.assign(bias=(("annotator", "label"), np.arange(9.0).reshape(3, 3)))
+    with pytest.raises(InputError, match=r"it has the dims\s+annotator, label"):
+        concat([select(wide, example="c1"), select(wide, example="c2")])
+
+
+def test_missing_values_of_variables_are_equal(table: AnnotationTable) -> None:
+    skill = ("annotator", [np.nan, 0.2, 0.3])
+    parts = [select(table, example=e).assign(skill=skill) for e in ("c1", "c2", "c3")]
+    assert np.isnan(concat(parts)["skill"].values[0])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "what"),
+    [
+        ("kind", "yours", "tables of kind mine and yours cannot be joined"),
+        ("unlisted", "unknown", "tables of unlisted excluded and unknown cannot be joined"),
+    ],
+)
+def test_tables_of_other_kinds_are_not_joined(
+    table: AnnotationTable, attribute: str, value: str, what: str
+) -> None:
+    parts = [
+        select(table, example="c1"),
+        select(table, example="c2").assign_attrs({attribute: value}),
+    ]
+    with pytest.raises(InputError, match="kinds-differ") as caught:
+        concat(parts)
+    assert caught.value.what == what
+
+
+def test_a_response_in_two_tables_is_refused() -> None:
+    one: lr.Records = [(e, "w", "a") for e in ("t1", "t2", "t3", "t4")]
+    other: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
+    with pytest.raises(InputError) as caught:
+        concat([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
+    assert str(caught.value) == (
+        "error response-twice: w answered 3 examples in two tables (t2, t3, t4)\n"
+        "  expected  one response an annotator and example; got 3 responses in more than\n"
+        "            one table\n"
+        "  do        keep one response an annotator and example"
+    )
+
+
+def test_nothing_to_join_is_refused() -> None:
+    with pytest.raises(InputError, match="there is no annotation table to join"):
+        concat([])
+
+
+def test_frame_of_a_table(table: AnnotationTable) -> None:
+    frame = to_frame(table)
+    assert frame.index.name == "response"
+    assert list(frame.columns) == [
+        "example",
+        "annotator",
+        "label",
+        "response_weight",
+        "mention_block",
+        "mention_weight",
+        "response_seconds",
+        "mention_start",
+    ]
+    assert frame.index.tolist() == [0, 0, 1, 2, 3, 4, 5, 5]
+    assert frame["example"].tolist() == ["c1", "c1", "c1", "c2", "c2", "c3", "c3", "c3"]
+    assert frame["label"].cat.categories.tolist() == ["z", "a", "m"]
+    assert frame["label"].isna().tolist() == [False] * 5 + [True, False, False]
+    assert frame["annotator"].isna().tolist() == [False] * 3 + [True] + [False] * 4
+    assert frame["mention_start"].tolist()[:5] == [10, 11, 12, 13, 14]
+    assert frame["response_weight"].tolist() == [1, 1, 2, 1, 1, 0.5, 1, 1]
+
+
+def test_frame_without_an_empty_answer_keeps_integers(table: AnnotationTable) -> None:
+    frame = to_frame(select(table, example=["c1", "c2"]))
+    assert frame["mention_block"].dtype == np.int16
+    assert frame["mention_start"].dtype == np.int64
