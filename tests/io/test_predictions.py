@@ -150,7 +150,8 @@ def test_coordinates_of_netcdf_files_stay(tmp_path: Path) -> None:
 def test_csv_numbers_are_read_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, values: list[list[float]]
 ) -> None:
-    rows = [["example", "a", "b"], *([f"x{i}", *row] for i, row in enumerate(values))]
+    rows: list[list[object]] = [["example", "a", "b"]]
+    rows += [[f"x{i}", *row] for i, row in enumerate(values)]
     path = written(tmp_path_factory.mktemp("bits"), "p.csv", csv_text(rows))
     assert plausibly.read_predictions(path, scale="any").values.tolist() == values
 

@@ -26,8 +26,13 @@ def csv_text(rows: Sequence[Sequence[object]], delimiter: str = ",", end: str = 
     """Return rows as RFC 4180 writes them."""
     file = io.StringIO(newline="")
     # The csv module quotes only the line ends that it writes itself.
-    rule = csv.QUOTE_ALL if any("\r" in str(f) for row in rows for f in row) else csv.QUOTE_MINIMAL
-    csv.writer(file, quoting=rule, delimiter=delimiter, lineterminator=end).writerows(rows)
+    bare = any("\r" in str(field) for row in rows for field in row)
+    csv.writer(
+        file,
+        quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL,
+        delimiter=delimiter,
+        lineterminator=end,
+    ).writerows(rows)
     return file.getvalue()
 
 

@@ -72,11 +72,14 @@ class _Found:
 
 def _named(reader: ComponentLike[Reader], options: dict[str, object]) -> _Found:
     component = registry.resolve(READER, reader, options)
+    return _Found(_name(component), component)
+
+
+def _name(component: Reader) -> str:
     try:
-        name = str(registry.describe(READER, component)["name"])
+        return str(registry.describe(READER, component)["name"])
     except ComponentError:  # an object of a class without a name here
-        name = type(component).__name__
-    return _Found(name, component)
+        return type(component).__name__
 
 
 def _recognised(path: Path, options: dict[str, object]) -> _Found:
@@ -100,11 +103,12 @@ def _candidates(options: dict[str, object]) -> tuple[list[_Found], dict[str, Com
     found: list[_Found] = []
     refused: dict[str, ComponentError] = {}
     for entry in registry.default().entries(READER):
-        name = entry.name if entry.source.builtin else entry.qualified
         try:
-            found.append(_Found(name, registry.resolve(READER, entry.qualified, options)))
+            component = registry.resolve(READER, entry.qualified, options)
         except ComponentError as reason:  # another reader's option, or a plugin that is broken
-            refused[name] = reason
+            refused[entry.name] = reason
+        else:
+            found.append(_Found(_name(component), component))
     return found, refused
 
 
@@ -160,7 +164,8 @@ def _unknown(path: Path, head: bytes, names: list[str]) -> InputError:
         got = f"text, first line {quoted(first if len(first) <= 40 else first[:39] + '…')}"
     elif rows:
         got = f"Parquet with {listed(rows[0])}"
-    if rows and (len(rows[0]) == len(NEEDED) or len(guessed(rows[0])) > 1):
+    marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
+    if rows and not marked_up and (len(rows[0]) == len(NEEDED) or len(guessed(rows[0])) > 1):
         do = f"--reader crowd-table {columns_hint(rows)}"
     return InputError(
         "format-unknown",

@@ -93,7 +93,7 @@ def read(path: Path, *, table: str) -> dict[str, object]:
     content = decode(files.contents(path, "sets"), path.name)
     try:
         facts = json.loads(content)
-    except ValueError as reason:
+    except (ValueError, RecursionError) as reason:
         line = getattr(reason, "lineno", 1)
         raise InputError(
             "json-broken",

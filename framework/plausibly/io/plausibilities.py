@@ -182,7 +182,21 @@ def _read_table(path: Path) -> tuple[xr.DataArray, Ints | None]:
     wrong = [total for total in digits if not (total.isdecimal() and int(total) < _INT64)]
     if wrong:
         raise _not_totals(path.name, f'"{wrong[0]}"')
-    return array, np.array([int(total) for total in digits], dtype=np.int64)
+    totals = np.array([int(total) for total in digits], dtype=np.int64)
+    return _as_single(array, totals), totals
+
+
+def _as_single(array: xr.DataArray, totals: Ints) -> xr.DataArray:
+    """Return float32 where the shares of totals were float32 when they were written.
+
+    Read as float64 they are near the shares, but not what a count over its total gives.
+    """
+    values = array.values
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        single = values.astype(np.float32)
+        shares = np.rint(values * totals[:, None]) / totals[:, None]
+    was_single = (single == values).all() and (shares != values).any()
+    return array.copy(data=single) if was_single else array
 
 
 def _not_totals(whose: str, got: str) -> InputError:

@@ -103,12 +103,14 @@ class CrowdTable:
         table.need(columns.values(), do=self._hint(table, absent))
         task, worker, label = (table.column(columns[role]) for role in _ROLES)
         if not len(table):
-            raise _no_rows(table)
+            raise _nothing(table, "a header and no rows")
         _check_tasks(table, task)
         skipped = {"", *self.missing}
         self._warn_like_missing(table, label, labels)
         if labels is not None:
             _check_declared(table, worker, label, labels, skipped)
+        elif skipped.issuperset(label):
+            raise _nothing(table, f"{several(len(table), 'empty answer')} and no declared labels")
         if "" in worker:
             _warn_unnamed(table, worker)
         if self.kind == "label-set":
@@ -179,12 +181,12 @@ class CrowdTable:
         )
 
 
-def _no_rows(table: TextTable) -> InputError:
+def _nothing(table: TextTable, got: str) -> InputError:
     return InputError(
-        "file-empty",
-        f"{table.whose} is empty",
+        "annotations-empty",
+        f"{table.whose} names no label",
         expected="one row a vote",
-        got="a header and no rows",
+        got=got,
         do="write it again, or name another file",
         whose=table.whose,
     )
@@ -267,8 +269,7 @@ def _check_once(table: TextTable, task: Sequence[str], worker: Sequence[str]) ->
         expected="one response an annotator and task",
         got=f"up to {counted(max(pairs.values()))}"
         + (f", also by {several(others, 'other')}" if others else ""),
-        do="keep one of them, or, if they are one answer, "
-        """--reader '{name = "crowd-table", kind = "label-set"}'""",
+        do="keep one of them; --kind label-set, if they are one answer",
         whose=table.whose,
         details={"annotators": again},
     )

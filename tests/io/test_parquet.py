@@ -1,0 +1,109 @@
+"""Parquet as a table of text."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from io_files import refusal, said, written
+from plausibly.errors import MissingExtra
+from plausibly.extras import require
+from plausibly.io.parquet import read_columns, text_table, write_columns
+from plausibly.io.text import first_rows, read_table
+
+
+def store(path: Path, **columns: object) -> Path:
+    pyarrow = require("pyarrow", extra="parquet", whose="tests")
+    parquet = require("pyarrow.parquet", extra="parquet", whose="tests")
+    parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def test_values_become_text(tmp_path: Path) -> None:
+    pyarrow = require("pyarrow", extra="parquet", whose="tests")
+    path = store(
+        tmp_path / "v.parquet",
+        text=["007", None, "NA"],
+        whole=[7, None, -1],
+        real=[0.5, 1.0, None],
+        truth=[True, None, False],
+        day=[datetime.date(2020, 1, 2), None, None],
+        code=pyarrow.array(["a", None, "a"]).dictionary_encode(),
+        number=pyarrow.array([1, 2, 1]).dictionary_encode(),
+        price=[Decimal("1.50"), None, Decimal("0.25")],
+    )
+    table = read_table(path, role="annotations")
+    assert dict(zip(table.header, table.columns, strict=True)) == {
+        "text": ["007", "", "NA"],
+        "whole": ["7", "", "-1"],
+        "real": ["0.5", "1.0", ""],
+        "truth": ["True", "", "False"],
+        "day": ["2020-01-02", "", ""],
+        "code": ["a", "", "a"],
+        "number": ["1", "2", "1"],
+        "price": ["1.50", "", "0.25"],
+    }
+    assert (table.place(1), table.places([0, 2])) == ("v.parquet row 2", "rows 1, 3")
+    assert first_rows(path, path.read_bytes()) == [table.header]
+
+
+def test_number_columns_keep_their_type(tmp_path: Path) -> None:
+    path = store(
+        tmp_path / "v.parquet",
+        half=np.array([0.5, 1], np.float16),
+        single=np.array([0.5, 1], np.float32),
+        whole=[1, None],
+        price=[Decimal("1.50"), None],
+    )
+    columns = {column.name: column.numbers() for column in read_columns(path, "predictions")}
+    kinds = {name: values.dtype.name for name, values in columns.items()}
+    assert kinds == {"half": "float16", "single": "float32", "whole": "float64", "price": "float64"}
+    np.testing.assert_array_equal(columns["whole"], [1, np.nan])
+    np.testing.assert_array_equal(columns["price"], [1.5, np.nan])
+
+
+def test_columns_of_lists_are_refused_only_where_they_are_needed(tmp_path: Path) -> None:
+    path = store(tmp_path / "v.parquet", task=["a"], label=[["x", "y"]], raw=[b"x"])
+    table = text_table(path, "annotations")
+    table.need(["task"], do="")
+    assert said(lambda: table.need(["task", "label"], do="")) == (
+        'error column-nested: v.parquet holds no plain values in column "label" '
+        "expected one text or number a row; got list<element: string> do write one row a value"
+    )
+    assert set(table.nested) == {"label", "raw"}
+
+
+def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:
+    write_columns(tmp_path / "v.parquet", ["a", "a"], [["x"], ["y"]])
+    assert text_table(tmp_path / "v.parquet", "sets", unique=False).columns == (["x"], ["y"])
+    assert refusal(lambda: read_table(tmp_path / "v.parquet", role="x")).name == "columns-repeat"
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    content = store(tmp_path / "v.parquet", a=["x"] * 100).read_bytes()
+    path = written(tmp_path, "cut.parquet", content[:50])
+    error = refusal(lambda: read_table(path, role="annotations"))
+    assert (error.name, error.what) == ("file-damaged", "cut.parquet is not a whole Parquet file")
+    assert error.do == "copy it again, or write it again"
+    assert first_rows(path, path.read_bytes()) == []
+
+
+def test_files_without_columns(tmp_path: Path) -> None:
+    error = refusal(lambda: text_table(store(tmp_path / "v.parquet"), "annotations"))
+    assert error.what == "v.parquet is empty"
+
+
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = store(tmp_path / "cnn.parquet", a=["x"])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert said(lambda: read_table(path, role="annotations")) == (
+        "error extra-missing: cnn.parquet needs pyarrow, which is not installed "
+        'expected the extra "parquet" do pip install "plausibly[parquet]"'
+    )
+    with pytest.raises(MissingExtra):
+        write_columns(tmp_path / "sets.parquet", ["a"], [["x"]])

@@ -1,0 +1,250 @@
+"""Prediction sets, and the promise beside them."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from io_files import refusal, result_or_refusal, said, warned, written
+from plausibly.io.sets import read_sets, write_sets
+
+ENDINGS = (".csv", ".parquet")
+GUARANTEES = json.dumps([{"alpha": "1/10", "level": "9/10"}])
+
+names = st.one_of(
+    st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6
+    ),
+    st.sampled_from(["example", "alpha", "size", "labels", "a | b", "NA", "007", ";", 'x"']),
+)
+
+
+@st.composite
+def prediction_sets(draw: st.DrawFn) -> xr.DataArray:
+    labels = draw(st.lists(names, min_size=1, max_size=4, unique=True))
+    examples = draw(st.lists(names, min_size=1, max_size=4, unique=True))
+    alphas = draw(st.lists(st.sampled_from([0.1, 0.05, 1 / 3, 1e-5]), min_size=1, unique=True))
+    size = len(labels) * len(examples) * len(alphas)
+    bits = draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    sets = xr.DataArray(
+        np.array(bits).reshape(len(examples), len(labels), len(alphas)),
+        dims=("example", "label", "alpha"),
+        coords={"example": examples, "label": labels, "alpha": alphas},
+        attrs={"guarantees": GUARANTEES, "fingerprint": "b1946ac9", "calibration_overlap": 2},
+    )
+    if len(alphas) == 1 and draw(st.booleans()):
+        return sets.isel(alpha=0)
+    return sets.transpose(*draw(st.permutations(["example", "label", "alpha"])))
+
+
+def simple(**more: object) -> xr.DataArray:
+    return xr.DataArray(
+        [[True, False], [True, True], [False, False]],
+        dims=("example", "label"),
+        coords={"example": ["a", "b", "c"], "label": ["neutral", "sad"], "alpha": 0.1},
+        attrs={"guarantees": GUARANTEES, "fingerprint": "b1946ac9", "calibration_overlap": 0}
+        | more,
+    )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@given(sets=prediction_sets())
+@settings(max_examples=40)
+def test_everything_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, sets: xr.DataArray
+) -> None:
+    path = tmp_path_factory.mktemp("sets") / f"sets{ending}"
+    before = sets.copy(deep=True)
+    write_sets(sets, path)
+    xr.testing.assert_identical(sets, before)
+    xr.testing.assert_identical(read_sets(path), sets)
+
+
+def test_what_stands_in_the_files(tmp_path: Path) -> None:
+    write_sets(simple(left_out='{"bad rows": 1}', seed=np.int64(3)), tmp_path / "sets.csv")
+    assert (tmp_path / "sets.csv").read_text() == (
+        "example,alpha,size,labels,neutral,sad\n"
+        "a,0.1,1,neutral,1,0\n"
+        "b,0.1,2,neutral | sad,1,1\n"
+        "c,0.1,0,,0,0\n"
+    )
+    facts = json.loads((tmp_path / "sets.json").read_text())
+    assert facts.pop("versions").keys() == {"plausibly", "numpy", "python"}
+    assert facts == {
+        "about": "what the prediction sets in the table of the same name promise",
+        "alphas": [0.1],
+        "dims": ["example", "label"],
+        "examples": 3,
+        "labels": ["neutral", "sad"],
+        "guarantees": [{"alpha": "1/10", "level": "9/10"}],
+        "fingerprint": "b1946ac9",
+        "calibration_overlap": 0,
+        "left_out": {"bad rows": 1},
+        "seed": 3,
+    }
+
+
+def test_the_versions_are_those_that_run(tmp_path: Path) -> None:
+    write_sets(simple(), tmp_path / "sets.csv")
+    versions = json.loads((tmp_path / "sets.json").read_text())["versions"]
+    assert versions["numpy"] == np.__version__
+    assert versions["python"] == platform.python_version()
+
+
+def test_names_that_clash_with_our_columns_are_told_by_position(tmp_path: Path) -> None:
+    sets = simple().assign_coords(label=["size", "example"])
+    for ending in ENDINGS:
+        write_sets(sets, tmp_path / f"sets{ending}")
+        xr.testing.assert_identical(read_sets(tmp_path / f"sets{ending}"), sets)
+
+
+# ---- without the promise
+
+
+def test_sets_without_their_json_promise_nothing(tmp_path: Path) -> None:
+    write_sets(simple(), tmp_path / "sets.csv")
+    (tmp_path / "sets.json").unlink()
+    assert warned(lambda: read_sets(tmp_path / "sets.csv")) == (
+        "warning guarantee-missing: sets.csv has no sets.json beside it "
+        "expected the guarantee that plausibly predict writes there; got sets that promise nothing "
+        "do put sets.json back beside it, or predict again"
+    )
+    with pytest.warns(UserWarning, match="guarantee-missing"):
+        read = read_sets(tmp_path / "sets.csv")
+    xr.testing.assert_identical(read, simple().drop_attrs())
+
+
+def test_several_alphas_without_json_are_a_dim(tmp_path: Path) -> None:
+    sets = xr.concat([simple(), simple().assign_coords(alpha=0.05)], "alpha")
+    write_sets(sets.transpose("example", "label", "alpha"), tmp_path / "sets.csv")
+    (tmp_path / "sets.json").unlink()
+    with pytest.warns(UserWarning, match="guarantee-missing"):
+        read = read_sets(tmp_path / "sets.csv")
+    assert read.dims == ("example", "label", "alpha")
+    assert read["alpha"].values.tolist() == [0.1, 0.05]
+
+
+def test_a_broken_json(tmp_path: Path) -> None:
+    write_sets(simple(), tmp_path / "sets.csv")
+    written(tmp_path, "sets.json", "{\n oops")
+    assert said(lambda: read_sets(tmp_path / "sets.csv")) == (
+        "error json-broken: sets.json line 2 is no JSON "
+        "expected what plausibly predict wrote beside sets.csv; "
+        "got Expecting property name enclosed in double quotes "
+        "do predict again, or remove it: the sets then promise nothing"
+    )
+    written(tmp_path, "sets.json", "[" * 100_000)
+    assert refusal(lambda: read_sets(tmp_path / "sets.csv")).name == "json-broken"
+    written(tmp_path, "sets.json", "[1]")
+    assert refusal(lambda: read_sets(tmp_path / "sets.csv")).got == "another form"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "got", "expected"),
+    [
+        ("labels", ["neutral", "happy"], "labels neutral, happy", "labels neutral, sad"),
+        ("alphas", [0.2], "alphas 0.2", "alphas 0.1"),
+        ("examples", 4, "examples 4", "examples 3"),
+    ],
+)
+def test_a_json_of_other_sets(
+    tmp_path: Path, key: str, value: object, got: str, expected: str
+) -> None:
+    write_sets(simple(), tmp_path / "sets.csv")
+    facts = json.loads((tmp_path / "sets.json").read_text())
+    written(tmp_path, "sets.json", json.dumps(facts | {key: value}))
+    assert said(lambda: read_sets(tmp_path / "sets.csv")) == (
+        f"error sets-mismatch: sets.json is not about sets.csv expected {expected}; got {got} "
+        "do keep both files of one prediction together, or predict again"
+    )
+
+
+# ---- what is no file of sets
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("task,worker,label\nt,w,a\n", "columns task, worker, label"),
+        ("example,alpha,size,labels\na,0.1,0,\n", "columns example, alpha, size, labels"),
+        ("example,alpha,size,labels,x\na,0.1,1,x,yes\n", '"yes" in a column of 0 and 1'),
+        ("example,alpha,size,labels,x\na,b,1,x,1\n", "an alpha that is no number"),
+        ("example,alpha,size,labels,x\na,1.5,1,x,1\n", "alpha 1.5 to 1.5"),
+        ("example,alpha,size,labels,x\na,nan,1,x,1\n", "alpha nan to nan"),
+        (
+            "example,alpha,size,labels,x\na,0.1,1,x,1\nb,0.2,1,x,1\n",
+            "rows that are not every example at every alpha, in order",
+        ),
+        (
+            "example,alpha,size,labels,x\na,0.1,1,x,1\na,0.1,1,x,1\n",
+            "rows that are not every example at every alpha, in order",
+        ),
+    ],
+)
+def test_tables_of_another_form(tmp_path: Path, text: str, got: str) -> None:
+    assert said(lambda: read_sets(written(tmp_path, "sets.csv", text))) == (
+        "error sets-unknown: sets.csv holds no prediction sets of ours "
+        "expected columns example, alpha, size, labels, then one of 0 and 1 a label; "
+        f"got {got} do plausibly predict PREDICTOR -p NEW --alpha 0.1 -o sets.csv"
+    )
+
+
+def test_tables_without_rows_or_with_names_that_repeat(tmp_path: Path) -> None:
+    header = "example,alpha,size,labels,x"
+    error = refusal(lambda: read_sets(written(tmp_path, "sets.csv", f"{header}\n")))
+    assert error.name == "file-empty"
+    path = written(tmp_path, "sets.csv", f"{header},x\na,0.1,1,x,1,0\n")
+    assert refusal(lambda: read_sets(path)).name == "label-twice"
+
+
+def test_arrays_that_are_no_sets(tmp_path: Path) -> None:
+    for wrong in (simple().astype(int), simple().drop_vars("alpha"), simple().isel(label=0)):
+        error = refusal(lambda array=wrong: write_sets(array, tmp_path / "sets.csv"))  # type: ignore[misc]  # bound now
+        assert error.what == "these are no prediction sets"
+    assert said(lambda: write_sets(simple().astype(int), tmp_path / "sets.csv")) == (
+        "error sets-unfit: these are no prediction sets "
+        "expected booleans over example and label, with a coordinate alpha; "
+        "got int64 over example, label do sets = predictor.predict(predictions, alpha)"
+    )
+    assert refusal(lambda: write_sets(simple(), tmp_path / "sets.json")).name == "ending-unknown"
+    assert not list(tmp_path.iterdir())
+
+
+def test_either_both_files_are_written_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_sets(simple(), "sets.csv")
+    old = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("plausibly.io.beside.write", fail)
+    changed = simple(fingerprint="00000000")
+    assert said(lambda: write_sets(~changed, "sets.csv")).endswith("is as it was")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == old
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@given(data=st.data())
+@settings(max_examples=30)
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_damaged_files_are_refused_by_name(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    write_sets(data.draw(prediction_sets()), folder / f"sets{ending}")
+    damaged = data.draw(st.sampled_from([f"sets{ending}", "sets.json"]))
+    content = bytearray((folder / damaged).read_bytes())
+    for _ in range(data.draw(st.integers(0, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    written(folder, damaged, bytes(content[: data.draw(st.integers(0, len(content)))]))
+    result_or_refusal(lambda: read_sets(folder / f"sets{ending}"), "sets.")
