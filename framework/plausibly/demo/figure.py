@@ -90,7 +90,9 @@ def draw(result: Result) -> Any:
     first.axvline(wanted, color=INK, linestyle="--", linewidth=1.2, zorder=1)
     first.set_title(f"wanted: {wanted:g}", x=_share_of(first, wanted), fontsize=10, color=INK)
     second.set_xlim(0, result.study.attrs["labels"] * 1.06)
-    drawn.legend(handles=_legend(), loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    drawn.legend(
+        handles=_legend(study), loc="outside lower center", ncols=4, frameon=False, fontsize=9
+    )
     nouns = result.subject.nouns
     halves = (
         f"{counted(study.sizes[SPLIT])} random {'half' if study.sizes[SPLIT] == 1 else 'halves'}"
@@ -109,8 +111,7 @@ def draw(result: Result) -> Any:
 def _draw_row(panel: Any, one: xr.Dataset, measure: str, form: str, row: int) -> None:
     """Draw a method: its splits as dots, their middle as a line, their mean as a mark."""
     values = one[measure].values
-    style = NOTHING if np.isnan(one["guaranteed_level"]) else GUARANTEED
-    style = VACUOUS if bool(one["vacuous"].all()) else style
+    style = _style(one)
     colour = style["markeredgecolor"] if style is VACUOUS else style["color"]
     panel.scatter(values, row + _jitter(values), s=9, color=colour, alpha=0.35, linewidths=0)
     low, high = np.percentile(values, _MIDDLE)
@@ -142,9 +143,10 @@ def _jitter(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (ranks.astype(np.float64) * _GOLDEN % 1.0 - 0.5) * 0.4
 
 
-def _legend() -> list[Any]:
-    """Return what says what marks, dots and lines are."""
+def _legend(study: xr.Dataset) -> list[Any]:
+    """Return what says what the marks that there are, dots and lines are."""
     lines = require("matplotlib.lines", extra="demo", whose="plausibly demo")
+    there = [_style(study.isel({METHOD: row})) for row in range(study.sizes[METHOD])]
     handles = [
         lines.Line2D([], [], linestyle="", label=f"mean, {text}", **style)
         for text, style in (
@@ -152,6 +154,14 @@ def _legend() -> list[Any]:
             ("guaranteed", GUARANTEED),
             ("guaranteed by every label", VACUOUS),
         )
+        if style in there
     ]
     middle = lines.Line2D([], [], color=INK, linewidth=2, label="middle 90 % of the splits (dots)")
     return [*handles, middle]
+
+
+def _style(one: xr.Dataset) -> dict[str, Any]:
+    """Return the mark of a method."""
+    if np.isnan(one["guaranteed_level"]):
+        return NOTHING
+    return VACUOUS if bool(one["vacuous"].all()) else GUARANTEED

@@ -1,0 +1,275 @@
+"""``plausibly demo`` as people, pipes and programs see it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli_world import Ran, run
+from plausibly.cli import demo
+from plausibly.demo import lidc
+
+SPLITS = 3
+TABLE = """\
+                             aggregated coverage   voted    set   guaranteed
+calibrated                      mean    spread  coverage   size  (aggregated)
+{rows}
+
+Aggregated coverage: the share of {share} that its set contains.
+"""
+VACUOUS = """\
+warning guarantee-vacuous: ecdf gives every label at alpha 0.1
+  expected  496 held-out examples or more; got {held}
+  do        combiner average (no split), or alpha .13
+"""
+TAIL = {
+    "nodules": """\
+written  out/: coverage.png sets.csv sets.json + data: votes.csv
+         probabilities.csv patients.csv
+next     plausibly calibrate -a out/votes.csv -p out/probabilities.csv \\
+           -o out/predictor.nc
+""",
+    "toy": """\
+written  out/: coverage.png sets.csv sets.json + data: plausibilities.csv
+         probabilities.csv
+next     plausibly calibrate --plausibilities out/plausibilities.csv \\
+           -p out/probabilities.csv -o out/predictor.nc
+""",
+}
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ran_demo(*words: str) -> Ran:
+    ran = run("demo", "--splits", str(SPLITS), "-o", "out", *words)
+    assert ran.code == 0, ran.err
+    assert "--json" in words or max(map(len, (ran.out + ran.err).splitlines())) <= 80
+    return ran
+
+
+def decimals(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def line(method: dict[str, Any]) -> str:  # Any: a method of the document
+    """Return a method's line of the table, from the document's numbers."""
+    promise = method["guarantee"]
+    level = {"9/10": ".90", "89991/100000": ".8999"}[promise["level"]]
+    if method["calibrator"] == "voted":
+        level = "nothing"
+    elif method["vacuous_splits"] == SPLITS:
+        level += ", vacuous"
+    mark = "✗" if method["calibrator"] == "voted" else " "
+    return (
+        f"{method['name']:<28}{decimals(method['aggregated_coverage']):>8} {mark}"
+        f"{decimals(method['spread']):>8}{decimals(method['voted_coverage']):>10}"
+        f"{method['set_size']:>7.2f}   {level}"
+    )
+
+
+def wrapped(title: str, text: str) -> str:
+    return textwrap.fill(
+        text,
+        80,
+        initial_indent=f"{title:<7}",
+        subsequent_indent=" " * 7,
+        break_on_hyphens=False,
+    )
+
+
+def meaning(document: dict[str, Any], said: str, everything: str, example: str) -> str:  # Any: JSON
+    """Return the sentence about votes, from the document's numbers."""
+    voted, expected = document["methods"][0], document["methods"][-1]
+    more = expected["set_size"] - voted["set_size"]
+    return (
+        f"Calibrated on votes, 90 % sets miss {percent(1 - voted['aggregated_coverage'])} of "
+        f"{said}; on {everything} they miss {percent(1 - expected['aggregated_coverage'])}, for "
+        f"{more:.1f} more labels a {example}."
+    )
+
+
+def test_the_whole_of_it_on_nodules() -> None:
+    found = ran_demo("--json").document
+    ran = ran_demo()
+    held = found["methods"][4]["guarantee"]["has"]
+    assert ran.err == VACUOUS.format(held=held)
+    patients = lidc.load_nodules().features.patient.to_series()
+    several = int((patients.value_counts() > 1).sum())
+    voted = meaning(found, "what radiologists said", "all ratings", "nodule")
+    condition = (
+        "Guaranteed: on average over new nodules, if nodules are exchangeable. "
+        f"{several} of 689 patients have several, which may be alike: no patient is on two sides, "
+        f"and with one nodule a patient expected covers {decimals(found['one_each'])}. The promise "
+        "is for the models of the folds: one refitted to all nodules is another, to be calibrated "
+        "on nodules that it has not seen."
+    )
+    assert ran.out == (
+        wrapped("data", found["about"])
+        + "\n"
+        + wrapped(
+            "study",
+            "logistic regression, out of fold by patient; 3 random halves by patient, alpha 0.1, "
+            "10 draws, seed 1",
+        )
+        + "\n\n"
+        + TABLE.format(rows="\n".join(map(line, found["methods"])), share="a nodule's ratings")
+        + textwrap.fill(f"{voted} Start with expected.", 80, break_on_hyphens=False)
+        + "\n"
+        + textwrap.fill(condition, 80, break_on_hyphens=False)
+        + "\n"
+        + TAIL["nodules"]
+    )
+
+
+def test_the_whole_of_it_on_the_toy() -> None:
+    found = ran_demo("--json", "--data", "toy").document
+    ran = ran_demo("--data", "toy")
+    assert ran.err == ""
+    voted, expected = found["methods"][0], found["methods"][-1]
+    told = (
+        f"{meaning(found, 'the posterior', 'all of it', 'point')} Of the true labels, which real "
+        f"data hide, they miss {percent(1 - voted['true_coverage'])} and "
+        f"{percent(1 - expected['true_coverage'])}. Start with expected."
+    )
+    condition = (
+        "Guaranteed: on average over new points, if points are exchangeable. Here they are: points "
+        "are drawn independently."
+    )
+    assert ran.out == (
+        wrapped("data", found["about"])
+        + "\n"
+        + wrapped(
+            "study",
+            "linear discriminant, fitted to 200 other points; 3 random halves, alpha 0.1, 10 "
+            "draws, seed 1",
+        )
+        + "\n\n"
+        + TABLE.format(rows="\n".join(map(line, found["methods"])), share="a point's posterior")
+        + textwrap.fill(told, 80, break_on_hyphens=False)
+        + "\n"
+        + textwrap.fill(condition, 80, break_on_hyphens=False)
+        + "\n"
+        + TAIL["toy"]
+    )
+
+
+@pytest.mark.parametrize("data", ["nodules", "toy"])
+def test_what_comes_next_works(data: str, in_a_folder: Path) -> None:
+    ran = ran_demo("--data", data)
+    typed = ran.out.partition("\nnext ")[2].replace("\\\n", " ")
+    words = shlex.split(typed)
+    assert words[0] == "plausibly"
+    following = run(*words[1:])
+    assert following.code == 0, following.err
+    assert "guarantee" in following.out
+    written = ran.out.partition("\nwritten ")[2].partition("\nnext ")[0].replace("data:", "")
+    names = [word for word in written.split() if "." in word]
+    assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "predictor.nc"}
+
+
+def test_programs_get_numbers() -> None:
+    found = ran_demo("--json", "--seed", "2").document
+    assert found["command"] == "demo"
+    assert (found["examples"], found["groups"], found["group"]) == (1378, 689, "patient")
+    assert (found["alpha"], found["splits"], found["seed"]) == (0.1, SPLITS, 2)
+    assert [warning["name"] for warning in found["warnings"]] == ["guarantee-vacuous"]
+    assert found["methods"][1]["draws"] == 10
+    assert found["methods"][0]["true_coverage"] is None
+    assert found["next"] == (
+        "plausibly calibrate -a out/votes.csv -p out/probabilities.csv -o out/predictor.nc"
+    )
+    assert all((Path(found["folder"]) / name).is_file() for name in found["written"])
+    assert found["meaning"][1].startswith("Calibrated on votes, ")
+
+
+def test_quiet_is_silent_and_one_split_has_no_spread() -> None:
+    ran = run("demo", "--splits", "1", "-o", "out", "--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+    document = run("demo", "--splits", "1", "-o", "out", "--json", "--quiet").document
+    assert document["methods"][0]["spread"] is None
+
+
+def test_a_warning_fails_a_strict_demo() -> None:
+    ran = run("demo", "--splits", "1", "-o", "out", "--strict", "--quiet")
+    assert ran.code == 3
+    assert "warnings-strict" in ran.err
+
+
+def test_an_output_that_is_a_file_is_said_before_any_work() -> None:
+    Path("taken").write_text("")
+    ran = run("demo", "-o", "taken")
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("error output-unwritable: cannot write taken\n")
+    assert Path("taken").read_text() == ""
+
+
+def test_the_help_has_the_numbers_of_the_data() -> None:
+    nodules = len(lidc.load_nodules().features)
+    assert f"{nodules:,} lung nodules" in demo.HELP
+
+
+BLOCKED = """\
+import sys
+for name in {names}:
+    sys.modules[name] = None
+from plausibly.cli.app import main
+sys.argv = ["plausibly", "demo", "--splits", "1", "-o", "out", *{words}]
+sys.exit(main())
+"""
+
+
+def without(names: list[str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the demo in a process that cannot import some packages."""
+    return subprocess.run(
+        [sys.executable, "-c", BLOCKED.format(names=names, words=list(words))],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_the_toy_needs_no_extra(in_a_folder: Path) -> None:
+    ran = without(["sklearn", "matplotlib", "pyarrow", "netCDF4", "zarr"], "--data", "toy")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    assert (
+        "written  out/: sets.csv sets.json + data: plausibilities.csv probabilities.csv;\n"
+        "         no coverage.png without matplotlib (the extra plots)\n"
+    ) in ran.stdout
+    assert not (in_a_folder / "out" / "coverage.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("missing", "named"),
+    [
+        (["sklearn"], "sklearn"),
+        (["matplotlib"], "matplotlib"),
+        (["sklearn", "matplotlib"], "matplotlib"),
+    ],
+)
+def test_the_nodules_say_what_they_need(missing: list[str], named: str, in_a_folder: Path) -> None:
+    ran = without(missing)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr == (
+        f"error extra-missing: plausibly demo needs {named}, which is not installed\n"
+        '  expected  the extra "demo"\n'
+        '  do        pip install "plausibly[demo]"; or plausibly demo --data toy, which\n'
+        "            needs no extra\n"
+    )
+    assert not (in_a_folder / "out").exists()

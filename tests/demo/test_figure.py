@@ -1,0 +1,121 @@
+"""The figure: the right axes, nothing on top of anything, and the same bytes each time."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demo_runs import result
+from plausibly.demo import figure, study, subjects
+from plausibly.errors import MissingExtra
+
+NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
+
+
+def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
+    """Return the figure, laid out as it is saved."""
+    found = figure.draw(result(name))
+    import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(found).draw()
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axes_say_what_they_show(name: subjects.Name) -> None:
+    coverage, sizes = drawn(name).axes
+    assert coverage.get_xlabel() == "aggregated coverage"
+    assert sizes.get_xlabel() == "labels in a prediction set"
+    assert [text.get_text() for text in coverage.get_yticklabels()] == list(study.METHODS)
+    assert coverage.get_title() == "wanted: 0.9"
+    dashed = [line for line in coverage.lines if line.get_linestyle() == "--"]
+    assert [list(line.get_xdata()) for line in dashed] == [[0.9, 0.9]]
+    low, high = coverage.get_ylim()
+    assert low > high  # the first method on top, as in the table
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: subjects.Name) -> None:
+    measured = result(name).study.isel(alpha=0)
+    for panel, (measure, (_, form)) in zip(drawn(name).axes, figure.PANELS.items(), strict=True):
+        values = measured[measure]
+        dots = [points.get_offsets() for points in panel.collections]
+        assert len(dots) == len(study.METHODS)
+        for row, points in enumerate(dots):
+            assert list(points[:, 0]) == list(values[row].values)
+            assert (abs(points[:, 1] - row) < 0.25).all()
+        assert [text.get_text() for text in panel.texts] == [
+            format(float(value), form) for value in values.mean("split")
+        ]
+        low, high = panel.get_xlim()
+        assert low < float(values.min())
+        assert float(values.max()) < high
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
+    coverage = drawn(name).axes[0]
+    marks = [
+        (line.get_marker(), line.get_color())
+        for line in coverage.lines
+        if line.get_marker() not in ("None", None, "")
+    ]
+    styles = [figure.NOTHING, *[figure.GUARANTEED] * 5]
+    if name == "nodules":
+        styles[4] = figure.VACUOUS
+    assert marks == [(style["marker"], style["color"]) for style in styles]
+    explained = [text.get_text() for text in drawn(name).legends[0].get_texts()]
+    assert ("mean, guaranteed by every label" in explained) == (name == "nodules")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_lies_on_another_or_is_cut(name: subjects.Name) -> None:
+    found = drawn(name)
+    coverage, sizes = found.axes
+    texts = [found._suptitle, coverage.title, coverage.xaxis.label, sizes.xaxis.label]
+    texts += [*coverage.texts, *sizes.texts, *found.legends[0].get_texts()]
+    for panel in found.axes:
+        low, high = panel.get_xlim()
+        texts += [
+            label
+            for place, label in zip(panel.get_xticks(), panel.get_xticklabels(), strict=True)
+            if low <= place <= high
+        ]
+    texts += coverage.get_yticklabels()
+    boxes = {
+        (text.get_text(), number): text.get_window_extent() for number, text in enumerate(texts)
+    }
+    assert all(text for text, _ in boxes)
+    for (one, first), (other, second) in combinations(boxes.items(), 2):
+        assert not first.overlaps(second), (one, other)
+    page = found.bbox
+    for text, box in boxes.items():
+        assert page.x0 <= box.x0, text
+        assert box.x1 <= page.x1, text
+        assert page.y0 <= box.y0, text
+        assert box.y1 <= page.y1, text
+
+
+def test_the_same_study_gives_the_same_file(tmp_path: Path) -> None:
+    for name in ("one.png", "two.png"):
+        figure.write_figure(result("nodules"), tmp_path / name)
+    one, two = ((tmp_path / name).read_bytes() for name in ("one.png", "two.png"))
+    assert one == two
+    assert one.startswith(b"\x89PNG")
+    assert b"matplotlib" not in one.lower()
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
+    with pytest.raises(MissingExtra) as caught:
+        figure.write_figure(result("toy"), tmp_path / "coverage.png")
+    assert str(caught.value) == (
+        "error extra-missing: plausibly demo needs matplotlib, which is not installed\n"
+        '  expected  the extra "demo"\n'
+        '  do        pip install "plausibly[demo]"'
+    )
+    assert not list(tmp_path.iterdir())

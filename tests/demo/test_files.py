@@ -1,0 +1,101 @@
+"""The demo's files are read back as what they were, by the readers of everybody."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plausibly
+from demo_runs import result, subject
+from plausibly.demo import files
+from plausibly.errors import InputError
+from plausibly.io import read_plausibilities, read_sets
+
+
+def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:
+    data = subject("nodules")
+    assert files.write_data(data, tmp_path) == ["votes.csv", "probabilities.csv", "patients.csv"]
+    votes = plausibly.read_annotations(tmp_path / "votes.csv")
+    assert votes.attrs["reader"] == "counts"
+    lam = plausibly.aggregate(votes).sel(example=data.plausibilities.example)
+    assert (lam.values == data.plausibilities.values).all()
+    assert (lam.denominator.values == data.plausibilities.denominator.values).all()
+    predictions = plausibly.read_predictions(tmp_path / "probabilities.csv")
+    assert list(predictions.label.values) == list(data.predictions.label.values)
+    assert (predictions.values == data.predictions.values).all()
+    patients = plausibly.read_examples(tmp_path / "patients.csv")
+    assert list(patients.patient.values) == list(data.predictions.patient.values)
+    assert list(patients.example.values) == list(data.predictions.example.values)
+
+
+def test_the_toy_comes_as_plausibilities(tmp_path: Path) -> None:
+    data = subject("toy")
+    assert files.write_data(data, tmp_path) == ["plausibilities.csv", "probabilities.csv"]
+    assert (
+        read_plausibilities(tmp_path / "plausibilities.csv").values == data.plausibilities.values
+    ).all()
+    predictions = plausibly.read_predictions(tmp_path / "probabilities.csv")
+    assert (predictions.values == data.predictions.values).all()
+
+
+def test_calibrated_from_the_files_it_is_the_same_predictor(tmp_path: Path) -> None:
+    data = subject("nodules")
+    files.write_data(data, tmp_path)
+    again = plausibly.calibrate(
+        plausibly.read_predictions(tmp_path / "probabilities.csv"),
+        plausibly.read_annotations(tmp_path / "votes.csv"),
+    )
+    direct = plausibly.calibrate(data.predictions, data.plausibilities)
+    assert again.threshold(0.1).equals(direct.threshold(0.1))
+
+
+def test_sets_travel_with_their_guarantee(tmp_path: Path) -> None:
+    found = result("nodules")
+    assert files.write_result(found, tmp_path, figure=True) == [
+        "coverage.png",
+        "sets.csv",
+        "sets.json",
+    ]
+    sets = read_sets(tmp_path / "sets.csv")
+    assert (sets.squeeze().transpose(*found.sets.dims).values == found.sets.values).all()
+    assert list(sets.example.values) == list(found.sets.example.values)
+    (promise,) = json.loads(sets.attrs["guarantees"])
+    assert promise["level"] == "9/10"
+    assert promise["target"] == "aggregated"
+    assert sets.attrs["fingerprint"] == found.sets.attrs["fingerprint"]
+
+
+def test_without_a_figure(tmp_path: Path) -> None:
+    assert files.write_result(result("toy"), tmp_path, figure=False) == ["sets.csv", "sets.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sets.csv", "sets.json"]
+
+
+def test_folders_are_made_and_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    files.make_folder(folder)
+    (folder / "mine.txt").write_text("mine")
+    files.make_folder(folder)
+    assert (folder / "mine.txt").read_text() == "mine"
+
+
+def test_a_file_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taken").write_text("")
+    with pytest.raises(InputError) as caught:
+        files.make_folder(Path("taken"))
+    assert str(caught.value) == (
+        "error output-unwritable: cannot write taken\n"
+        '  expected  a writable folder; got "file exists"\n'
+        "  do        -o elsewhere; the old taken is as it was"
+    )
+
+
+def test_data_are_never_changed_by_writing(tmp_path: Path) -> None:
+    data = subject("nodules")
+    before = data.plausibilities.copy(deep=True)
+    data.plausibilities.values.flags.writeable = False
+    files.write_data(data, tmp_path)
+    np.testing.assert_array_equal(before, data.plausibilities)

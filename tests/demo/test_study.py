@@ -1,0 +1,116 @@
+"""The demo's study: what is compared, on which splits, and which sets are handed out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plausibly
+from demo_runs import SEED, result, subject
+from plausibly.demo import study, subjects
+from plausibly.errors import PlausiblyWarning
+
+NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
+
+
+def test_six_methods_with_ten_draws_at_a_tenth() -> None:
+    assert {name: dict(table) for name, table in study.METHODS.items()} == {
+        "voted": {"calibrator": "voted"},
+        "monte-carlo, average": {"calibrator": "monte-carlo", "combiner": "average", "draws": 10},
+        "monte-carlo, maximum": {"calibrator": "monte-carlo", "combiner": "maximum", "draws": 10},
+        "monte-carlo, held-out-rank": {
+            "calibrator": "monte-carlo",
+            "combiner": "held-out-rank",
+            "draws": 10,
+        },
+        "monte-carlo, ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf", "draws": 10},
+        "expected (default)": {"calibrator": "expected"},
+    }
+    assert study.ALPHA == "0.1"
+    assert study.TEST == 0.5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_study_is_one_of_compare(name: subjects.Name) -> None:
+    found = result(name).study
+    assert list(found.method.values) == list(study.METHODS)
+    assert found.attrs["n"] == len(subject(name))
+    assert found.attrs.get("group") == subject(name).group
+    assert found.attrs["seed"] == SEED
+    assert ("true_coverage" in found) == (name == "toy")
+
+
+def test_nodules_are_the_shipped_ones() -> None:
+    found = subject("nodules")
+    lam = found.plausibilities
+    assert found.about == (
+        f"{len(found):,} lung nodules of {len(set(found.predictions.patient.values)):,} patients; "
+        f"{int(lam.denominator.sum()):,} malignancy ratings, 1 to 5, by 3 or 4 radiologists each. "
+        f"All agree on {100 * float((lam.max('label') == 1).mean()):.0f} %; "
+        f"{100 * float(((lam == lam.max('label')).sum('label') > 1).mean()):.0f} % are tied votes."
+    )
+    assert (len(found), len(set(found.predictions.patient.values))) == (1378, 689)
+    assert list(found.predictions.example.values) == list(lam.example.values)
+
+
+def test_the_toy_knows_its_truth() -> None:
+    found = subject("toy")
+    assert found.true is not None
+    unsure = float((found.plausibilities.max("label") < 0.8).mean())
+    assert f"for {100 * unsure:.0f} % of them no label has 0.8 of it" in found.about
+    # A label that is drawn from the posterior is covered as often as the posterior.
+    measured = result("toy").study
+    for method in study.METHODS:
+        one = measured.sel({"method": method})
+        assert float(one.true_coverage.mean()) == pytest.approx(
+            float(one.aggregated_coverage.mean()), abs=0.02
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
+    found = result(name)
+    data, measured = (
+        found.subject,
+        found.study.sel({"method": study.EXPECTED}).isel(split=0, alpha=0),
+    )
+    lam = data.plausibilities.sel(example=found.sets.example)
+    assert found.sets.sizes["example"] == int(measured.n_test)
+    assert float((found.sets * lam).sum("label").mean()) == pytest.approx(
+        float(measured.aggregated_coverage)
+    )
+    assert float(found.sets.sum("label").mean()) == pytest.approx(float(measured.set_size))
+    assert found.sets.attrs["calibration_overlap"] == 0
+    if data.true is not None:
+        true = data.true.sel(example=found.sets.example)
+        covered = plausibly.evaluate(found.sets, lam, true=true).true_coverage_mean
+        assert float(covered) == pytest.approx(float(measured.true_coverage))
+    if data.group is not None:
+        tested = set(found.sets[data.group].values)
+        calibrates = ~data.predictions.example.isin(found.sets.example)
+        assert not tested & set(data.predictions[data.group].values[calibrates.values])
+
+
+def test_one_nodule_a_patient_is_half_of_them() -> None:
+    found = result("nodules").alone
+    assert found is not None
+    assert found.attrs["n"] == 689
+    assert list(found.method.values) == [study.EXPECTED]
+    assert result("toy").alone is None
+
+
+def test_a_demo_repeats_itself_and_seeds_differ() -> None:
+    again = study.first_sets(subjects.load("nodules", SEED), SEED)
+    assert again.identical(result("nodules").sets)
+    other = study.first_sets(subject("nodules"), SEED + 1)
+    assert set(other.example.values) != set(again.example.values)
+    first, second = (subjects.load("nodules", seed).predictions for seed in (1, 2))
+    assert float(np.abs(first - second).max()) > 0
+
+
+def test_a_method_that_says_nothing_is_warned_of() -> None:
+    with pytest.warns(PlausiblyWarning) as caught:
+        study.run(subject("nodules"), splits=1, seed=SEED)
+    (warning,) = [one.message for one in caught if isinstance(one.message, PlausiblyWarning)]
+    assert warning.name == "guarantee-vacuous"
+    assert warning.whose == "combiner ecdf"

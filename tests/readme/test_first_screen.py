@@ -1,0 +1,79 @@
+"""The first screen's table and numbers are those that the whole demo finds."""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+import plausibly
+from plausibly.demo import lidc, study, subjects, words
+from plausibly.errors import PlausiblyWarning
+from plausibly.evaluation.tables import falls_short
+from readme_world import indented
+
+SPLITS, SEED = 100, 1
+SECONDS = 90
+
+# Aggregated coverage and set size, computed independently on these ratings with another model fit
+# and splits by nodule.
+KNOWN = {
+    "voted": (0.857, 2.22),
+    "monte-carlo, average": (0.900, 2.52),
+    "monte-carlo, maximum": (0.913, 2.63),
+    "monte-carlo, held-out-rank": (0.901, 2.53),
+    "monte-carlo, ecdf": (1.0, 5.0),
+    "expected (default)": (0.899, 2.51),
+}
+
+
+def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
+    readme = (project / "README.md").read_text(encoding="utf-8")
+    first_screen = readme.partition("\n## ")[0]
+    started = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        found = study.run(subjects.load("nodules", SEED), splits=SPLITS, seed=SEED)
+    spent = time.process_time() - started
+
+    assert words.readme_table(found) in indented(first_screen)
+
+    prose = " ".join(first_screen.split())
+    voted = words.figures(found.study, study.VOTED)
+    expected = words.figures(found.study, study.EXPECTED)
+    told = re.search(
+        r"On ([\d,]+) such nodules, its (\d+) % sets cover (\d+) % of the votes but only (\d+) % "
+        r"of what radiologists said\. plausibly calibrates on every answer \(Monte Carlo conformal "
+        r"prediction\): (\d+) %, guaranteed",
+        prose,
+    )
+    assert told is not None
+    assert [int(number.replace(",", "")) for number in told.groups()] == [
+        len(found.subject),
+        100 - round(100 * float(study.ALPHA)),
+        round(100 * voted.voted),
+        round(100 * voted.aggregated),
+        round(100 * expected.level),
+    ]
+
+    for name, (coverage, size) in KNOWN.items():
+        one = words.figures(found.study, name)
+        assert one.aggregated == pytest.approx(coverage, abs=0.005), name
+        assert one.size == pytest.approx(size, abs=0.03), name
+    short = falls_short(found.study)[:, 0]
+    assert [str(name) for name in short["method"][short].values] == [study.VOTED]
+    assert bool(found.study.sel({"method": "monte-carlo, ecdf"})["vacuous"].all())
+
+    limit = re.search(r"under (\d+) seconds", first_screen)
+    assert limit is not None
+    assert int(limit[1]) == SECONDS
+    assert spent < SECONDS
+
+
+def test_four_radiologists_give_three_answers() -> None:
+    lam = plausibly.aggregate(lidc.load_nodules().annotations)
+    answers = (lam > 0).sum("label")
+    assert bool(((lam.denominator == 4) & (answers == 3)).any())
