@@ -17,7 +17,7 @@ Examples:
   plausibly aggregate -a votes.csv -o plausibilities.csv
   plausibly aggregate -a votes.csv --columns task=item,worker=rater,label=dx \\
     -o plausibilities.nc
-  plausibly aggregate -a rankings.json --labels labels.txt -o plausibilities.npz
+  plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
 """
 
 
@@ -67,7 +67,7 @@ def aggregate(
 
 
 def _run(
-    output: Output, asked_opinions: asked.AskedAnnotations, naming: asked.Naming, out: Path
+    output: Output, asked_opinions: asked.AskedOpinions, naming: asked.Naming, out: Path
 ) -> None:
     from plausibly.cli import matching, reading
     from plausibly.io import write_plausibilities
@@ -87,7 +87,7 @@ def _run(
     left_out = read_left_out(lam.attrs)
     aggregator = opinions.aggregator or {}
     output.document |= {
-        "annotations": opinions.facts,
+        asked_opinions.what: opinions.facts,
         "aggregator": aggregator,
         "by_default": opinions.by_default,
         "examples": examples,
@@ -103,7 +103,7 @@ def _run(
     output.show(
         layout.fields(
             [
-                ("annotations", opinions.text),
+                (asked_opinions.what, opinions.text),
                 ("chosen", chosen),
                 (
                     "plausibilities",

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from plausibly.cli import values
 from plausibly.cli.common import BadRows, Scale, Unanswered
+from plausibly.errors import InputError
 
 Table: TypeAlias = "str | dict[str, object] | None"
 """A component by name or as a table; None: the default."""
@@ -39,13 +40,14 @@ class Naming:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AskedAnnotations:
-    """Where annotations or plausibilities are, and how to read and aggregate them.
+class AskedOpinions:
+    """Where the file is that says what the experts said, and how to read and aggregate it.
 
     Attributes
     ----------
-    path, plausibilities : Path or None
-        One of them.
+    path : Path
+    aggregated : bool
+        Whether it holds plausibilities, to which nothing below applies.
     reader : str, dict or None
     options : mapping
         Parameters of the reader that have a flag of their own.
@@ -54,13 +56,18 @@ class AskedAnnotations:
     seed : int
     """
 
-    path: Path | None
-    plausibilities: Path | None
+    path: Path
+    aggregated: bool
     reader: Table
     options: Mapping[str, object]
     unanswered: str | None
     aggregator: Table
     seed: int
+
+    @property
+    def what(self) -> str:
+        """What the file holds, as the document calls it."""
+        return "plausibilities" if self.aggregated else "annotations"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -115,7 +122,7 @@ def naming(labels: Path | None, *, strip: bool, rename: Sequence[str] | None) ->
 
 
 def opinions(
-    path: Path | None,
+    annotations: Path | None,
     *,
     plausibilities: Path | None = None,
     reader: str | None,
@@ -125,18 +132,46 @@ def opinions(
     unanswered: Unanswered | None,
     aggregator: str | None,
     seed: int,
-) -> AskedAnnotations:
-    """Return where annotations are, and how to read and aggregate them."""
+) -> AskedOpinions:
+    """Return where the file is that says what the experts said, and how to read it.
+
+    Raises
+    ------
+    InputError
+        ``opinions-missing`` where none or two were named, ``option-unfit`` where an option does not
+        go with it, ``option-malformed``.
+    """
     options: dict[str, object] = {
         "columns": values.mapping(columns, "--columns", "task=item,worker=rater,label=answer"),
         "kind": kind,
         "missing": list(values.texts(missing)) or None,
     }
-    return AskedAnnotations(
+    given = {name: value for name, value in options.items() if value is not None}
+    others = {"reader": reader, "aggregator": aggregator, "unanswered": unanswered}
+    path = plausibilities if annotations is None else annotations
+    if path is None or (annotations is not None and plausibilities is not None):
+        raise InputError(
+            "opinions-missing",
+            f"{'no file says' if path is None else 'two files say'} what the experts said",
+            expected="annotations (-a) or plausibilities (--plausibilities)",
+            got="neither" if path is None else "both",
+            do="-a votes.csv" if path is None else "leave one out",
+        )
+    unfit = [*given, *(name for name, value in others.items() if value is not None)]
+    if annotations is None and unfit:
+        raise InputError(
+            "option-unfit",
+            f"--{unfit[0]} has no meaning with --plausibilities",
+            expected="an option of annotations with -a",
+            got=f"--{unfit[0]}",
+            do=f"leave --{unfit[0]} out, or read annotations: -a FILE",
+            whose=f"--{unfit[0]}",
+        )
+    return AskedOpinions(
         path=path,
-        plausibilities=plausibilities,
+        aggregated=annotations is None,
         reader=values.component(reader, "--reader"),
-        options={name: value for name, value in options.items() if value is not None},
+        options=given,
         unanswered=None if unanswered is None else unanswered.value,
         aggregator=values.component(aggregator, "--aggregator"),
         seed=seed,

@@ -139,7 +139,7 @@ def calibrate(
 
 def _run(
     output: Output,
-    asked_opinions: asked.AskedAnnotations,
+    asked_opinions: asked.AskedOpinions,
     asked_model: asked.AskedPredictions,
     naming: asked.Naming,
     method: asked.Method,
@@ -190,7 +190,7 @@ def _run(
     chosen = matching.chosen(predictor, method, opinions)
     promises = [predictor.guarantee(alpha) for alpha in method.alphas]
     output.document |= {
-        "annotations" if asked_opinions.path else "plausibilities": opinions.facts,
+        asked_opinions.what: opinions.facts,
         "predictions": model.facts,
         "chosen": {title: table for title, table, _ in chosen},
         "n": predictor.n,
@@ -210,7 +210,7 @@ def _run(
     output.show(
         layout.fields(
             [
-                ("annotations", opinions.text),
+                (asked_opinions.what, opinions.text),
                 (
                     "predictions",
                     f"{model.whose}: {counted(examples)} x {counted(labels)} "
@@ -220,7 +220,7 @@ def _run(
                 ("chosen", layout.choices(chosen)),
                 *(("guarantee", promise_text(promise)) for promise in promises),
                 ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
-                ("next", layout.command_line([*command, "-o", "sets.csv"], indent=13)),
+                ("next", layout.command_line([*command, "-o", "sets.csv"], indent=16)),
             ]
         )
     )

@@ -165,7 +165,15 @@ Variable: TypeAlias = Annotated[
     str | None,
     typer.Option("--variable", metavar="NAME", help="Variable of a netCDF file of predictions."),
 ]
-PredictionScale: TypeAlias = Annotated[Scale | None, typer.Option("--scale")]
+PredictionScale: TypeAlias = Annotated[
+    Scale | None,
+    typer.Option(
+        "--scale",
+        metavar="SCALE",
+        help="What predictions are: probability (rows sum to 1), logit, independent (each label "
+        "on its own) or any [default: probability, or the predictor's].",
+    ),
+]
 Normalise: TypeAlias = Annotated[
     bool, typer.Option("--normalise", help="Divide each row of predictions by its sum.")
 ]

@@ -47,6 +47,9 @@ class House(TyperGroup):
                     args, prog_name, complete_var, False, windows_expand_args, **extra
                 )
             except _WRONG_USAGE as error:
+                if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
+                    output.show(_said(error))
+                    return 0
                 raise _usage(error) from error
             return code if isinstance(code, int) else 0
 
@@ -56,11 +59,16 @@ class House(TyperGroup):
         return code
 
 
+def _said(error: Exception) -> str:
+    text = getattr(error, "format_message", error.__str__)()
+    return str(text).replace("Value error, ", "").strip()
+
+
 def _usage(error: Exception) -> InputError:
     """Return what Typer says of wrong usage as a message of ours."""
     context = getattr(error, "ctx", None)
     command = "plausibly" if context is None else str(context.command_path)
-    what = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
+    what = _said(error).rstrip(".")
     return InputError(
         "usage",
         f"{command}: {what[:1].lower()}{what[1:]}",

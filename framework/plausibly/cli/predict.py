@@ -57,7 +57,7 @@ def predict(
             "-e": examples,
             "--labels": labels,
         }
-        values.outputs(out.with_suffix(".json"), inputs)
+        _check_beside(values.outputs(out.with_suffix(".json"), inputs), out)
         _run(
             output,
             predictor,
@@ -76,6 +76,29 @@ def predict(
         )
 
     return output.run(body)
+
+
+def _check_beside(beside: Path, out: Path) -> None:
+    """Raise ``output-occupied`` where the guarantee would overwrite a file that is not ours."""
+    import json
+
+    from plausibly.errors import InputError
+
+    try:
+        about = json.loads(beside.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError):
+        about = None
+    if not isinstance(about, dict) or not {"alphas", "versions"} <= about.keys():
+        raise InputError(
+            "output-occupied",
+            f"{beside} is in the way: the guarantee of {out.name} is written there",
+            expected="no such file, or an older guarantee of ours",
+            got="something else",
+            do=f"-o {out.with_stem(out.stem + '-sets')}",
+            whose=str(beside),
+        )
 
 
 def _run(

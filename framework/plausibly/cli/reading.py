@@ -10,7 +10,7 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.cli.asked import AskedAnnotations, AskedPredictions, Naming
+from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.aggregate import aggregate, default_aggregator
 from plausibly.conformal.components import described
@@ -72,7 +72,7 @@ class Model:
 
 
 def read_opinions(
-    asked: AskedAnnotations,
+    asked: AskedOpinions,
     naming: Naming,
     output: Output,
     *,
@@ -82,7 +82,7 @@ def read_opinions(
 
     Parameters
     ----------
-    asked : AskedAnnotations
+    asked : AskedOpinions
     naming : Naming
     output : Output
     declared : list of str, optional
@@ -91,21 +91,10 @@ def read_opinions(
     Raises
     ------
     InputError
-        ``opinions-missing`` where neither or both were given, ``option-unfit``, and what the
-        readers and the aggregator say.
+        What the readers and the aggregator say.
     """
-    if (asked.path is None) == (asked.plausibilities is None):
-        both = asked.path is not None
-        raise InputError(
-            "opinions-missing",
-            f"plausibly {output.command} was told {'twice' if both else 'nothing of'} "
-            "what the experts said",
-            expected="annotations (-a) or plausibilities (--plausibilities)",
-            got="both" if both else "neither",
-            do="leave one out" if both else "-a votes.csv",
-        )
-    if asked.path is None:
-        return _given(asked, naming, output)
+    if asked.aggregated:
+        return _given(asked.path, naming, output)
     whose = asked.path.name
     labels = declared if naming.labels is None and not naming.changes else naming.labels
     with output.working(f"reading {whose}"):
@@ -133,26 +122,7 @@ def read_opinions(
     )
 
 
-def _given(asked: AskedAnnotations, naming: Naming, output: Output) -> Opinions:
-    path = asked.plausibilities
-    if path is None:  # the caller made sure of one of them
-        raise ValueError("no file")
-    unfit = {
-        "--reader": asked.reader,
-        "--aggregator": asked.aggregator,
-        "--unanswered": asked.unanswered,
-        **{f"--{option}": True for option in asked.options},
-    }
-    for flag, value in unfit.items():
-        if value is not None:
-            raise InputError(
-                "option-unfit",
-                f"{flag} has no meaning with --plausibilities",
-                expected="an option of annotations with -a",
-                got=flag,
-                do=f"leave {flag} out, or read annotations: -a FILE",
-                whose=flag,
-            )
+def _given(path: Path, naming: Naming, output: Output) -> Opinions:
     with output.working(f"reading {path.name}"):
         lam = read_plausibilities(path)
     lam, unknown = _named(lam, naming, path.name)

@@ -1,0 +1,242 @@
+"""Exit codes, streams, and the one form of every message."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cli_world import Ran, World, make, run
+from plausibly.cli import reading
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+CALIBRATE = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
+PREDICT = "predict predictor.nc -p new.csv -o sets.csv"
+EVALUATE = "evaluate sets.csv -a new_votes.csv"
+
+
+@pytest.fixture
+def sets(world: World) -> World:
+    assert run(*CALIBRATE.split()).code == 0
+    assert run(*PREDICT.split()).code == 0
+    return world
+
+
+def failed(ran: Ran, code: int, text: str) -> None:
+    """Check that a command said exactly `text` on stderr, nothing on stdout, and its code."""
+    assert ran.err == textwrap.dedent(text).lstrip("\n")
+    assert ran.out == ""
+    assert ran.code == code
+
+
+# ---- 1: our fault
+
+
+def broken(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("division  by\nzero")
+
+
+UNEXPECTED = """
+error unexpected: ZeroDivisionError: division by zero
+  expected  no such error: the fault is ours, or a plugin's
+  do        run again with --debug, and report what it prints
+"""
+
+
+def test_an_unforeseen_error_is_ours(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "read_predictions", broken)
+    failed(run(*CALIBRATE.split()), 1, UNEXPECTED)
+    assert run(*CALIBRATE.split(), "--json").document["error"]["exit"] == 1
+
+
+def test_debug_adds_the_traceback(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "read_predictions", broken)
+    ran = run(*CALIBRATE.split(), "--debug")
+    assert ran.code == 1
+    assert ran.err.startswith("Traceback (most recent call last):")
+    assert 'raise ZeroDivisionError("division  by\\nzero")' in ran.err
+    assert ran.err.endswith(textwrap.dedent(UNEXPECTED).lstrip())
+
+
+def test_debug_adds_the_traceback_of_wrong_input(world: World) -> None:
+    ran = run("calibrate", "-a", "no.csv", "-p", "probabilities.csv", "-o", "x.nc", "--debug")
+    assert ran.code == 2
+    assert ran.err.startswith("Traceback (most recent call last):")
+
+
+# ---- 130: interrupted
+
+
+def test_interruption(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading, "read_predictions", stopped)
+    text = """
+        error interrupted: plausibly calibrate was stopped
+          do        run it again; every file is whole, or as it was
+        """
+    failed(run(*CALIBRATE.split()), 130, text)
+    ran = run(*CALIBRATE.split(), "--json")
+    assert ran.code == 130
+    assert ran.document["error"]["name"] == "interrupted"
+
+
+# ---- 2: usage
+
+USAGE = {
+    "calibrat": """
+        error usage: plausibly: no such command 'calibrat'. Did you mean 'calibrate'?
+          do        plausibly --help
+        """,
+    "calibrate -a votes.csv -o predictor.nc": """
+        error usage: plausibly calibrate: missing option '--predictions' / '-p'
+          do        plausibly calibrate --help
+        """,
+    "evaluate": """
+        error usage: plausibly evaluate: missing argument 'SETS'
+          do        plausibly evaluate --help
+        """,
+    "predict predictor.nc -p new.csv -o s.csv --scale logits": """
+        error usage: plausibly predict: invalid value for '--scale': 'logits' is not one
+          of 'probability', 'logit', 'independent', 'any'
+          do        plausibly predict --help
+        """,
+    "plugins lst": """
+        error usage: plausibly plugins: no such command 'lst'. Did you mean 'list'?
+          do        plausibly plugins --help
+        """,
+}
+
+
+@pytest.mark.parametrize("words", USAGE)
+def test_wrong_usage(world: World, words: str) -> None:
+    failed(run(*words.split()), 2, USAGE[words])
+
+
+def test_wrong_usage_is_a_document_too(world: World) -> None:
+    ran = run("calibrate", "--alhpa", "0.1", "--json")
+    assert ran.code == 2
+    assert ran.document["command"] == "calibrate"
+    assert ran.document["error"]["name"] == "usage"
+    assert "--alpha" in ran.document["error"]["what"]
+
+
+# ---- 3: a check
+
+
+def test_fail_under(sets: World) -> None:
+    assert run(*EVALUATE.split(), "--fail-under", ".93").code == 0
+    ran = run(*EVALUATE.split(), "--fail-under", ".95")
+    assert ran.code == 3
+    assert ran.out == run(*EVALUATE.split()).out
+    assert ran.err == (
+        "error coverage-below: sets.csv: at alpha 0.1 the sets cover .933 of what experts\n"
+        "  said\n"
+        "  expected  0.95 or more (--fail-under); got 0.93333, interval .869 to .997\n"
+        "  do        calibrate again on recent data, or look for weak groups with --by\n"
+    )
+    document = run(*EVALUATE.split(), "--fail-under", ".95", "--json").document
+    assert document["error"]["exit"] == 3
+    assert document["results"][0]["aggregated_coverage"]["mean"] == pytest.approx(14 / 15)
+
+
+def test_fail_under_holds_at_every_alpha(sets: World) -> None:
+    run(*PREDICT.split(), "--alpha", "0.1", "--alpha", "0.25")
+    assert run(*EVALUATE.split(), "--fail-under", "0.8").code == 0
+    assert run(*EVALUATE.split(), "--fail-under", "0.9").code == 3
+
+
+def test_strict_counts_warnings_as_a_failed_check(world: World) -> None:
+    words = [*CALIBRATE.split(), "--alpha", "0.01"]
+    warned = run(*words)
+    assert warned.code == 0
+    assert warned.err == (
+        "warning n-too-small: every set is every label at alpha 0.01\n"
+        "  expected  99 calibration examples or more; got 30\n"
+        "  do        alpha .033 works with 30; or annotate 69 more\n"
+    )
+    assert "alpha 0.01: every set is every label, so that .99 is promised in" in warned.out
+    world.path("predictor.nc").unlink()
+    strict = run(*words, "--strict")
+    assert strict.code == 3
+    assert strict.out == warned.out
+    assert strict.err == warned.err + (
+        "error warnings-strict: plausibly calibrate warned of n-too-small\n"
+        "  expected  no warning (--strict); got 1\n"
+        "  do        mend what they name, or leave --strict out\n"
+    )
+    assert world.path("predictor.nc").exists()
+
+
+# ---- json and quiet
+
+
+def test_warnings_are_in_the_document_and_on_stderr(world: World) -> None:
+    ran = run(*CALIBRATE.split(), "--alpha", "0.01", "--json")
+    assert ran.err.startswith("warning n-too-small")
+    (warning,) = ran.document["warnings"]
+    assert warning["name"] == "n-too-small"
+    assert warning["got"] == "30"
+    assert ran.document["guarantees"][0]["threshold"] == "-inf"
+
+
+def test_a_warning_is_said_once(world: World) -> None:
+    # Reading, thresholds and guarantees all look at alpha.
+    ran = run(*CALIBRATE.split(), "--alpha", "0.6")
+    assert ran.err.count("warning alpha-large") == 1
+
+
+def test_errors_are_in_the_document(world: World) -> None:
+    world.edit("votes.csv", "c03,w0,dog", "c03,w0,bird")
+    ran = run(*CALIBRATE.split(), "--json")
+    assert ran.code == 2
+    error = ran.document["error"]
+    assert error["name"] == "labels-differ"
+    assert set(error) == {
+        *("name", "what", "whose", "expected", "got", "do", "details", "exit"),
+    }
+    assert ran.err.startswith("error labels-differ: votes.csv has a label that probabilities.csv")
+
+
+@pytest.mark.parametrize("command", [CALIBRATE, PREDICT, EVALUATE, "plugins list"])
+def test_json_is_one_document_without_nan(sets: World, command: str) -> None:
+    ran = run(*command.split(), "--json")
+    assert ran.code == 0
+
+    def refused(constant: str) -> None:
+        pytest.fail(f"{constant} is no JSON")
+
+    document = json.loads(ran.out, parse_constant=refused)
+    assert document["command"] in ("plugins list", command.split()[0])
+    assert document["warnings"] == []
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize("command", [CALIBRATE, PREDICT, EVALUATE, "plugins list"])
+def test_quiet_is_silent(sets: World, command: str) -> None:
+    for file in ("predictor.nc", "sets.csv"):
+        if file in command.split()[-1]:
+            sets.path(file).unlink()
+    ran = run(*command.split(), "--quiet")
+    assert ran == Ran(0, "", "")
+    assert sets.path("predictor.nc").exists()
+    assert sets.path("sets.csv").exists()
+
+
+def test_quiet_keeps_errors_but_no_warnings(world: World) -> None:
+    assert run(*CALIBRATE.split(), "--alpha", "0.01", "--quiet") == Ran(0, "", "")
+    ran = run("calibrate", "-a", "no.csv", "-p", "probabilities.csv", "-o", "x.nc", "--quiet")
+    assert ran.code == 2
+    assert ran.err.startswith('error file-missing: annotations "no.csv"')
+    ran = run(*CALIBRATE.split(), "--alpha", "0.01", "--quiet", "--json")
+    assert ran.err == ""
+    assert ran.document["warnings"][0]["name"] == "n-too-small"

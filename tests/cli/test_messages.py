@@ -1,0 +1,95 @@
+"""What a message tells people to type exists: every flag in every message of the project."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from cli_world import run
+
+READS_ANNOTATIONS = ("aggregate", "calibrate", "evaluate")
+READS_PREDICTIONS = ("calibrate", "predict")
+
+
+def options(command: str) -> set[str]:
+    """Return the long options of a command, as its help shows them."""
+    return set(re.findall(r"--[a-z][a-z-]*", run(*command.split(), "--help").out))
+
+
+def folders() -> Iterator[Path]:
+    for package in ("plausibly", "plausibly_builtins"):
+        spec = find_spec(package)
+        assert spec is not None
+        assert spec.submodule_search_locations
+        yield Path(spec.submodule_search_locations[0])
+
+
+def told(path: Path) -> set[str]:
+    """Return the flags in the texts of a module, docstrings and comments aside."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    texts = (
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    )
+    return {flag for text in texts for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
+
+
+def modules() -> list[Path]:
+    return sorted(path for folder in folders() for path in folder.rglob("*.py"))
+
+
+def test_flags_in_messages_exist() -> None:
+    commands = ("demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list")
+    known = {"--version"}.union(*map(options, commands))
+    assert {"--columns", "--only-common", "--kind"} <= known
+    found = {path.name: sorted(told(path) - known) for path in modules() if told(path) - known}
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "commands"),
+    [
+        ("plausibly/io/arrays.py", READS_PREDICTIONS),
+        ("plausibly/io/netcdf.py", READS_PREDICTIONS),
+        ("plausibly/labelled/borders.py", READS_PREDICTIONS),
+        ("plausibly/labelled/named.py", READS_PREDICTIONS),
+        ("plausibly/labelled/rows.py", READS_ANNOTATIONS),
+        ("plausibly/io/annotations.py", READS_ANNOTATIONS),
+        ("plausibly/io/hints.py", READS_ANNOTATIONS),
+        ("plausibly_builtins/readers/crowd_table.py", READS_ANNOTATIONS),
+        ("plausibly_builtins/readers/counts.py", READS_ANNOTATIONS),
+        ("plausibly_builtins/readers/selectors.py", READS_ANNOTATIONS),
+        ("plausibly/labelled/align.py", ("calibrate", "evaluate")),
+        ("plausibly/conformal/scoring.py", READS_PREDICTIONS),
+        ("plausibly/conformal/alphas.py", READS_PREDICTIONS),
+        ("plausibly/evaluation/describe.py", ("evaluate",)),
+    ],
+)
+def test_flags_exist_where_the_message_comes_up(place: str, commands: tuple[str, ...]) -> None:
+    (path,) = (path for path in modules() if path.as_posix().endswith(f"/{place}"))
+    flags = told(path)
+    assert flags
+    for command in commands:
+        # --kind of `plugins list` is told of too.
+        assert flags - options(command) <= {"--kind"}, command
+
+
+def test_every_option_is_documented() -> None:
+    for command in ("demo", "aggregate", "calibrate", "predict", "evaluate"):
+        text = run(command, "--help").out
+        block = text.partition("Options:\n")[2].partition("\n\n")[0]
+        bare = re.findall(r"^  (-\S.*\S)\n(?!   )", block + "\n", re.M)
+        assert [line for line in bare if "  " not in line] == []

@@ -1,0 +1,181 @@
+"""Each command's whole output for a small made world, as people and pipes see it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cli_world import Ran, World, make, run
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+def plain(ran: Ran) -> str:
+    """Return what was printed on stdout; sizes of files depend on versions and compression."""
+    assert ran.code == 0, ran.err
+    assert ran.err == ""
+    return re.sub(r"\(\d+\.\d [kM]B", "(SIZE", ran.out)
+
+
+AGGREGATE = """\
+annotations     votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses
+                (3 each), 3 labels seen; single-label; 70 % of examples disputed
+chosen          aggregator label-frequency (the default for single-label)
+plausibilities  30 examples x 3 labels; 30 % have one certain label, 10 % a tie
+                for the first place
+saved           lam.csv (SIZE)
+next            plausibly calibrate --plausibilities lam.csv -p PREDICTIONS \\
+                  -o predictor.nc
+"""
+CALIBRATE = """\
+annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
+             each), 3 labels seen; single-label; 70 % of examples disputed
+predictions  probabilities.csv: 30 x 3 float64; every example matched by name
+chosen       calibrator monte-carlo (draws 4), combiner maximum; aggregator
+             label-frequency, score probability, seed 0 (defaults)
+guarantee    alpha 0.1: on average .90 of what experts say is covered, if
+             calibration and new examples are exchangeable and the model saw
+             none of them. Needs 9 calibration examples, has 30; any alpha from
+             .033.
+saved        predictor.nc (SIZE, format 1): scores and name hashes, no
+             examples
+next         plausibly predict predictor.nc -p NEW --alpha 0.1 -o sets.csv
+"""
+PREDICT = """\
+alpha  threshold  size 1     2     3   mean  empty
+0.1           .2    20 %  50 %  30 %   2.10      0
+0.25         .34    80 %  20 %     -   1.20      0
+saved  sets.csv: example, alpha, size, labels ("cat | dog"), a column each;
+       sets.json: the guarantee, predictor fingerprint and versions travel along
+next   plausibly evaluate sets.csv -a VOTES
+"""
+EVALUATE = """\
+alpha 0.1, 20 examples             coverage   95 % interval   set size
+aggregated: what experts said          .933    .869 to .997       2.10
+voted: the most plausible label       1.000   .839 to 1.000       2.10
+  largest plausibility < .5       2   1.000   .342 to 1.000       3.00
+  .5 to .8                       12    .889    .785 to .993       2.33
+  .8 and more                     6   1.000   .610 to 1.000       1.33
+sets: 0 % empty, 20 % of one label; votes: 10 % tied, policy first
+promised .90, measured .933: kept, for the average example.
+annotations  new_votes.csv (crowd-table): 20 examples, 3 annotators, 60
+             responses (3 each), 3 labels; single-label; 70 % of examples
+             disputed
+chosen       aggregator label-frequency (default)
+"""
+
+
+def test_aggregate(world: World) -> None:
+    assert plain(run("aggregate", "-a", "votes.csv", "-o", "lam.csv")) == AGGREGATE
+    lines = world.path("lam.csv").read_text().splitlines()
+    assert lines[:3] == [
+        "example,denominator,cat,dog,fox",
+        "c00,3,1.0,0.0,0.0",
+        f"c01,3,{2 / 3!r},{1 / 3!r},0.0",
+    ]
+
+
+def test_calibrate(world: World) -> None:
+    words = "-a votes.csv -p probabilities.csv --calibrator monte-carlo --draws 4"
+    ran = run("calibrate", *words.split(), "--combiner", "maximum", "-o", "predictor.nc")
+    assert plain(ran) == CALIBRATE
+
+
+def calibrated(world: World) -> None:
+    run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
+
+
+def test_predict(world: World) -> None:
+    calibrated(world)
+    words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.25 -o sets.csv"
+    assert plain(run(*words.split())) == PREDICT
+    lines = world.path("sets.csv").read_text().splitlines()
+    assert lines[:2] == ["example,alpha,size,labels,cat,dog,fox", "n00,0.1,1,cat,1,0,0"]
+    about = json.loads(world.path("sets.json").read_text())
+    assert [promise["level"] for promise in about["guarantees"]] == ["9/10", "3/4"]
+
+
+def test_evaluate(world: World) -> None:
+    calibrated(world)
+    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
+    assert plain(run("evaluate", "sets.csv", "-a", "new_votes.csv")) == EVALUATE
+
+
+def test_evaluate_by_group_and_true_label(world: World) -> None:
+    calibrated(world)
+    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
+    words = "evaluate sets.csv -a new_votes.csv -e new_patients.csv --by site --true diagnosis"
+    out = plain(run(*words.split(), "--cluster", "patient"))
+    assert "true: the known label                 1.000" in out
+    assert "by site\n  north                          13" in out
+    assert "\n  south                           7" in out
+
+
+def test_no_line_is_longer_than_80_columns(world: World) -> None:
+    calibrated(world)
+    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
+    for words in (
+        "aggregate -a votes.csv -o lam.csv",
+        "calibrate -a votes.csv -p probabilities.csv -o predictor.nc --alpha 0.01",
+        "predict predictor.nc -p new.csv -o sets.csv --alpha 0.001 --alpha 0.333333",
+        "evaluate sets.csv -a new_votes.csv",
+        "plugins list",
+        "plugins list --kind nothing",
+    ):
+        ran = run(*words.split())
+        assert max(map(len, (ran.out + ran.err).splitlines())) <= 80, words
+
+
+@pytest.mark.parametrize(
+    "command", ["", "demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list"]
+)
+def test_help_fits_and_has_examples(command: str) -> None:
+    ran = run(*command.split(), "--help")
+    assert ran.code == 0
+    assert ran.err == ""
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert ran.out.count("\n    plausibly ") >= (3 if command == "" else 2)
+    assert run(*command.split(), "-h").out == ran.out
+
+
+def test_without_a_command_help_is_printed() -> None:
+    assert run() == run("--help")
+    assert run("plugins").out.strip() == run("plugins", "--help").out.strip()
+    assert run("plugins").code == 0
+
+
+def test_version() -> None:
+    ran = run("--version")
+    assert ran.code == 0
+    assert re.fullmatch(r"plausibly \d+\.\d+\.\d+\S*\n", ran.out)
+
+
+def test_sizes_of_many_labels_are_given_as_ranges(world: World) -> None:
+    labels = [f"k{number:02d}" for number in range(60)]
+    world.write("labels.txt", "\n".join(labels) + "\n")
+    rows, votes = [f"example,{','.join(labels)}"], ["task,worker,label"]
+    for number in range(20):
+        flat = ["0.01"] * 60
+        flat[number] = "0.41"
+        rows.append(f"e{number},{','.join(flat)}")
+        votes.append(f"e{number},w,k{number + 20 if number % 2 else number:02d}")
+    world.write("many.csv", "\n".join(rows) + "\n")
+    world.write("votes.csv", "\n".join(votes) + "\n")
+    words = "calibrate -a votes.csv -p many.csv --labels labels.txt -o predictor.nc"
+    assert run(*words.split()).code == 0
+    out = plain(
+        run("predict", "predictor.nc", "-p", "many.csv", "-o", "sets.csv", "--alpha", "0.3")
+    )
+    head = "alpha  threshold  size 1     2     3   4-5  6-10 11-20 21-50 51-60   mean  empty"
+    assert out.splitlines()[:2] == [
+        head,
+        "0.3          .01       -     -     -     -     -     -     - 100 %  60.00      0",
+    ]
+    assert "note   20 of 20 examples calibrated this predictor: no test of it" in out

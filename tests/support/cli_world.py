@@ -1,0 +1,98 @@
+"""A small made world of files for the command line: everything in it can be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+from typer.testing import CliRunner
+
+from plausibly.cli.app import app
+
+LABELS = ("cat", "dog", "fox")
+CALIBRATION = 30
+NEW = 20
+
+# Ten kinds of example: what the model says of cat, dog and fox in hundredths, and three votes.
+_PATTERNS = (
+    ((80, 15, 5), "cat cat cat"),
+    ((60, 30, 10), "cat cat dog"),
+    ((10, 70, 20), "dog dog dog"),
+    ((25, 40, 35), "dog fox fox"),
+    ((5, 5, 90), "fox fox fox"),
+    ((34, 33, 33), "cat dog fox"),
+    ((50, 45, 5), "dog dog cat"),
+    ((20, 20, 60), "fox fox dog"),
+    ((70, 20, 10), "cat cat fox"),
+    ((15, 65, 20), "dog dog cat"),
+)
+
+
+@attrs.frozen
+class World:
+    """A folder with the files of a user, and a way to run commands in it."""
+
+    folder: Path
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file."""
+        return self.folder / name
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file, and return its path."""
+        path = self.path(name)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace the first `old` in a file, which must be there."""
+        text = self.path(name).read_text(encoding="utf-8")
+        assert old in text
+        self.write(name, text.replace(old, new, 1))
+
+
+@attrs.frozen
+class Ran:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:  # Any: whatever JSON holds
+        """The document that ``--json`` printed."""
+        document: dict[str, Any] = json.loads(self.out)  # Any: as above
+        return document
+
+
+def run(*words: str | Path) -> Ran:
+    """Run a command in this process, in the current folder."""
+    result = CliRunner().invoke(app, [str(word) for word in words], prog_name="plausibly")
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return Ran(result.exit_code, result.stdout, result.stderr)
+
+
+def make(folder: Path) -> World:
+    """Write votes, probabilities and patients of calibration and new examples."""
+    world = World(folder)
+    _write(world, "votes.csv", "probabilities.csv", "patients.csv", "c", CALIBRATION)
+    _write(world, "new_votes.csv", "new.csv", "new_patients.csv", "n", NEW)
+    return world
+
+
+def _write(world: World, votes: str, model: str, patients: str, letter: str, count: int) -> None:
+    said = ["task,worker,label"]
+    given = [f"example,{','.join(LABELS)}"]
+    about = ["example,patient,site,diagnosis"]
+    for number in range(count):
+        name = f"{letter}{number:02d}"
+        numbers, answers = _PATTERNS[number % len(_PATTERNS)]
+        said += [f"{name},w{w},{answer}" for w, answer in enumerate(answers.split())]
+        given.append(",".join([name, *(f"{value / 100:.2f}" for value in numbers)]))
+        site = "north" if number % 3 else "south"
+        about.append(f"{name},p{number // 2},{site},{answers.split()[0]}")
+    for file, lines in ((votes, said), (model, given), (patients, about)):
+        world.write(file, "\n".join(lines) + "\n")
