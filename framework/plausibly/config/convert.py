@@ -32,10 +32,19 @@ _WORDS = {str: "text", bool: "true or false", int: "an integer", float: "a numbe
 
 
 class Strict:
-    """A converter that knows the registry, for parameters that are components themselves."""
+    """A converter that knows the registry, for parameters that are components themselves.
 
-    def __init__(self, create: Create) -> None:
+    Parameters
+    ----------
+    create : callable
+        Makes the components.
+    noun : str
+        What messages call the keys of a table.
+    """
+
+    def __init__(self, create: Create, *, noun: str = "parameter") -> None:
         self._create = create
+        self._noun = noun
         self._cattrs = cattrs.Converter(
             detailed_validation=False, structure_fallback_factory=lambda _: _instance
         )
@@ -68,12 +77,16 @@ class Strict:
         """
         typed = bool(parameters) or any(p.required for p in parameters_of(target))
         known = {p.name: p for p in parameters_of(target, typed=typed)}
-        found = [unknown_key(k, v, known) for k, v in parameters.items() if k not in known]
+        found = [
+            unknown_key(key, value, known, noun=self._noun)
+            for key, value in parameters.items()
+            if key not in known
+        ]
         values: dict[str, object] = {}
         for name, parameter in known.items():
             if name in parameters:
-                with _below(name, found):
-                    values[name] = self._value(parameter, parameters[name])
+                with below(name, found):
+                    values[name] = self.value(parameter, parameters[name])
             elif parameter.required:
                 found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
         if found:
@@ -83,7 +96,8 @@ class Strict:
         except Exception as error:  # an initialiser raises what it likes
             raise Mistakes(mistakes_in(error)) from error
 
-    def _value(self, parameter: Parameter, value: object) -> object:
+    def value(self, parameter: Parameter, value: object) -> object:
+        """Return what one parameter makes of plain data, or raise what is wrong with it."""
         made = self._structure(value, parameter.type)
         parameter.check(made)
         return made
@@ -136,7 +150,7 @@ class Strict:
         made: dict[Any, object] = {}
         found: list[Mistake] = []
         for key, item, wanted in items:
-            with _below(key, found):
+            with below(key, found):
                 made[key] = self._structure(item, wanted)
         if found:
             raise Mistakes(found)
@@ -161,7 +175,7 @@ class Strict:
 
 
 @contextmanager
-def _below(key: str | int, found: list[Mistake]) -> Iterator[None]:
+def below(key: str | int, found: list[Mistake]) -> Iterator[None]:
     """Add to `found` what goes wrong below `key`, and go on: all mistakes are told at once."""
     try:
         yield

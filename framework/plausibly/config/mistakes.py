@@ -30,7 +30,9 @@ class Mistake:
     advice : str
         What to do, where it is something else.
     unknown : bool
-        Whether the mistake is a key that the component does not have.
+        Whether the mistake is a key that the table does not have.
+    expected, got : str
+        The same as `text` in two parts, where it has two.
     """
 
     path: str
@@ -39,6 +41,8 @@ class Mistake:
     value: str = ""
     advice: str = ""
     unknown: bool = False
+    expected: str = ""
+    got: str = ""
 
     def below(self, key: str | int) -> Mistake:
         """Return the mistake as seen from one level further out."""
@@ -113,13 +117,15 @@ class Wrong(ValueError):
 
     Attributes
     ----------
+    expected, got : str
+        In words.
     instead : object or None
         The value that was probably meant.
     """
 
     def __init__(self, expected: str, value: object, instead: object = None) -> None:
-        super().__init__(f"expected {expected}, got {said(value)}")
-        self.instead = instead
+        self.expected, self.got, self.instead = expected, said(value), instead
+        super().__init__(f"expected {expected}, got {self.got}")
 
 
 def said(value: object) -> str:
@@ -144,15 +150,30 @@ def written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def unknown_key(key: object, value: object, known: Iterable[str]) -> Mistake:
-    """Return the mistake of a key that is none of `known`, with the likely one."""
+def unknown_key(
+    key: object, value: object, known: Iterable[str], *, noun: str = "parameter"
+) -> Mistake:
+    """Return the mistake of a key that is none of `known`, with the likely one.
+
+    Parameters
+    ----------
+    key, value : object
+        As they were written.
+    known : iterable of str
+        Keys that there are.
+    noun : str
+        What keys of this table are called.
+    """
     names = list(known)
     close = get_close_matches(str(key), names, n=1)
     if close:
-        text = f'no such parameter; did you mean "{close[0]}"?'
-        return Mistake(str(key), text, close[0], written(value), unknown=True)
+        text = f'no such {noun}; did you mean "{close[0]}"?'
+        instead = written(value)
+        return Mistake(
+            str(key), text, close[0], instead, unknown=True, expected=close[0], got=str(key)
+        )
     those = f"it has {', '.join(names)}" if names else "it has none"
-    text = f"no such parameter; {those}"
+    text = f"no such {noun}; {those}"
     return Mistake(str(key), text, advice=f"leave {key} out", unknown=True)
 
 
@@ -169,7 +190,8 @@ def mistakes_in(error: Exception) -> list[Mistake]:
     if isinstance(error, Mistakes | ParameterError):
         return list(error.mistakes)
     if isinstance(error, Wrong):
-        return [Mistake("", str(error), value=_value(error.instead))]
+        instead = _value(error.instead)
+        return [Mistake("", str(error), value=instead, expected=error.expected, got=error.got)]
     if isinstance(error, InputError):
         expectation = f"; expected {error.expected}" if error.expected else ""
         got = f"; got {error.got}" if error.got else ""

@@ -13,6 +13,8 @@ import attrs
 
 from plausibly.errors import ComponentError
 
+_FACTORY: type[Any] = type(attrs.Factory(list))  # Any: attrs declares its class as a function
+
 
 @attrs.frozen
 class Parameter:
@@ -28,15 +30,22 @@ class Parameter:
         Its declared type, where it was asked for.
     required : bool
         Whether it has no default.
+    default : object
+        What it is where nobody says it, before any converter; `attrs.NOTHING` where it is required,
+        or made from the other parameters.
     check : callable
         Raises what the component's own validator says of a value.
+    rule : callable or None
+        The validator itself.
     """
 
     name: str
     field: str
     type: object
     required: bool
+    default: object = attrs.field(default=attrs.NOTHING, eq=False)
     check: Callable[[object], object] = attrs.field(default=lambda value: value, eq=False)
+    rule: Callable[..., object] | None = attrs.field(default=None, eq=False)
 
 
 def has_fields(target: object) -> bool:
@@ -83,22 +92,38 @@ def _parameters(target: Callable[..., object], hints: dict[str, Any]) -> Iterato
     if isinstance(target, type) and attrs.has(target):
         for field in attrs.fields(target):
             if field.init:
-                wanted = hints.get(field.name, field.type or object)
-                required = field.default is attrs.NOTHING
                 yield Parameter(
-                    field.alias or field.name, field.name, wanted, required, _check(field)
+                    field.alias or field.name,
+                    field.name,
+                    hints.get(field.name, field.type or object),
+                    required=field.default is attrs.NOTHING,
+                    default=_default(field.default),
+                    check=_check(field),
+                    rule=field.validator,
                 )
     elif isinstance(target, type) and dataclasses.is_dataclass(target):
         for plain in dataclasses.fields(target):
             if plain.init:
-                required = plain.default is plain.default_factory is dataclasses.MISSING
-                yield Parameter(plain.name, plain.name, hints.get(plain.name, object), required)
+                wanted = hints.get(plain.name, object)
+                made = plain.default_factory
+                default = made() if made is not dataclasses.MISSING else plain.default
+                required = default is dataclasses.MISSING
+                known = attrs.NOTHING if required else default
+                yield Parameter(plain.name, plain.name, wanted, required, known)
     else:
         for argument in inspect.signature(target).parameters.values():
             if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
                 wanted = hints.get(argument.name, object)
                 required = argument.default is argument.empty
-                yield Parameter(argument.name, argument.name, wanted, required)
+                known = attrs.NOTHING if required else argument.default
+                yield Parameter(argument.name, argument.name, wanted, required, known)
+
+
+def _default(written: object) -> object:
+    if not isinstance(written, _FACTORY):
+        return written
+    # One that takes the component is known when there is one.
+    return attrs.NOTHING if written.takes_self else written.factory()
 
 
 def _check(field: attrs.Attribute[Any]) -> Callable[[object], object]:

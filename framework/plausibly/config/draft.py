@@ -1,0 +1,168 @@
+"""From the tables of a study file to a study: strict, with every mistake at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, TypeVar, cast
+
+import attrs
+
+from plausibly.config.convert import Strict, below
+from plausibly.config.creation import component, without_plugins
+from plausibly.config.mistakes import Mistake, Mistakes, said, unknown_key, written
+from plausibly.config.parameters import Parameter, parameters_of
+from plausibly.config.study import Calibration, Study
+from plausibly.config.values import read_alphas, read_annotations
+
+T = TypeVar("T")
+
+_WITH_PATH = ("annotations", "plausibilities", "predictions", "examples", "labels")
+_NO_CALIBRATION = "is required: one [[calibrations]] or more; an empty one is the default"
+
+
+@attrs.frozen(kw_only=True)
+class Draft:
+    """What can be said of a study file before any other file is read.
+
+    Attributes
+    ----------
+    parts : mapping
+        Fields of `Study`, by name: those that were written, and are right.
+    mistakes : tuple of Mistake
+        What is wrong with the others.
+    """
+
+    parts: Mapping[str, object]
+    mistakes: tuple[Mistake, ...]
+
+    def study(self) -> Study:
+        """Return the study; there must be no mistakes."""
+        return Study(**cast("dict[str, Any]", dict(self.parts)))  # Any: each was checked
+
+    def part(self, name: str, kind: type[T]) -> T | None:
+        """Return a part where it was written and is right."""
+        found = self.parts.get(name)
+        return found if isinstance(found, kind) else None
+
+
+def draft(tables: Mapping[str, object]) -> Draft:
+    """Return the parts of a study, and what is wrong with its tables.
+
+    Parameters
+    ----------
+    tables : mapping
+        As `tomllib` gives them, with numbers as floats or as decimals.
+    """
+    parameters = {p.name: p for p in parameters_of(Study, typed=True)}
+    found = [
+        unknown_key(key, value, parameters, noun="key")
+        for key, value in tables.items()
+        if key not in parameters
+    ]
+    parts: dict[str, object] = {}
+    strict = Strict(component, noun="key")
+    own: dict[str, Callable[[Any], object]] = {  # Any: each checks what it gets
+        "alphas": read_alphas,
+        "annotations": lambda value: read_annotations(strict, value),
+        "calibrations": lambda value: _calibrations(strict, parameters["calibrations"], value),
+    }
+    disabled: tuple[str, ...] = ()
+    # Plugins first: the others may ask for their components.
+    for name in sorted(parameters, key=lambda name: name != "plugins"):
+        if name not in tables:
+            continue
+        value = tables[name] if name == "alphas" else _floats(tables[name])
+        with below(name, found), without_plugins(disabled):
+            if name in _WITH_PATH and isinstance(value, str):
+                raise Mistakes([_a_path_alone(name, value)])
+            made = own[name](value) if name in own else strict.value(parameters[name], value)
+            parts[name] = made
+            disabled = getattr(made, "disable", disabled)
+    found += _missing(tables)
+    return Draft(parts=parts, mistakes=tuple(found))
+
+
+def _floats(value: object) -> object:
+    """Return plain data with decimals as floats: only alphas are read as they were typed."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {key: _floats(item) for key, item in value.items()}
+    return [_floats(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _a_path_alone(table: str, path: str) -> Mistake:
+    text = f"expected a table, got {said(path)}"
+    return Mistake("", text, advice=f"write [{table}], and below it path = {written(path)}")
+
+
+def _calibrations(strict: Strict, parameter: Parameter, value: object) -> object:
+    if isinstance(value, Mapping):
+        advice = "write [[calibrations]], with two brackets"
+        raise Mistakes([Mistake("", "expected a list of tables, got a table", advice=advice)])
+    made = strict.value(parameter, value)
+    if not isinstance(made, tuple) or not isinstance(value, list | tuple):
+        return made
+    if not made:
+        raise Mistakes([Mistake("", _NO_CALIBRATION)])
+    named: list[Calibration] = []
+    places: dict[str, int] = {}
+    found: list[Mistake] = []
+    for number, (calibration, table) in enumerate(zip(made, value, strict=True)):
+        name = calibration.name
+        if not name and isinstance(table, Mapping):
+            if "name" in table:
+                text = "expected a name, got an empty text"
+                found.append(Mistake("name", text, advice="leave it out").below(number))
+                continue
+            name = made_name(table)
+        if name in places:
+            where = "name" if calibration.name else ""
+            text = f'calibrations[{places[name]}] is called "{name}" too'
+            found.append(Mistake(where, text, advice="give it another name").below(number))
+        places.setdefault(name, number)
+        named.append(attrs.evolve(calibration, name=name))
+    if found:
+        raise Mistakes(found)
+    return tuple(named)
+
+
+def made_name(table: Mapping[str, object]) -> str:
+    """Return what a calibration without a name is called: its components, as they were written.
+
+    The calibrator, the combiner where one was written, and a score that is not the default, such as
+    ``"monte-carlo(draws=5), maximum"``: as `plausibly.compare` calls it.
+    """
+    parts = [_as_written(table.get("calibrator", "expected"))]
+    if "combiner" in table:
+        parts.append(_as_written(table["combiner"]))
+    score = _as_written(table.get("score", "probability"))
+    return ", ".join(parts if score == "probability" else [*parts, score])
+
+
+def _as_written(like: object) -> str:
+    if isinstance(like, Mapping):
+        given = [f"{key}={value}" for key, value in like.items() if key != "name"]
+        name = str(like.get("name", ""))
+        return f"{name}({', '.join(given)})" if given else name
+    return like if isinstance(like, str) else type(like).__name__
+
+
+def _missing(tables: Mapping[str, object]) -> list[Mistake]:
+    """Return what must be there and is not, and what cannot be there together."""
+    found: list[Mistake] = []
+    if "annotations" not in tables and "plausibilities" not in tables:
+        text = "is required: [annotations] with the path of a file, or [plausibilities]"
+        found.append(Mistake("annotations", text))
+    if "annotations" in tables and "plausibilities" in tables:
+        text = "there are annotations already, and only one of them can be calibrated on"
+        found.append(Mistake("plausibilities", text, advice="leave one of them out"))
+    if "aggregator" in tables and "annotations" not in tables and "plausibilities" in tables:
+        text = "plausibilities are aggregated already"
+        found.append(Mistake("aggregator", text, advice="leave it out"))
+    if "predictions" not in tables:
+        found.append(Mistake("predictions", "is required: [predictions] with the path of a file"))
+    if "calibrations" not in tables:
+        found.append(Mistake("calibrations", _NO_CALIBRATION))
+    return found

@@ -1,0 +1,155 @@
+"""A study with everything that was left to us filled in, and where each value comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from plausibly import registry
+from plausibly.config.document import Document
+from plausibly.config.locate import path_text
+from plausibly.config.study import AnnotationFile, Study, with_paths
+from plausibly.config.toml import Note
+from plausibly.errors import ComponentError
+from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, READER, SCORE, Kind
+
+_KINDS: Mapping[str, Kind[Any]] = {  # Any: each has its own Protocol
+    "aggregator": AGGREGATOR,
+    "calibrator": CALIBRATOR,
+    "score": SCORE,
+    "combiner": COMBINER,
+}
+
+
+def resolved(study: Study, path: Callable[[Path], Path] = Path) -> dict[str, object]:
+    """Return the tables from which an equal study is made.
+
+    Parameters
+    ----------
+    study : Study
+    path : callable
+        What to write for a path.
+
+    Returns
+    -------
+    dict
+        Plain data in the order of the documentation. What is not set is None, and a table without
+        any key that is set is left out.
+
+    Raises
+    ------
+    ComponentError
+        ``component-unregistered`` or ``component-unwritable``: a file holds names and plain
+        parameters, never code.
+    """
+    changed = with_paths(study, path)
+    tables = _table(changed) if isinstance(changed, Study) else {}
+    return {name: table for name, table in tables.items() if table is not None}
+
+
+def without_unset(value: Any) -> Any:  # Any: plain data of any shape keeps its shape
+    """Return plain data without what is None, as a TOML file holds it."""
+    if isinstance(value, Mapping):
+        return {key: without_unset(item) for key, item in value.items() if item is not None}
+    return [without_unset(item) for item in value] if isinstance(value, list) else value
+
+
+def _table(part: attrs.AttrsInstance) -> dict[str, object]:
+    table: dict[str, object] = {}
+    for field in attrs.fields(type(part)):
+        name, value = field.name, getattr(part, field.name)
+        if value is None:
+            table[name] = None
+        elif isinstance(value, AnnotationFile):
+            table[name] = _annotations(value)
+        elif name in _KINDS:
+            table[name] = component_table(_KINDS[name], value)
+        elif isinstance(value, Path):
+            table[name] = value.as_posix()
+        elif attrs.has(type(value)):
+            table[name] = _table(value)
+        elif isinstance(value, tuple):
+            table[name] = [_table(item) if attrs.has(type(item)) else item for item in value]
+        else:
+            table[name] = dict(value) if isinstance(value, Mapping) else value
+    return table
+
+
+def _annotations(part: AnnotationFile) -> dict[str, object]:
+    own = _table(attrs.evolve(part, reader=None))
+    options = own.pop("options")
+    reader: dict[str, object] = {"reader": own.pop("reader")}
+    if part.reader is not None:
+        given = component_table(READER, part.reader)
+        name = given.pop("name")
+        # A parameter that is called like a key of ours stands in a table of the reader's own.
+        clash = given.keys() & {field.name for field in attrs.fields(AnnotationFile)}
+        reader = {"reader": {"name": name, **given}} if clash else {"reader": name, **given}
+    path = own.pop("path")
+    rest = dict(options) if isinstance(options, Mapping) else {}
+    return {"path": path, **reader, **rest, **own}
+
+
+def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
+    """Return name and parameters of a component.
+
+    Raises
+    ------
+    ComponentError
+        ``component-unwritable`` where another component would be made of them in a file, which
+        leaves out what is None.
+    """
+    table = registry.describe(kind, component)
+    again = registry.describe(kind, registry.resolve(kind, without_unset(table)))
+    # Compared as text, where a number that is none is equal to itself.
+    if repr(again) != repr(table):
+        raise ComponentError(
+            "component-unwritable",
+            f'{kind.name} "{table["name"]}" cannot be written to a study file',
+            expected="parameters from which an equal component is made",
+            got=f"{again} from {table}",
+            do="give each parameter that may be None the default None",
+            whose=str(table["name"]),
+        )
+    return table
+
+
+def origins(document: Document, made: Mapping[str, str]) -> Note:
+    """Return what says where the value at a path comes from: ``line 3`` or ``default``.
+
+    Parameters
+    ----------
+    document : Document
+        The study file.
+    made : mapping of str to str
+        Origins of values that are neither written nor a default.
+    """
+    written = set(_paths(document.tables, ()))
+
+    def origin(path: str) -> str:
+        places = [path]
+        above, _, last = path.rpartition(".")
+        if last == "name" and not above.endswith("]"):
+            places.append(above)  # a component that was written as its name alone
+        if above == "annotations":
+            places.append(f"annotations.reader.{last}")
+        for place in places:
+            if place in written:
+                line = document.lines.get(place)
+                return f"in {document.name}" if line is None else f"line {line}"
+        return made.get(path, "default")
+
+    return origin
+
+
+def _paths(value: object, path: tuple[str | int, ...]) -> Iterator[str]:
+    yield path_text(path)
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _paths(item, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            yield from _paths(item, (*path, number))
