@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import plausibly.io
 from io_files import refusal, said, written
 from plausibly.atomic import replacing
 from plausibly.io.files import contents, existing, opening
@@ -75,6 +78,24 @@ def test_contents_and_opening(tmp_path: Path) -> None:
     written(tmp_path, "votes.csv", "abcdef")
     assert contents("votes.csv", "annotations") == b"abcdef"
     assert opening("votes.csv", "annotations", 3) == b"abc"
+
+
+# ---- the names of the folder
+
+
+def test_nothing_is_imported_before_it_is_used() -> None:
+    check = (
+        "import sys, plausibly.io\n"
+        "assert 'read_sets' in dir(plausibly.io)\n"
+        "assert 'xarray' not in sys.modules\n"
+        "assert plausibly.io.read_sets.__module__ == 'plausibly.io.sets'"
+    )
+    subprocess.run([sys.executable, "-c", check], check=True)
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'read_minds'"):
+        plausibly.io.read_minds  # noqa: B018  # the access raises
 
 
 # ---- writing whole or not at all

@@ -45,6 +45,15 @@ def test_arrays_come_back(dtype: str, data: st.DataObject, column_major: bool) -
     np.testing.assert_array_equal(read, array)
 
 
+def test_texts_of_no_length_come_back() -> None:
+    assert parse_npy(npy(np.array(["", ""])[:0]), "a.npy").shape == (0,)
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": "<U0", "fortran_order": False, "shape": (2,)}
+    )
+    assert parse_npy(file.getvalue(), "a.npy").tolist() == ["", ""]
+
+
 def test_large_headers_come_back() -> None:
     array = np.arange(6.0).reshape(2, 3)
     file = io.BytesIO()
@@ -100,6 +109,9 @@ def test_files_of_another_kind(tmp_path: Path) -> None:
     assert refusal(lambda: read_npy(written(tmp_path, "e.npy", b""), "x")).name == "file-empty"
     assert refusal(lambda: read_npz(written(tmp_path, "e.npz", b""), "x")).name == "file-empty"
     assert refusal(lambda: read_npz(written(tmp_path, "t.npz", "text"), "x")).name == "file-damaged"
+    damaged = bytearray(npz(tmp_path / "d.npz", probs=np.zeros(50)).read_bytes())
+    damaged[200] ^= 1
+    assert "CRC" in refusal(lambda: read_npz(written(tmp_path, "d.npz", bytes(damaged)), "x")).got
     structured = npy(np.zeros(2, dtype=[("a", "<f8")]))
     assert "type [('a', '<f8')]" in refusal(lambda: parse_npy(structured, "s.npy")).got
     version = b"\x93NUMPY\x09\x00" + bytes(100)

@@ -107,6 +107,12 @@ def test_a_file_of_somebody_else(tmp_path: Path) -> None:
     assert refusal(lambda: read_plausibilities(path)).name == "plausibilities-empty"
 
 
+@pytest.mark.parametrize("total", ["-2", "2.0", str(2**63), "2" * 5_000])
+def test_totals_that_are_none(tmp_path: Path, total: str) -> None:
+    path = written(tmp_path, "lam.csv", f"example,denominator,x,y\na,{total},0.5,0.5\n")
+    assert refusal(lambda: read_plausibilities(path)).name == "denominator-unfit"
+
+
 def test_npz_files_of_somebody_else(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "lam.npz", plausibilities=np.eye(2), labels=["x", "y"], attributes="no JSON"

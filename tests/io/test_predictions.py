@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,13 @@ def test_every_format_gives_the_same(tmp_path: Path, kind: str, dtype: type[np.f
     text = kind in {"csv", "tsv"}
     xr.testing.assert_identical(read, expected(np.float64 if text else dtype))
     assert read.dtype == (np.float64 if text else dtype)
+
+
+def test_netcdf_with_64_bit_data_needs_netcdf4(tmp_path: Path) -> None:
+    array = expected().drop_attrs()
+    array.to_netcdf(tmp_path / "p.nc", "w", "NETCDF3_64BIT_DATA", engine="netcdf4")  # type: ignore[call-overload]  # xarray's hints lack it
+    assert (tmp_path / "p.nc").read_bytes()[:4] == b"CDF\x05"
+    xr.testing.assert_identical(plausibly.read_predictions(tmp_path / "p.nc"), expected())
 
 
 def test_big_endian_numbers_are_turned(tmp_path: Path) -> None:
@@ -369,3 +377,18 @@ def test_truncated_netcdf4_files_are_refused_by_name(tmp_path: Path, kept: float
     path = written(tmp_path, "cut.nc", content[:size])
     error = refusal(lambda: plausibly.read_predictions(path))
     assert error.what == "cut.nc is not a whole netCDF file"
+
+
+def test_netcdf4_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = in_format(tmp_path, "nc4", np.float64)
+    monkeypatch.setitem(sys.modules, "netCDF4", None)
+    assert said(lambda: plausibly.read_predictions(path)) == (
+        "error extra-missing: p.nc4 needs netCDF4, which is not installed "
+        'expected the extra "netcdf" do pip install "plausibly[netcdf]"'
+    )
+
+
+def test_parquet_without_rows(tmp_path: Path) -> None:
+    write_columns(tmp_path / "p.parquet", ["example", "a"], [[], np.zeros(0)])
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
+    assert (error.what, error.got) == ("p.parquet is empty", "columns without rows")

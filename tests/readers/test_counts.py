@@ -151,11 +151,17 @@ def test_columns_that_hold_no_counts(tmp_path: Path) -> None:
 
 
 def test_cells_that_are_no_counts(tmp_path: Path) -> None:
-    path = written(tmp_path, "c.csv", "example,cat,dog\na,1,-1\nb,2,\nc,3,4\n" + "d,5,6\n" * 1)
+    path = written(tmp_path, "c.csv", "example,cat,dog\na,1,-1\nb,2,\nc,3,4\nd,5,6\n")
     assert said(lambda: read(path)) == (
         'error count-unreadable: c.csv line 2, column "dog" is not a number of votes '
         'expected a whole number, 0 or more; got "-1" (2 such cells) do mend that line'
     )
+
+
+@pytest.mark.parametrize("cell", ["1" + "0" * 15, "9" * 5_000, "1.5", "007", "1e3", "nan"])
+def test_what_is_no_count(tmp_path: Path, cell: str) -> None:
+    path = written(tmp_path, "c.csv", f"example,cat\na,1\nb,{cell}\n")
+    assert refusal(lambda: read(path)).name == "count-unreadable"
 
 
 def test_examples_that_repeat(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +23,6 @@ _OURS = ("about", "alphas", "dims", "examples", "labels", "versions")
 _TITLE = "what the prediction sets in the table of the same name promise"
 
 
-def installed() -> str:
-    """Return the version of plausibly that runs, or ``"unknown"`` where it is not installed."""
-    try:
-        return version("plausibly")
-    except PackageNotFoundError:
-        return "unknown"
-
-
 def described(sets: xr.DataArray) -> dict[str, object]:
     """Return what the file says: alphas, dims, names, versions, and the attributes of the sets."""
     facts: dict[str, object] = {
@@ -40,7 +32,7 @@ def described(sets: xr.DataArray) -> dict[str, object]:
         "examples": sets.sizes[EXAMPLE],
         "labels": name_texts(sets[LABEL].values),
         "versions": {
-            "plausibly": installed(),
+            "plausibly": version("plausibly"),
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
@@ -55,7 +47,7 @@ def described(sets: xr.DataArray) -> dict[str, object]:
 
 def write(sets: xr.DataArray, path: Path) -> None:
     """Write the facts of `described`."""
-    content = json.dumps(described(sets), indent=2, ensure_ascii=False)
+    content = json.dumps(described(sets), indent=2, ensure_ascii=False, default=str)
     path.write_text(f"{content}\n", encoding="utf-8")
 
 

@@ -125,7 +125,7 @@ def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str
     end = 0
     try:
         for row in reader:
-            if row and (len(row) == 1 or any(row)):
+            if row and (row[0] or len(row) == 1 or any(row)):
                 rows.append(row)
                 lines.append(end + 1)
             end = reader.line_num

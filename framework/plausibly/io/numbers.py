@@ -13,6 +13,7 @@ from plausibly.io.text import TextTable
 
 _PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_DIGITS = 19  # more than these do not fit 64 bits
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 _NOT_A_NUMBER = frozenset({"", "na", "nan"})
 _LARGEST = 2**63 - 1
@@ -123,7 +124,7 @@ def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | Non
     if not texts or not all(_PLAIN.fullmatch(text) and text != "-0" for text in texts):
         return None
     if all(_WHOLE.fullmatch(text) for text in texts):
-        integers = [int(text) for text in texts]
+        integers = [int(text) if len(text) <= _DIGITS + 1 else _LARGEST + 1 for text in texts]
         if all(abs(integer) <= _LARGEST for integer in integers):
             return np.array(integers, dtype=np.int64)
         return None

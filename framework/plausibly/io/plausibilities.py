@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,6 +24,7 @@ _USUAL = (PLAUSIBILITIES,)
 _ROLE = "plausibilities"
 _ATTRIBUTES = "attributes"
 _INT32, _INT64 = 2**31, 2**63
+_TOTAL = re.compile("[0-9]{1,19}")
 
 
 def write_plausibilities(lam: xr.DataArray | xr.Dataset, path: Path | str) -> None:
@@ -179,7 +181,7 @@ def _read_table(path: Path) -> tuple[xr.DataArray, Ints | None]:
     # Read as digits: a float64 would round totals above 2^53.
     table = text.read_table(path, role=_ROLE, unique=False)
     digits = table.columns[table.header.index(DENOMINATOR)]
-    wrong = [total for total in digits if not (total.isdecimal() and int(total) < _INT64)]
+    wrong = [total for total in digits if not (_TOTAL.fullmatch(total) and int(total) < _INT64)]
     if wrong:
         raise _not_totals(path.name, f'"{wrong[0]}"')
     totals = np.array([int(total) for total in digits], dtype=np.int64)

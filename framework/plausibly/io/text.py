@@ -198,7 +198,7 @@ def read_text(
             columns = [[] for _ in names]
             if named:
                 del rows[0], starts[0]
-        if any(len(row) != len(names) for row in rows):
+        if set(map(len, rows)) - {len(names)}:
             pairs = zip(starts, rows, strict=True)
             wrong += [(line, row) for line, row in pairs if len(row) != len(names)]
         if not wrong:

@@ -30,7 +30,7 @@ from plausibly.plugin import (
     several,
 )
 
-_COUNT = re.compile(r"(0|[1-9][0-9]*)(\.0+)?")
+_COUNT = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
 _EXAMPLE = "example"
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _CROWD = frozenset({"task", "worker", "label"})

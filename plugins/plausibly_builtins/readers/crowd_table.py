@@ -163,10 +163,10 @@ class CrowdTable:
     def _warn_like_missing(
         self, table: TextTable, label: Sequence[str], labels: Sequence[str] | None
     ) -> None:
-        known = set(self.missing) | set(labels or ())
-        seen = Counter(text for text in label if text in _LIKE_MISSING and text not in known)
-        if not seen or labels is not None:
+        doubtful = (set(label) & _LIKE_MISSING).difference(self.missing)
+        if not doubtful or labels is not None:
             return
+        seen = Counter(text for text in label if text in doubtful)
         shown = listed(quoted(text) for text in seen)
         total = sum(seen.values())
         warn(
@@ -253,8 +253,10 @@ def _warn_unnamed(table: TextTable, worker: Sequence[str]) -> None:
 
 
 def _check_once(table: TextTable, task: Sequence[str], worker: Sequence[str]) -> None:
+    if len(set(zip(task, worker, strict=True))) == len(task):
+        return
     pairs = Counter(pair for pair in zip(task, worker, strict=True) if pair[1])
-    if len(pairs) == len(task) or max(pairs.values(), default=1) == 1:
+    if max(pairs.values(), default=1) == 1:
         return
     again: dict[str, list[str]] = {}
     for (about, who), count in pairs.items():
