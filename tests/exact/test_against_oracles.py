@@ -18,7 +18,7 @@ from plausibly.errors import IncompatibleComponents
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
 THOROUGH = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
-SMALL = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+SMALL = settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 
 
 def usable(world: World) -> Iterator[Pair]:

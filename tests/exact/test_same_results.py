@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import plausibly
 from exact_pairs import PAIRS, Pair, calibrate
-from exact_worlds import World, worlds
+from exact_worlds import World, plausibilities_of, table, worlds
 from plausibly.conformal.predictor import ConformalPredictor
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
-FEW = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 EACH_PAIR = pytest.mark.parametrize("pair", PAIRS, ids=str)
 SMALL = worlds(most=12, draws=4, alphas=2)
 
@@ -172,3 +172,31 @@ def test_a_seed_names_the_draws(world: World) -> None:
         ]
         alphas = list(world.alphas)
         assert seeded[0].threshold(alphas).identical(seeded[1].threshold(alphas))
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+@pytest.mark.parametrize("scale", ["probability", "logit"])
+def test_log_probabilities_keep_the_order_and_so_the_sets(pair: Pair, scale: str) -> None:
+    """Sixty-fourths have distinct logarithms, a probability of zero scores -inf; logits do not tie,
+    since the two soft maxima round equal probabilities differently.
+    """
+    random = np.random.default_rng(3)
+    n, labels = 24, ["a", "b", "c", "d"]
+    shares = random.multinomial(64, [0.6, 0.25, 0.1, 0.05], size=n + 6) / 64
+    if scale == "logit":
+        shares = random.normal(size=shares.shape)
+    names = [f"case {i}" for i in range(n)]
+    votes = random.multinomial(5, [0.5, 0.2, 0.2, 0.1], size=n)
+    lam = plausibilities_of(votes, names, labels, counted=True)
+    sets = []
+    for score in ("probability", "log-probability"):
+        predictor = plausibly.calibrate(
+            table(shares[:n], names, labels).assign_attrs(scale=scale),
+            lam,
+            calibrator=pair.calibrator,
+            combiner=pair.combiner,
+            score=score,
+        )
+        new = table(shares[n:], [f"new {i}" for i in range(6)], labels).assign_attrs(scale=scale)
+        sets.append(predictor.predict(new, ["0.1", "0.29", "0.5"]).values)
+    assert np.array_equal(sets[0], sets[1])
