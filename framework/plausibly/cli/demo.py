@@ -69,7 +69,6 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
     inputs = files.write_data(subject, folder)
     output.show(
         layout.fields([("data", subject.about), ("study", words.design(subject, splits, seed))])
-        + "\n"
     )
     with output.working("splits") as tick:
         result = study.run(subject, splits=splits, seed=seed, progress=tick)
@@ -86,7 +85,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         textwrap.fill(text, layout.WIDTH, break_on_hyphens=False, break_long_words=False)
         for text in words.meaning(result)
     ]
-    output.show(f"{study_table(result.study)}\n\n" + "\n".join(paragraphs))
+    output.show(f"\n{study_table(result.study)}\n\n" + "\n".join(paragraphs))
     undrawn = "" if figure else f"; no {files.FIGURE} without matplotlib (the extra plots)"
     output.show(
         layout.fields(
