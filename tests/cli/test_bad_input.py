@@ -157,9 +157,10 @@ def test_an_inline_table_that_is_none(world: World) -> None:
 
 
 def test_an_inline_table_with_something_behind_it(world: World) -> None:
-    ran = run(*CALIBRATE.split(), "--combiner", '{name = "ecdf"} 3')
-    assert ran.code == 2
-    assert ran.err.startswith("error option-malformed: --combiner")
+    for text in ('{name = "ecdf"} 3', '{name = "ecdf"}\nscore = 3'):
+        ran = run(*CALIBRATE.split(), "--combiner", text)
+        assert ran.code == 2
+        assert ran.err.startswith("error option-malformed: --combiner")
 
 
 def test_a_foreign_file_where_the_guarantee_goes(world: World) -> None:

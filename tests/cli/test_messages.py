@@ -53,7 +53,8 @@ def modules() -> list[Path]:
 
 def test_flags_in_messages_exist() -> None:
     commands = ("demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list")
-    known = {"--version"}.union(*map(options, commands))
+    ours_and_pips = {"--version", "--upgrade"}
+    known = ours_and_pips.union(*map(options, commands))
     assert {"--columns", "--only-common", "--kind"} <= known
     found = {path.name: sorted(told(path) - known) for path in modules() if told(path) - known}
     assert found == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -60,8 +61,9 @@ class House(TyperGroup):
 
 
 def _said(error: Exception) -> str:
-    text = getattr(error, "format_message", error.__str__)()
-    return str(text).replace("Value error, ", "").strip()
+    text = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
+    # Some versions of Typer repeat the suggestion that Click makes already.
+    return re.sub(r"( Did you mean [^?]*\?)\1", r"\1", text).strip()
 
 
 def _usage(error: Exception) -> InputError:

@@ -9,7 +9,6 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import TextIO
 
 from plausibly.cli.progress import Tick, working
@@ -88,12 +87,6 @@ class Output:
         if not (self.json or self.quiet):
             _print(text, sys.stdout)
 
-    def note(self, text: str) -> None:
-        """Print a remark on stderr."""
-        self.flush()
-        if not self.quiet:
-            _print(text, sys.stderr)
-
     def flush(self) -> None:
         """Print the warnings that were heard since the last time, on stderr."""
         unsaid, self._unsaid = self._unsaid, []
@@ -151,12 +144,14 @@ class Output:
                     error,
                 )
         self.flush()
-        if failure is not None:
-            code = failure.exit_code
         # A command that has no document of its own prints one only to say what went wrong.
         if self.json and (self.document or failure is not None):
-            self._print_document(failure)
+            try:
+                self._print_document(failure)
+            except InputError as error:  # nowhere to print to
+                failure = failure or error
         if failure is not None:
+            code = failure.exit_code
             if self.debug:
                 traceback.print_exception(failure)
             _print(render(failure), sys.stderr)
@@ -221,13 +216,11 @@ def _caused(failure: InputError, cause: BaseException) -> InputError:
 
 
 def _plain(value: object) -> object:
-    """Return what JSON can hold: no NaN, infinities as text, paths and NumPy scalars as plain."""
+    """Return what JSON can hold: None for NaN, text for infinities, paths and all else."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Path):
-        return str(value)
     if hasattr(value, "tolist"):  # arrays and scalars of NumPy, which must not be imported here
         return _plain(value.tolist())
     if isinstance(value, float) and value != value:
@@ -248,8 +241,24 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
         else:
             print(text, file=stream, flush=True)
     except BrokenPipeError:
-        # What Python flushes at exit would raise again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        _redirect(stream)
+    except OSError as reason:
+        _redirect(stream)
+        raise InputError(
+            "output-unwritable",
+            "cannot write to where the output of the command goes",
+            expected="a place that can be written to",
+            got=f'"{(reason.strerror or str(reason)).lower()}"',
+            do="send the output elsewhere; files that the command writes are whole",
+            whose="stdout",
+        ) from reason
+
+
+def _redirect(stream: TextIO) -> None:
+    """Send a stream nowhere: what Python flushes at exit would raise again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _print_styled(text: str, stream: TextIO) -> None:

@@ -141,12 +141,13 @@ def outputs(path: Path, inputs: Mapping[str, Path | None]) -> Path:
 
 def _table(text: str, flag: str, *, do: str) -> dict[str, object]:
     try:
-        table = tomllib.loads(f"value = {text}")["value"]
+        document = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError as error:
         # The position in the line counts the text that stands before what was typed.
         reason = str(error).partition(" (at")[0].lower()
         raise _malformed(flag, text, "an inline TOML table", reason, do, whole=True) from error
-    if not isinstance(table, dict):
+    table = document.pop("value")
+    if document:  # lines behind the table
         raise _malformed(flag, text, "an inline TOML table", _quoted(text), do, whole=True)
     return {str(key): value for key, value in table.items()}
 

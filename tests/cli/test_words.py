@@ -1,0 +1,171 @@
+"""Guarantees, choices and data in the words and forms that commands print."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli_world import World, make, run
+from plausibly.cli import app, layout
+from plausibly.cli.output import Output
+from plausibly.cli.promise import promise_text
+from plausibly.guarantee import Guarantee
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+def guarantee(world: World, *words: str) -> str:
+    """Return what ``plausibly calibrate`` says of the guarantee, as one line."""
+    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
+    ran = run(*base.split(), *words)
+    assert ran.code == 0, ran.err
+    return " ".join(ran.out.partition("guarantee ")[2].partition("\nsaved")[0].split())
+
+
+CONDITION = "if calibration and new examples are exchangeable and the model saw none of them."
+
+
+def test_a_guarantee_of_what_experts_say(world: World) -> None:
+    assert guarantee(world, "--alpha", "0.25") == (
+        f"alpha 0.25: on average .75 of what experts say is covered, {CONDITION} "
+        "Needs 3 calibration examples, has 30; any alpha from .033."
+    )
+
+
+def test_a_guarantee_of_the_voted_label(world: World) -> None:
+    assert guarantee(world, "--calibrator", "voted") == (
+        f"alpha 0.1: the voted label is covered with probability .90, {CONDITION} Nothing is "
+        "promised of what experts say. Needs 9 calibration examples, has 30; any alpha from .033."
+    )
+
+
+def test_a_guarantee_for_this_calibration(world: World) -> None:
+    said = guarantee(
+        world,
+        *("--calibrator", "monte-carlo", "--alpha", "0.4"),
+        *("--combiner", '{name = "pac", delta = 0.1}'),
+    )
+    assert said.startswith(
+        "alpha 0.4: with probability .90 over calibrations, .60 of what experts say is covered, if"
+    )
+    assert "held-out examples, has 15" in said
+
+
+def test_a_guarantee_for_every_alpha(world: World) -> None:
+    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc --alpha 0.1 --alpha 0.2"
+    ran = run(*base.split())
+    assert "\nguarantee    alpha 0.1: on average .90" in ran.out
+    assert "\nguarantee    alpha 0.2: on average .80" in ran.out
+    assert ran.out.endswith("plausibly predict predictor.nc -p NEW --alpha 0.1 -o sets.csv\n")
+
+
+def test_guarantees_of_strangers() -> None:
+    alpha = Fraction(1, 10)
+    nothing = Guarantee(alpha=alpha, level=None, why="no proof")
+    assert promise_text(nothing) == "alpha 0.1: nothing is promised"
+    other = Guarantee(
+        alpha=alpha,
+        level=1 - alpha,
+        of_what="the worst label",
+        assumptions=("all is well",),
+        why="",
+    )
+    assert promise_text(other) == (
+        "alpha 0.1: on average .90 of the worst label is covered, if all is well."
+    )
+
+
+def test_choices() -> None:
+    table = {"name": "mondrian", "by": "site", "inner": {"name": "monte-carlo", "draws": 10}}
+    said = "mondrian (by site, inner monte-carlo (draws 10))"
+    assert layout.component(table) == said
+    assert layout.choices([("calibrator", table, False), ("seed", 3, False)]) == (
+        f"calibrator {said}, seed 3"
+    )
+    assert layout.choices([("seed", 0, True)]) == "seed 0 (default)"
+
+
+def test_a_seed_is_said_where_something_is_drawn(world: World) -> None:
+    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
+    assert "seed" not in run(*base.split()).out
+    assert "seed 0 (defaults)" in run(*base.split(), "--calibrator", "monte-carlo").out
+    chosen = run(*base.split(), "--calibrator", "monte-carlo", "--seed", "5").out
+    assert "chosen       calibrator monte-carlo (draws 10), seed 5; aggregator" in chosen
+
+
+def test_evaluation_against_plausibilities(world: World) -> None:
+    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
+    run(*base.split())
+    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
+    run("aggregate", "-a", "new_votes.csv", "-o", "lam.csv")
+    ran = run("evaluate", "sets.csv", "--plausibilities", "lam.csv")
+    assert ran.out.endswith("plausibilities  lam.csv: plausibilities of 20 examples, 3 labels\n")
+    voted = run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
+    given = run("evaluate", "sets.csv", "--plausibilities", "lam.csv", "--json").document
+    assert given["results"] == voted["results"]
+    assert given["aggregator"] is None
+
+
+# ---- documents and streams
+
+
+def test_documents_hold_what_json_can(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output("study", json=True)
+    infinite = float("inf")
+    output.document |= {
+        "numbers": [np.float64("nan"), infinite, -infinite, np.int64(1), 0.5],
+        "path": Path("a") / "b",
+        "table": {1: ("x", None, True)},
+    }
+    assert output.run(lambda: None) == 0
+    assert capsys.readouterr().out == (
+        '{\n  "command": "study",\n  "numbers": [\n    null,\n    "inf",\n    "-inf",\n    1,\n'
+        '    0.5\n  ],\n  "path": "a/b",\n  "table": {\n    "1": [\n      "x",\n      null,\n'
+        '      true\n    ]\n  },\n  "warnings": []\n}\n'
+    )
+
+
+def test_warnings_of_others_go_where_they_always_go() -> None:
+    def body() -> None:
+        warnings.warn("not ours", RuntimeWarning, stacklevel=1)
+
+    with pytest.warns(RuntimeWarning, match="not ours"):
+        assert Output("study").run(body) == 0
+
+
+def test_main_returns_the_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["plausibly", "--version"])
+    assert app.main() == 0
+    assert capsys.readouterr().out.startswith("plausibly ")
+    monkeypatch.setattr(sys, "argv", ["plausibly", "nothing"])
+    assert app.main() == 2
+    assert "no such command 'nothing'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_full_disk_behind_stdout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        output = Output("study", json=bool(flags))
+        output.document["n"] = 1
+        assert output.run(lambda: output.show("text")) == 2
+        monkeypatch.undo()
+    assert capsys.readouterr().err == (
+        "error output-unwritable: cannot write to where the output of the command goes\n"
+        '  expected  a place that can be written to; got "no space left on device"\n'
+        "  do        send the output elsewhere; files that the command writes are whole\n"
+    )
