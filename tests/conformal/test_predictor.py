@@ -16,6 +16,7 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from plausibly.arrays import Floats
+from plausibly.conformal.vacuity import warn_if_vacuous
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.plugin import ScoreInput
@@ -284,3 +285,50 @@ def test_voted_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Pa
         assert float(again.voted_coverage_mean) == float(straight.voted_coverage_mean)
         np.testing.assert_array_equal(again.voted_coverage, straight.voted_coverage)
         np.testing.assert_array_equal(again.aggregated_coverage, straight.aggregated_coverage)
+
+
+@pytest.mark.parametrize(
+    ("counted", "text"),
+    [
+        (
+            "held-out examples",
+            "warning sets-vacuous: every set is every label at alpha 0.1\n"
+            "  expected  fewer p-values at their least value; got too many of 500 held-out\n"
+            "            examples there\n"
+            "  do        combiner average (no split), more held-out examples, or a larger\n"
+            "            alpha",
+        ),
+        (
+            "calibration examples",
+            "warning sets-vacuous: every set is every label at alpha 0.1\n"
+            "  expected  scores that tell labels apart; got too many of 500 calibration\n"
+            "            examples there\n"
+            "  do        a larger alpha, or another score",
+        ),
+    ],
+)
+def test_enough_examples_and_still_vacuous(counted: str, text: str) -> None:
+    """Ties at the least value, not the number of examples, are then to blame."""
+    promise = plausibly.Guarantee(
+        alpha=Fraction(1, 10),
+        level=Fraction(9, 10),
+        why="",
+        vacuous=True,
+        has=500,
+        needed=496,
+        counted=counted,
+    )
+    with pytest.warns(PlausiblyWarning) as caught:
+        warn_if_vacuous(promise, "ecdf")
+    assert str(caught[0].message) == text
+
+
+def test_scores_that_tie_at_minus_infinity_are_vacuous() -> None:
+    """-inf is a score like any other: nothing lies below it."""
+    predictions, lam = world(60, dtype="float64")
+    wrong = np.argmin(lam.values, axis=1)
+    certain = predictions.copy(data=np.where(np.arange(4) == wrong[:, None], 0.0, 1 / 3))
+    voted = lam.copy(data=np.eye(4)[wrong]).drop_vars("denominator")
+    p = plausibly.calibrate(certain, voted, score="log-probability")
+    with pytest.warns(PlausiblyWarning, match="sets-vacuous"):
+        assert p.predict(certain, 0.2).all()

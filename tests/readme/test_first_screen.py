@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from plausibly.evaluation.tables import falls_short
 from readme_world import indented
 
 SPLITS, SEED = 100, 1
-SECONDS = 90
 
 # Aggregated coverage and set size, computed independently on these ratings with another model fit
 # and splits by nodule.
@@ -33,11 +31,9 @@ KNOWN = {
 def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     readme = (project / "README.md").read_text(encoding="utf-8")
     first_screen = readme.partition("\n## ")[0]
-    started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         found = study.run(subjects.load("nodules", SEED), splits=SPLITS, seed=SEED)
-    spent = time.process_time() - started
 
     assert words.readme_table(found) in indented(first_screen)
 
@@ -66,11 +62,6 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     short = falls_short(found.study)[:, 0]
     assert [str(name) for name in short["method"][short].values] == [study.VOTED]
     assert bool(found.study.sel({"method": "monte-carlo, ecdf"})["vacuous"].all())
-
-    limit = re.search(r"under (\d+) seconds", first_screen)
-    assert limit is not None
-    assert int(limit[1]) == SECONDS
-    assert spent < SECONDS
 
 
 def test_four_radiologists_give_three_answers() -> None:

@@ -21,12 +21,17 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
     alpha = f"{float(promise.alpha):g}"
     enough = promise.needed is None or promise.has >= promise.needed
     if enough:
+        held_out = promise.counted == "held-out examples"
         warn(
             "sets-vacuous",
             f"every set is every label at alpha {alpha}",
-            expected="scores that tell labels apart",
-            got="too many calibration scores tied at the least value",
-            do="a larger alpha, or another score",
+            expected="fewer p-values at their least value"
+            if held_out
+            else "scores that tell labels apart",
+            got=f"too many of {counted(promise.has)} {promise.counted} there",
+            do=f"combiner average (no split), more {promise.counted}, or a larger alpha"
+            if held_out
+            else "a larger alpha, or another score",
             whose="predictor",
             stacklevel=4,
         )

@@ -89,6 +89,9 @@ def compare(
         aggregated coverage. Attributes hold the settings, and the guarantees of the first split as
         JSON.
 
+        Select one method by ``study.sel({"method": name})``: as a keyword, ``method`` is how
+        xarray's own ``sel`` fills gaps.
+
         The standard deviation over splits of one data set is a spread, not a standard error: the
         splits overlap.
 
