@@ -12,7 +12,16 @@ import xarray as xr
 import labelled_records as lr
 from plausibly.errors import InputError
 from plausibly.labelled import to_frame
-from plausibly.plugin import Aggregator, Annotation, AnnotationTable, Keys, build_table
+from plausibly.plugin import (
+    AGGREGATOR,
+    ANNOTATION,
+    Aggregator,
+    Annotation,
+    AnnotationTable,
+    Keys,
+    build_table,
+    resolve,
+)
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.label_set.equal_split import EqualSplit
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
@@ -292,8 +301,55 @@ def test_validate_names_the_response(kind: Annotation, table: AnnotationTable, w
     assert caught.value.what.startswith("example e, ")
 
 
+def test_validate_counts_the_responses_at_fault() -> None:
+    table = invalid("single-label", mention_response=[0, 0, 1, 1], mention_label=[0, 1, 0, 1])
+    with pytest.raises(InputError) as caught:
+        SingleLabel().validate(table)
+    assert str(caught.value) == (
+        "error answer-invalid: example e, annotator q names several labels\n"
+        "  expected  one label, or none; got 2 such responses, about e\n"
+        '  do        kind "label-set", if several labels can be right'
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers"),
+    [
+        (SingleLabel(), ["a", "b", None]),
+        (PartialRanking(), [["a", "b"], [["b", "a"]], None]),
+        (LabelSet(), [["a"], ["b", "a"], ["b"]]),
+        (SoftLabel(), [{"a": 1}, {"a": 0.5, "b": 2}, None]),
+    ],
+)
+def test_what_is_built_is_valid(kind: Annotation, answers: list[object]) -> None:
+    records: lr.Records = [(e, q, a) for e in "xy" for q, a in zip("pqr", answers, strict=True)]
+    kind.validate(kind.build([*records, *((e, None, a) for e, _, a in records)], None))
+
+
+def test_components_are_found_by_name() -> None:
+    for kind in KINDS:
+        name = kind().name
+        assert resolve(ANNOTATION, name) == kind()
+    assert resolve(ANNOTATION, {"name": "label-set", "empty": "drop"}) == LabelSet(empty="drop")
+    found = {
+        "label-frequency": LabelFrequency(),
+        "majority-vote": MajorityVote(),
+        "inverse-rank": InverseRank(),
+        "label-set": EqualSplit(),
+        "soft-label": WeightedMean(),
+    }
+    assert {name: resolve(AGGREGATOR, name) for name in found} == found
+    first = resolve(AGGREGATOR, {"name": "majority-vote", "ties": "first"})
+    assert first == MajorityVote(ties="first")
+
+
+def test_majority_vote_knows_its_ties() -> None:
+    with pytest.raises(ValueError, match="ties"):
+        MajorityVote(ties="last")  # type: ignore[arg-type]  # the point
+
+
 def test_validate_refuses_another_kind() -> None:
-    with pytest.raises(InputError, match="kind-unfit"):
+    with pytest.raises(InputError, match="kind-unsuitable"):
         SingleLabel().validate(invalid("label-set"))
 
 
@@ -319,5 +375,5 @@ def test_unanswered_examples_are_named(aggregator: Aggregator) -> None:
         '  do        --unanswered drop (unanswered="drop"), which is recorded in the\n'
         "            result"
     )
-    with pytest.raises(InputError, match="kind-unfit"):
+    with pytest.raises(InputError, match="kind-unsuitable"):
         aggregator.aggregate(table.assign_attrs(kind="spans"), Keys(0))

@@ -215,7 +215,7 @@ def test_a_kind_that_is_not_read_is_refused(table: AnnotationTable) -> None:
     with pytest.raises(InputError) as caught:
         check_table(table, frozenset({"yours", "theirs"}), whose="votes.csv")
     assert str(caught.value) == (
-        "error kind-unfit: votes.csv: the kind mine is not read here\n"
+        "error kind-unsuitable: votes.csv: the kind mine is not read here\n"
         "  expected  theirs or yours; got mine\n"
         "  do        an aggregator for mine: plausibly plugins list --kind aggregator"
     )

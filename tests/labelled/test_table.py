@@ -349,6 +349,16 @@ def test_disputed_means_two_responses_that_differ(
     assert f"{disputed} of examples disputed" in repr(built)
 
 
+@pytest.mark.parametrize(
+    ("disputed", "said"), [(0, "0 %"), (1, "under 1 %"), (2, "1 %"), (199, "over 99 %")]
+)
+def test_only_none_is_no_per_cent(disputed: int, said: str) -> None:
+    records: lr.Records = [(f"e{i}", "r", "a") for i in range(200)]
+    records += [(f"e{i}", "q", "b") for i in range(disputed)]
+    built = table_from_records("single-label", records, None, single)
+    assert f"; {said} of examples disputed" in repr(built)
+
+
 def test_html_is_escaped_and_keeps_the_variables() -> None:
     page = small(left_out={"<b>": 2})._repr_html_()
     assert "<pre>annotations  2 examples" in page

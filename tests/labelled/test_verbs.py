@@ -16,6 +16,7 @@ from plausibly.errors import InputError
 from plausibly.labelled import (
     AnnotationTable,
     answered,
+    check_answered,
     check_table,
     concat,
     select,
@@ -193,7 +194,16 @@ def test_answered_names_those_with_an_answer_that_counts() -> None:
     table = built([("e", "r", "a"), ("f", "r", None), ("g", "r", "a"), ("g", "q", None)])
     assert answered(table) == ["e", "g"]
     assert answered(select(table, annotator="q")) == []
-    assert select(table, example=answered(table)).sizes["example"] == 2
+    part = select(table, example=answered(table))
+    assert part["example"].values.tolist() == ["e", "g"]
+    check_answered(part)
+    with pytest.raises(InputError) as caught:
+        check_answered(table, whose="votes.csv")
+    assert str(caught.value).startswith(
+        "error example-unanswered: votes.csv: 1 of 3 examples has no response (f)\n"
+        "  expected  one or more; got 0 (1 skipped by all, 0 never assigned)\n"
+    )
+    assert caught.value.details == {"examples": ["f"], "skipped": 1, "never": 0}
 
 
 def test_labels_are_united_in_order_and_names_sorted() -> None:
@@ -265,6 +275,15 @@ def test_a_variable_over_two_named_dims_joins_only_where_equal(table: Annotation
     wide = table.assign(bias=(("annotator", "label"), np.arange(9.0).reshape(3, 3)))
     with pytest.raises(InputError, match=r"it has the dims\s+annotator, label"):
         concat([select(wide, example="c1"), select(wide, example="c2")])
+
+
+def test_a_variable_of_another_length_is_not_joined(table: AnnotationTable) -> None:
+    parts = [
+        select(table, example=e).assign(seconds=("interval", np.zeros(size)))
+        for e, size in (("c1", 2), ("c2", 3))
+    ]
+    with pytest.raises(InputError, match="variable-differs"):
+        concat(parts)
 
 
 def test_missing_values_of_variables_are_equal(table: AnnotationTable) -> None:

@@ -39,7 +39,7 @@ def describe(table: xr.Dataset) -> str:
     kind = str(table.attrs.get(names.KIND))
     parts = [kind]
     if (each > 0).any():
-        parts.append(f"{_disputed(rows):.0%} of examples disputed".replace("%", " %"))
+        parts.append(f"{_percent(_disputed(rows))} of examples disputed")
     excluded = not_counted(table)
     if excluded:
         parts.append("not counted: " + ", ".join(f"{counted(v)} {k}" for k, v in excluded.items()))
@@ -64,6 +64,13 @@ def _annotators(rows: Rows) -> str:
 
 def _amount(weight: float) -> str:
     return counted(round(weight)) if weight == round(weight) else f"{weight:,.1f}"
+
+
+def _percent(share: float) -> str:
+    """Return a share in whole per cent; only none is 0 and only all is 100."""
+    if 0 < share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
 def _span(each: Floats) -> str:

@@ -90,7 +90,7 @@ def check_table(
     ------
     InputError
         ``table-unknown`` where it is no annotation table, ``table-detached`` where its seal is
-        broken, ``kind-unfit`` where the caller does not read its kind.
+        broken, ``kind-unsuitable`` where the caller does not read its kind.
     """
     given: object = table
     lacks = ["rows"]
@@ -120,7 +120,7 @@ def check_table(
         )
     if accepts is not None and kind not in accepts:
         raise InputError(
-            "kind-unfit",
+            "kind-unsuitable",
             f"{whose}: the kind {kind} is not read here",
             expected=" or ".join(sorted(accepts)),
             got=kind,

@@ -1,0 +1,73 @@
+"""Sums that have no order, and the columns that aggregators work on."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.labelled import AnnotationTable, Rows, ordered_sum
+from plausibly.labelled.rows import whole
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1e9)), min_size=1, max_size=30),
+    st.randoms(use_true_random=False),
+)
+def test_a_sum_is_the_same_in_every_order(terms: list[tuple[int, float]], random: Random) -> None:
+    def total(pairs: list[tuple[int, float]]) -> list[float]:
+        cells, values = zip(*pairs, strict=True)
+        return ordered_sum(np.array(cells), np.array(values), 4).tolist()
+
+    shuffled = random.sample(terms, len(terms))
+    assert total(shuffled) == total(terms)
+    for cell, found in enumerate(total(terms)):
+        exact = math.fsum(value for where, value in terms if where == cell)
+        assert found == pytest.approx(exact, rel=1e-14)
+
+
+def test_the_order_would_matter_without_care() -> None:
+    values = np.array([0.1, 0.2, 0.3])
+    cells = np.zeros(3, int)
+    assert np.bincount(cells, values)[0] != np.bincount(cells, values[::-1])[0]
+    assert ordered_sum(cells, values, 1)[0] == ordered_sum(cells, values[::-1], 1)[0]
+
+
+@given(st.lists(st.integers(0, 2**40), max_size=20))
+def test_whole_numbers_add_exactly(terms: list[int]) -> None:
+    values = np.array(terms, float)
+    assert whole(values)
+    found = ordered_sum(np.zeros(len(terms), int), values, 1)
+    assert Fraction(found[0]) == sum(terms)
+
+
+def test_what_is_not_whole() -> None:
+    assert not whole(np.array([0.5]))
+    assert not whole(np.array([2.0**52, 2.0**52]))  # their sums could round
+    assert whole(np.array([]))
+
+
+def test_columns_that_a_table_lacks_are_filled(table: AnnotationTable) -> None:
+    rows = Rows.of(table.drop_vars(["response_weight", "mention_block", "mention_weight"]))
+    assert rows.weight.tolist() == [1.0] * 6
+    assert rows.block.tolist() == [1] * 7
+    assert rows.share.tolist() == [1.0] * 7
+    assert rows.counts
+    assert rows.votes.tolist() == [2, 2, 1]
+    assert rows.mentions.tolist() == [2, 1, 1, 1, 0, 2]
+
+
+def test_sums_over_mentions(table: AnnotationTable) -> None:
+    rows = Rows.of(table)
+    assert not rows.counts
+    assert rows.votes.tolist() == [3, 2, 1]
+    assert rows.by_example(rows.share).tolist() == [2.5, 2, 2]
+    assert rows.by_label(rows.share).tolist() == [[1, 1.5, 0], [1, 0, 1], [1, 1, 0]]
+    named = rows.plausibilities(np.zeros((3, 3)), denominator=np.array([1, 2, 3]))
+    assert set(named.coords) == {"example", "label", "patient", "risk", "denominator"}
+    assert named.attrs == {"left_out": '{"unfinished": 3}'}
