@@ -22,7 +22,7 @@ def without_plugins(names: tuple[str, ...]) -> Iterator[None]:
     if not names:
         yield
         return
-    with registry.disabling(names):
+    with registry.disabling(names, by="[plugins] disable"):
         yield
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import attrs
@@ -12,7 +13,7 @@ from plausibly.config.convert import Strict, below
 from plausibly.config.creation import component, without_plugins
 from plausibly.config.mistakes import Mistake, Mistakes, said, unknown_key, written
 from plausibly.config.parameters import Parameter, parameters_of
-from plausibly.config.study import Calibration, Study
+from plausibly.config.study import Calibration, Study, with_paths
 from plausibly.config.values import read_alphas, read_annotations
 
 T = TypeVar("T")
@@ -31,14 +32,28 @@ class Draft:
         Fields of `Study`, by name: those that were written, and are right.
     mistakes : tuple of Mistake
         What is wrong with the others.
+    written : frozenset of str
+        Keys at the top of the file, right or wrong.
     """
 
     parts: Mapping[str, object]
     mistakes: tuple[Mistake, ...]
+    written: frozenset[str]
 
     def study(self) -> Study:
         """Return the study; there must be no mistakes."""
         return Study(**cast("dict[str, Any]", dict(self.parts)))  # Any: each was checked
+
+    def rooted(self, folder: Path) -> Draft:
+        """Return the draft with relative paths below `folder`."""
+        parts = {
+            name: with_paths(part, lambda path: folder / path) for name, part in self.parts.items()
+        }
+        return attrs.evolve(self, parts=parts)
+
+    def having(self, **parts: object) -> Draft:
+        """Return the draft with these parts in the place of what was written."""
+        return attrs.evolve(self, parts={**self.parts, **parts})
 
     def part(self, name: str, kind: type[T]) -> T | None:
         """Return a part where it was written and is right."""
@@ -80,7 +95,7 @@ def draft(tables: Mapping[str, object]) -> Draft:
             parts[name] = made
             disabled = getattr(made, "disable", disabled)
     found += _missing(tables)
-    return Draft(parts=parts, mistakes=tuple(found))
+    return Draft(parts=parts, mistakes=tuple(found), written=frozenset(tables))
 
 
 def _floats(value: object) -> object:

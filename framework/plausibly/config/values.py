@@ -114,7 +114,7 @@ def read_annotations(strict: Strict, value: object) -> AnnotationFile:
 
 
 def _reader(
-    like: object,
+    like: Any,  # Any: whatever was written; the registry checks it
     options: Mapping[str, object],
     own: list[str],
     found: list[Mistake],
@@ -124,7 +124,7 @@ def _reader(
         found.append(Mistake(key, "is given twice", advice=f"leave {key} out of one of them"))
         return None
     try:
-        made = component(READER, {**table, **options} if options else like)
+        made: Reader = component(READER, {**table, **options} if options else like)
     except Mistakes as error:
         for mistake in error.mistakes:
             key = mistake.path.partition(".")[0].partition("[")[0]

@@ -1,0 +1,186 @@
+"""The files of a study: all of them are written, or none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from errno import EISDIR
+from pathlib import Path
+
+import xarray as xr
+
+from plausibly.atomic import unwritable
+from plausibly.config.creation import without_plugins
+from plausibly.config.resolved import resolved, without_unset
+from plausibly.config.study import with_paths
+from plausibly.config.toml import toml_text
+from plausibly.errors import InputError
+from plausibly.io import write_sets
+from plausibly.study.run import StudyResult
+
+RESULTS = "results.nc"
+SETS = "sets.csv"
+PREDICTOR = "predictor.nc"
+RESOLVED = "resolved.toml"
+
+_HEAD = "# A study with everything filled in: it gives the same results again.\n\n"
+_INT32 = range(-(2**31), 2**31)
+
+
+def write_study(result: StudyResult) -> list[Path]:
+    """Write what a study gave into its output folder.
+
+    Parameters
+    ----------
+    result : StudyResult
+        From `run_study`.
+
+    Returns
+    -------
+    list of Path
+        ``results.nc`` (what the calibrations covered; netCDF-3), ``sets.csv`` and ``sets.json``
+        (sets of the test examples of the first split, by the first calibration), ``predictor.nc``
+        (the first calibration on all examples) and ``resolved.toml`` (the study with everything
+        filled in, which gives the same results again).
+
+    Raises
+    ------
+    InputError
+        ``output-unwritable`` or ``output-is-input``: then every file is as it was.
+    """
+    folder = result.prepared.study.output.folder
+    text = resolved_text(result, folder)
+    names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
+    targets = [folder / name for name in names]
+    _check_output(result, targets, text)
+    with _together(folder) as part:
+        write_results(result.compared, part / RESULTS)
+        write_sets(result.sets, part / SETS)
+        result.predictor.save(part / PREDICTOR)
+        (part / RESOLVED).write_text(text, encoding="utf-8", newline="\n")
+    return targets
+
+
+def resolved_text(result: StudyResult, folder: Path) -> str:
+    """Return the study with everything filled in, as a file that lies in `folder`.
+
+    Parameters
+    ----------
+    result : StudyResult
+    folder : Path
+        Where relative paths start.
+    """
+    study = result.prepared.study
+    base = os.path.realpath(folder)
+
+    def seen_from_there(path: Path) -> Path:
+        if path == study.output.folder:
+            return Path()
+        # What a link of this name points to is not what the user named.
+        there = Path(os.path.realpath(path.parent), path.name)
+        try:
+            return Path(os.path.relpath(there, base))
+        except ValueError:  # on another drive
+            return there
+
+    with without_plugins(study.plugins.disable):
+        tables = resolved(study, seen_from_there)
+    return _HEAD + toml_text(without_unset(tables))
+
+
+def write_results(compared: xr.Dataset, path: Path) -> None:
+    """Write what `plausibly.compare` gave as netCDF-3, which has no 64-bit integers.
+
+    Parameters
+    ----------
+    compared : Dataset
+    path : Path
+    """
+    attributes = {
+        name: str(value) if isinstance(value, int) and value not in _INT32 else value
+        for name, value in compared.attrs.items()
+    }
+    whole = compared.assign_attrs(attributes)
+    whole.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+
+
+def _check_output(result: StudyResult, targets: list[Path], text: str) -> None:
+    """Raise ``output-is-input`` where a file to be written is one that was read."""
+    read: dict[str, Path] = {}
+
+    def note(path: Path) -> Path:
+        read[os.path.realpath(path)] = path
+        return path
+
+    with_paths(result.prepared.study, note)
+    file = result.prepared.file
+    if file is not None:
+        note(file)
+    for target in targets:
+        source = read.get(os.path.realpath(target))
+        # Run again, a resolved study writes itself.
+        if source is None or (source == file and file.read_bytes() == text.encode()):
+            continue
+        raise InputError(
+            "output-is-input",
+            f"{target} would overwrite what {result.prepared.name} reads"
+            if source != file
+            else f"{target} would overwrite the study file",
+            expected="another folder",
+            got=str(target.parent),
+            do="-o elsewhere, or another [output] folder",
+            whose=str(target),
+        )
+
+
+@contextlib.contextmanager
+def _together(folder: Path) -> Iterator[Path]:
+    """Yield a folder whose files go to `folder` when the block ends well, all of them or none."""
+    new = next((path for path in [*reversed(folder.parents), folder] if not path.exists()), None)
+    part: Path | None = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=".plausibly-", dir=folder))
+        yield part
+        _move(part, folder)
+        new = None
+    except OSError as reason:
+        raise unwritable(folder, reason) from reason
+    except InputError as error:
+        if error.name == "output-unwritable":
+            error.what = f"cannot write {folder / Path(error.whose).name}"
+        raise
+    finally:
+        if part is not None:
+            shutil.rmtree(part, ignore_errors=True)
+        if new is not None:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+def _move(part: Path, folder: Path) -> None:
+    """Move every file of `part` to `folder`; where one cannot be, all are as they were."""
+    files = sorted(part.iterdir())
+    for file in files:
+        if (folder / file.name).is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(folder / file.name))
+    moved: list[Path] = []
+    old = part / "old"
+    old.mkdir()
+    try:
+        for file in files:
+            with file.open("rb+") as opened:
+                os.fsync(opened.fileno())
+            target = folder / file.name
+            if target.exists():
+                target.replace(old / file.name)
+            moved.append(target)
+            file.replace(target)
+    except OSError:
+        for target in moved:
+            target.unlink(missing_ok=True)
+            if (old / target.name).exists():
+                (old / target.name).replace(target)
+        raise

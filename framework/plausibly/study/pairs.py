@@ -1,0 +1,57 @@
+"""Which calibrations have a guarantee at all: asked of a handful of made examples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+import numpy as np
+import xarray as xr
+
+from plausibly.config.mistakes import Mistake, mistakes_in
+from plausibly.config.study import Calibration
+from plausibly.conformal.calibrate import calibrate
+from plausibly.errors import IncompatibleComponents
+from plausibly.labelled import names
+
+_EXAMPLES = 20
+
+
+def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
+    """Return the calibrations whose components work alone but not together.
+
+    A pair of calibrator and combiner has a guarantee, or is refused, whatever the data are: so it
+    can be found before any file is read.
+    """
+    predictions, plausibilities = _made()
+    found: list[Mistake] = []
+    for number, calibration in enumerate(calibrations):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                calibrate(
+                    predictions,
+                    plausibilities,
+                    calibrator=calibration.calibrator,
+                    score=calibration.score,
+                    combiner=calibration.combiner,
+                )
+        except IncompatibleComponents as error:
+            found += [m.below(number).below("calibrations") for m in mistakes_in(error)]
+        except Exception:  # noqa: BLE001  # these examples are too few, or lack a coordinate
+            continue
+    return found
+
+
+def _made() -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions and plausibilities of examples on which three labels tie nowhere."""
+    rows = np.arange(_EXAMPLES)
+    first = (rows + 1.0) / (2 * _EXAMPLES)
+    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
+    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
+    predictions = xr.DataArray(
+        values, dims=(names.EXAMPLE, names.LABEL), coords=coords, attrs={names.SCALE: "probability"}
+    )
+    half = np.full(values.shape, 0.25)
+    half[:, 0] = 0.5
+    return predictions, predictions.copy(data=half)
