@@ -72,7 +72,8 @@ def test_the_order_of_floats_is_the_order_of_integers(
     assert from_ordered(to_ordered(first), np.dtype(dtype)) == first
     assert to_ordered(dtype(0.0)) == to_ordered(dtype(-0.0)) == 0
     step = from_ordered(to_ordered(first) + 1, np.dtype(dtype))
-    assert first == np.inf or step == np.nextafter(first, dtype(np.inf))
+    with np.errstate(over="ignore"):  # past the largest float comes infinity
+        assert first == np.inf or step == np.nextafter(first, dtype(np.inf))
 
 
 @given(st.integers(-(2**63), 2**63), st.integers(1, 2**64))
