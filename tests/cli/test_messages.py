@@ -21,6 +21,14 @@ def options(command: str) -> set[str]:
     return set(re.findall(r"--[a-z][a-z-]*", run(*command.split(), "--help").out))
 
 
+def commands(group: str = "") -> Iterator[str]:
+    """Yield the empty name, and the name of every command and group, as their helps list them."""
+    yield group
+    listed = run(*group.split(), "--help").out.partition("\nCommands:\n")[2]
+    for name in re.findall(r"^  ([a-z]+) ", listed, re.M):
+        yield from commands(f"{group} {name}".strip())
+
+
 def folders() -> Iterator[Path]:
     for package in ("plausibly", "plausibly_builtins"):
         spec = find_spec(package)
@@ -52,16 +60,16 @@ def modules() -> list[Path]:
 
 
 def test_flags_in_messages_exist() -> None:
-    commands = ("demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list")
-    ours_and_pips = {"--version", "--upgrade"}
-    known = ours_and_pips.union(*map(options, commands))
-    assert {"--columns", "--only-common", "--kind"} <= known
+    every = set(commands())
+    assert {"demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list"} <= every
+    of_pip = {"--upgrade"}
+    known = of_pip.union(*map(options, every))
     found = {path.name: sorted(told(path) - known) for path in modules() if told(path) - known}
     assert found == {}
 
 
 @pytest.mark.parametrize(
-    ("place", "commands"),
+    ("place", "where"),
     [
         ("plausibly/io/arrays.py", READS_PREDICTIONS),
         ("plausibly/io/netcdf.py", READS_PREDICTIONS),
@@ -79,17 +87,17 @@ def test_flags_in_messages_exist() -> None:
         ("plausibly/evaluation/describe.py", ("evaluate",)),
     ],
 )
-def test_flags_exist_where_the_message_comes_up(place: str, commands: tuple[str, ...]) -> None:
+def test_flags_exist_where_the_message_comes_up(place: str, where: tuple[str, ...]) -> None:
     (path,) = (path for path in modules() if path.as_posix().endswith(f"/{place}"))
     flags = told(path)
     assert flags
-    for command in commands:
+    for command in where:
         # --kind of `plugins list` is told of too.
         assert flags - options(command) <= {"--kind"}, command
 
 
 def test_every_option_is_documented() -> None:
-    for command in ("demo", "aggregate", "calibrate", "predict", "evaluate"):
+    for command in commands():
         text = run(command, "--help").out
         block = text.partition("Options:\n")[2].partition("\n\n")[0]
         bare = re.findall(r"^  (-\S.*\S)\n(?!   )", block + "\n", re.M)
