@@ -22,7 +22,8 @@ from plausibly.labelled.rows import whole
 def test_a_sum_is_the_same_in_every_order(terms: list[tuple[int, float]], random: Random) -> None:
     def total(pairs: list[tuple[int, float]]) -> list[float]:
         cells, values = zip(*pairs, strict=True)
-        return ordered_sum(np.array(cells), np.array(values), 4).tolist()
+        sums: list[float] = ordered_sum(np.array(cells), np.array(values), 4).tolist()
+        return sums
 
     shuffled = random.sample(terms, len(terms))
     assert total(shuffled) == total(terms)
