@@ -332,3 +332,19 @@ def test_scores_that_tie_at_minus_infinity_are_vacuous() -> None:
     p = plausibly.calibrate(certain, voted, score="log-probability")
     with pytest.warns(PlausiblyWarning, match="sets-vacuous"):
         assert p.predict(certain, 0.2).all()
+
+
+def test_an_alpha_of_many_digits_never_gets_a_smaller_set() -> None:
+    """Fraction(0.3) is a hair below three tenths: the label whose p is 0.3 stays in."""
+    labels = ["a", "b"]
+    names = [f"e{i}" for i in range(9)]
+    coords = {"example": names, "label": labels}
+    scores = np.stack([np.arange(1.0, 10.0), np.zeros(9)], axis=1)
+    predictions = xr.DataArray(
+        scores, dims=("example", "label"), coords=coords, attrs={"scale": "any"}
+    )
+    lam = xr.DataArray(np.tile([1.0, 0.0], (9, 1)), dims=("example", "label"), coords=coords)
+    p = plausibly.calibrate(predictions, lam, calibrator="voted")
+    assert Fraction(0.3) < Fraction(3, 10)
+    assert float(p.threshold(Fraction(0.3))) == 2.0
+    assert float(p.threshold("0.3")) == float(p.threshold(Fraction(3, 10))) == 3.0

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.arrays import Hashes, Numbers
 from plausibly.atomic import replacing
+from plausibly.conformal import FORMAT as FORMAT
 from plausibly.conformal.components import described
 from plausibly.conformal.evidence import Evidence, Replicates
 from plausibly.conformal.pools import Pool, Pools
@@ -31,7 +32,6 @@ from plausibly.protocols import COMBINER, SCORE
 if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
 
-FORMAT = 1
 _ATTRIBUTE = "plausibly"
 _MAGIC = b"CDF"
 

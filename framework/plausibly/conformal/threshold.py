@@ -7,6 +7,7 @@ and one order statistic; any other rule is bisected over the floats themselves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from plausibly.arrays import Floats, Masses
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import MeanOnly, PValues
+from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.order import (
     from_ordered,
     least_true,
@@ -28,7 +30,12 @@ Combine = Callable[[PValues], Floats]
 
 
 def _passes(combined: Floats, alpha: Fraction) -> bool:
-    return bool(combined.ravel()[0] > float(alpha))
+    limit = float(alpha)
+    if alpha.denominator > 10**SETTLED_DIGITS:
+        # p-values are on the right side of short decimals only; next to any other number they
+        # count as larger, which can only enlarge sets.
+        limit = math.nextafter(limit, 0.0)
+    return bool(combined.ravel()[0] > limit)
 
 
 def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:

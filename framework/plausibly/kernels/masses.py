@@ -116,7 +116,21 @@ def share(numerators: Masses, total: int) -> NDArray[np.float64]:
         ratios = numerators / np.float64(total)
     if total * 10**SETTLED_DIGITS < 2**53:
         return ratios
-    return settle(ratios, lambda at, value: int(numerators.ravel()[at]) - value * total)
+    near = _near_decimals(ratios)
+    if near.any():
+        # Queries repeat the few numerators of a pool; each is decided once.
+        distinct, place = np.unique(numerators[near], return_inverse=True)
+        first = np.zeros(len(distinct), dtype=np.float64)
+        first[place] = ratios[near]
+        settled = settle(first, lambda at, value: int(distinct[at]) - value * total)
+        ratios[near] = settled[place]
+    return ratios
+
+
+def _near_decimals(ratios: NDArray[np.float64], spacings: int = 8) -> NDArray[np.bool_]:
+    distance = np.abs(ratios - np.round(ratios, SETTLED_DIGITS))
+    near: NDArray[np.bool_] = distance <= spacings * np.spacing(np.maximum(ratios, 1e-300))
+    return near
 
 
 def settle(
@@ -134,14 +148,11 @@ def settle(
     spacings : int
         How many units in the last place the approximations may be off.
     """
-    decimals = np.round(ratios, SETTLED_DIGITS)
-    near = np.abs(ratios - decimals) <= spacings * np.spacing(np.maximum(np.abs(ratios), 1e-300))
-    if not near.any():
-        return ratios
+    near = _near_decimals(ratios, spacings)
     settled = ratios.copy()
     flat = settled.ravel()
     for position in np.flatnonzero(near.ravel()):
-        units = round(float(decimals.ravel()[position]) * 10**SETTLED_DIGITS)
+        units = round(float(flat[position]) * 10**SETTLED_DIGITS)
         decimal = Fraction(units, 10**SETTLED_DIGITS)
         nearest = float(decimal)
         sign = excess(int(position), decimal)
