@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from email.message import Message
 from email.parser import Parser
 from importlib.metadata import entry_points, packages_distributions
@@ -139,10 +139,10 @@ def test_the_extra_all_holds_every_other() -> None:
     assert set(re.findall(r"[\w-]+", every.partition("[")[2])) == set(EXTRAS) - {"all"}
 
 
-def names_of(requirements: list[str]) -> set[str]:
-    """Return the names of distributions, in lower case."""
+def names_of(requirements: Sequence[str]) -> set[str]:
+    """Return the names of distributions, in lower case, with dashes."""
     found = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
-    return {match[0].lower() for match in found if match}
+    return {match[0].lower().replace("_", "-") for match in found if match}
 
 
 def test_what_the_code_imports_is_declared() -> None:
@@ -155,8 +155,7 @@ def test_what_the_code_imports_is_declared() -> None:
             package = found.module.split(".")[0]
             if package in {*sys.stdlib_module_names, "plausibly", "plausibly_builtins"}:
                 continue
-            homes_here = {home.lower() for home in homes[package]}
-            if not homes_here & (core | optional if found.deferred else core):
+            if not names_of(homes[package]) & (core | optional if found.deferred else core):
                 undeclared.append(f"{module} line {found.line}: {package}")
     assert not undeclared
 
