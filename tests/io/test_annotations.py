@@ -15,7 +15,7 @@ from io_files import refusal, said, warned, written
 from plausibly import registry
 from plausibly.io.hints import columns_hint, guessed, has_header
 from plausibly.labelled.table import AnnotationTable
-from plausibly.plugin import READER, InputError, Record, table_from_records
+from plausibly.plugin import READER, InputError, Record, build_table, table_from_records
 
 VOTES = "task,worker,label\nt1,a,cat\nt1,b,dog\nt2,a,dog\n"
 
@@ -237,3 +237,30 @@ def test_a_first_row_that_is_repeated_is_no_header() -> None:
     assert columns_hint(rows) == (
         "--columns task=1,worker=2,label=3, with the positions of this file"
     )
+
+
+@attrs.frozen(kw_only=True)
+class TwoAnswers:
+    """A reader that builds a table from codes, in which one annotator answers twice."""
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        return False
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+        return build_table(
+            "single-label",
+            examples=["e"],
+            annotators=["r"],
+            labels=["a", "b"],
+            response_example=np.array([0, 0]),
+            response_annotator=np.array([0, 0]),
+            mention_response=np.array([0, 1]),
+            mention_label=np.array([0, 1]),
+        )
+
+
+def test_what_a_reader_built_past_its_kind_is_validated(tmp_path: Path) -> None:
+    (tmp_path / "votes.txt").write_text("any")
+    with pytest.raises(InputError) as refused:
+        plausibly.read_annotations(tmp_path / "votes.txt", TwoAnswers())
+    assert refused.value.name == "response-twice"

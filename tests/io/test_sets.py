@@ -12,7 +12,10 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import plausibly
+from conformal_world import world
 from io_files import refusal, result_or_refusal, said, warned, written
+from plausibly.errors import InputError
 from plausibly.io.sets import read_sets, write_sets
 
 ENDINGS = (".csv", ".parquet")
@@ -248,3 +251,18 @@ def test_damaged_files_are_refused_by_name(
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     written(folder, damaged, bytes(content[: data.draw(st.integers(0, len(content)))]))
     result_or_refusal(lambda: read_sets(folder / f"sets{ending}"), "sets.")
+
+
+def test_a_foreign_file_beside_the_sets_is_not_overwritten(tmp_path: Path) -> None:
+    """An export of the same stem is not ours to replace; an older guarantee is."""
+    sets = plausibly.calibrate(*world(30)).predict(world(5, seed=3, start=90)[0], 0.2)
+    for content in ('{"tasks": []}', "[1]", "no json"):
+        (tmp_path / "export.json").write_text(content)
+        with pytest.raises(InputError, match="output-occupied"):
+            write_sets(sets, tmp_path / "export.csv")
+        assert (tmp_path / "export.json").read_text() == content
+        assert not (tmp_path / "export.csv").exists()
+    (tmp_path / "export.json").unlink()
+    for _ in range(2):
+        write_sets(sets, tmp_path / "export.csv")
+    np.testing.assert_array_equal(read_sets(tmp_path / "export.csv").values, sets.values)

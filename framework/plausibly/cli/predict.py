@@ -57,7 +57,7 @@ def predict(
             "-e": examples,
             "--labels": labels,
         }
-        _check_beside(values.outputs(out.with_suffix(".json"), inputs), out)
+        values.outputs(out.with_suffix(".json"), inputs)
         _run(
             output,
             predictor,
@@ -78,29 +78,6 @@ def predict(
     return output.run(body)
 
 
-def _check_beside(beside: Path, out: Path) -> None:
-    """Raise ``output-occupied`` where the guarantee would overwrite a file that is not ours."""
-    import json
-
-    from plausibly.errors import InputError
-
-    try:
-        about = json.loads(beside.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError):
-        about = None
-    if not isinstance(about, dict) or not {"alphas", "versions"} <= about.keys():
-        raise InputError(
-            "output-occupied",
-            f"{beside} is in the way: the guarantee of {out.name} is written there",
-            expected="no such file, or an older guarantee of ours",
-            got="something else",
-            do=f"-o {out.with_stem(out.stem + '-sets')}",
-            whose=str(beside),
-        )
-
-
 def _run(
     output: Output,
     path: Path,
@@ -116,10 +93,12 @@ def _run(
     from plausibly.conformal.files import load_predictor
     from plausibly.errors import counted
     from plausibly.io import write_sets
+    from plausibly.io.beside import check_beside
     from plausibly.labelled import names
     from plausibly.labelled.left_out import read_left_out
 
     read_alphas(alphas)
+    check_beside(out)
     predictor = load_predictor(path)
     model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
     matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))

@@ -11,11 +11,11 @@ from plausibly.errors import ComponentError, InputError, listed, warn
 from plausibly.io import files, text
 from plausibly.io.hints import NEEDED, columns_hint, guessed
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
-from plausibly.labelled.names import LABEL
+from plausibly.labelled.names import KIND, LABEL
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import quoted, several
-from plausibly.protocols import READER, ComponentLike, Reader
+from plausibly.protocols import ANNOTATION, READER, ComponentLike, Reader
 from plausibly.registry.entries import reason_of
 
 _ROLE = "annotations"
@@ -51,7 +51,8 @@ def read_annotations(
     ------
     InputError
         ``file-missing``, ``format-unknown`` where no reader recognises the file,
-        ``format-ambiguous`` where several do, ``options-unfit``, and what the reader says.
+        ``format-ambiguous`` where several do, ``options-unfit``, and what the reader and the kind
+        of annotation say.
     """
     path = Path(path)
     if not path.is_dir():
@@ -60,6 +61,8 @@ def read_annotations(
     about = None if labels is None else table_from(labels, LABEL)
     declared = None if about is None else names_of(about, LABEL)
     table = check_table(found.reader.read(path, declared), whose=path.name)
+    # A stranger's reader may have built the table from codes, past the checks of its kind.
+    registry.resolve(ANNOTATION, str(table.attrs[KIND])).validate(table)
     table = table.assign_attrs(reader=found.name, source=path.name)
     return rebuilt(table if about is None else with_coordinates(table, about))
 

@@ -45,6 +45,32 @@ def described(sets: xr.DataArray) -> dict[str, object]:
     return facts
 
 
+def check_beside(table: Path) -> None:
+    """Raise ``output-occupied`` where the guarantee would overwrite a file that is not ours.
+
+    Parameters
+    ----------
+    table : Path
+        Where the sets go; the guarantee goes beside it.
+    """
+    beside = table.with_suffix(".json")
+    try:
+        about = json.loads(beside.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError):
+        about = None
+    if not isinstance(about, dict) or not {"alphas", "versions"} <= about.keys():
+        raise InputError(
+            "output-occupied",
+            f"{beside} is in the way: the guarantee of {table.name} is written there",
+            expected="no such file, or an older guarantee of ours",
+            got="something else",
+            do=f"-o {table.with_stem(table.stem + '-sets')}",
+            whose=str(beside),
+        )
+
+
 def write(sets: xr.DataArray, path: Path) -> None:
     """Write the facts of `described`."""
     content = json.dumps(described(sets), indent=2, ensure_ascii=False, default=str)

@@ -60,7 +60,7 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     Raises
     ------
     InputError
-        ``ending-unknown``, ``sets-unfit`` or ``output-unwritable``.
+        ``ending-unknown``, ``sets-unfit``, ``output-occupied`` or ``output-unwritable``.
     """
     path = Path(path)
     writers = {".csv": _write_csv, ".parquet": _write_parquet}
@@ -68,6 +68,7 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     if write is None:
         raise unknown_ending(path, list(writers))
     rows = _rows(_checked(sets))
+    beside.check_beside(path)
     with replacing(path) as part, replacing(path.with_suffix(".json")) as facts:
         write(rows, part)
         beside.write(sets, facts)
