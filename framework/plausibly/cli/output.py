@@ -154,7 +154,7 @@ class Output:
             code = failure.exit_code
             if self.debug:
                 traceback.print_exception(failure)
-            _print(render(failure), sys.stderr)
+            _print(str(failure), sys.stderr)
         return code
 
     def _check_warnings(self) -> None:

@@ -117,7 +117,7 @@ def read_opinions(
         by_default=asked.aggregator is None,
         whose=whose,
         text=f"{whose} ({table.attrs.get('reader', 'reader')}): {described}",
-        facts=_annotation_facts(table, asked.path),
+        facts=annotation_facts(table, asked.path),
         unknown=unknown,
     )
 
@@ -226,7 +226,8 @@ def label_names(array: xr.DataArray) -> list[str]:
     return name_texts(array[names.LABEL].values)
 
 
-def _annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
+def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
+    """Return what an annotation table holds, as data."""
     rows = Rows.of(table)
     responses = float(rows.votes.sum())
     return {

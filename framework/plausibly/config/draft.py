@@ -32,13 +32,16 @@ class Draft:
         Fields of `Study`, by name: those that were written, and are right.
     mistakes : tuple of Mistake
         What is wrong with the others.
-    written : frozenset of str
-        Keys at the top of the file, right or wrong.
+    tables : mapping
+        What was written, right or wrong.
+    folder : Path
+        Where relative paths start.
     """
 
     parts: Mapping[str, object]
     mistakes: tuple[Mistake, ...]
-    written: frozenset[str]
+    tables: Mapping[str, object]
+    folder: Path = Path()
 
     def study(self) -> Study:
         """Return the study; there must be no mistakes."""
@@ -49,7 +52,13 @@ class Draft:
         parts = {
             name: with_paths(part, lambda path: folder / path) for name, part in self.parts.items()
         }
-        return attrs.evolve(self, parts=parts)
+        return attrs.evolve(self, parts=parts, folder=folder)
+
+    def text(self, table: str, key: str) -> str | None:
+        """Return the text that was written for a key, also where its table is not right."""
+        found = self.tables.get(table)
+        value = found.get(key) if isinstance(found, Mapping) else None
+        return value if isinstance(value, str) else None
 
     def having(self, **parts: object) -> Draft:
         """Return the draft with these parts in the place of what was written."""
@@ -95,7 +104,7 @@ def draft(tables: Mapping[str, object]) -> Draft:
             parts[name] = made
             disabled = getattr(made, "disable", disabled)
     found += _missing(tables)
-    return Draft(parts=parts, mistakes=tuple(found), written=frozenset(tables))
+    return Draft(parts=parts, mistakes=tuple(found), tables=tables)
 
 
 def _floats(value: object) -> object:

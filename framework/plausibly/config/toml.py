@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tomli_w
@@ -27,23 +27,34 @@ def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
     note : callable, optional
         What to write as a comment beside each value.
     """
-    plain = {key: value for key, value in tables.items() if not _is_section(value)}
-    blocks = [_block("", plain, (), note)] if plain else []
-    for name, value in tables.items():
-        key = key_text(name)
-        if isinstance(value, Mapping):
-            blocks.append(_block(f"[{key}]\n", value, (name,), note))
-        elif _is_section(value) and isinstance(value, Sequence):
-            for number, item in enumerate(value):
-                blocks.append(_block(f"[[{key}]]\n", item, (name, number), note))
+    blocks = (_block(header, table, path, note) for header, path, table in _sections(tables))
     return "\n".join(blocks)
 
 
-def leaves(table: Mapping[str, object], path: Path = ()) -> Iterator[tuple[Path, object]]:
-    """Yield path and value of everything that has a line of its own in a table."""
+def values_of(tables: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield the path and the value of everything that has a line of its own."""
+    for _, above, table in _sections(tables):
+        for path, value in _leaves(table, ()):
+            yield path_text((*above, *path)), value
+
+
+def _sections(tables: Mapping[str, object]) -> Iterator[tuple[str, Path, Mapping[str, object]]]:
+    plain = {key: value for key, value in tables.items() if not _is_section(value)}
+    if plain:
+        yield "", (), plain
+    for name, value in tables.items():
+        key = key_text(name)
+        if isinstance(value, Mapping):
+            yield f"[{key}]\n", (name,), value
+        elif _is_section(value) and isinstance(value, list | tuple):
+            for number, item in enumerate(value):
+                yield f"[[{key}]]\n", (name, number), item
+
+
+def _leaves(table: Mapping[str, object], path: Path) -> Iterator[tuple[Path, object]]:
     for key, value in table.items():
         if isinstance(value, Mapping) and "name" in value:
-            yield from leaves(value, (*path, key))
+            yield from _leaves(value, (*path, key))
         else:
             yield (*path, key), value
 
@@ -76,7 +87,7 @@ def _is_section(value: object) -> bool:
 
 def _block(header: str, table: Mapping[str, object], above: Path, note: Note | None) -> str:
     rows: list[tuple[str, str]] = []
-    for path, value in leaves(table):
+    for path, value in _leaves(table, ()):
         key = ".".join(key_text(str(part)) for part in path)
         if value is not None:
             beside = note(path_text((*above, *path))) if note else ""

@@ -9,11 +9,12 @@ import numpy as np
 import xarray as xr
 
 from plausibly.config.draft import Draft
-from plausibly.config.mistakes import Mistake
-from plausibly.config.study import Evaluation, Examples, Splits
+from plausibly.config.mistakes import Mistake, written
+from plausibly.config.study import Evaluation
 from plausibly.errors import InputError
 from plausibly.evaluation.inputs import example_values, true_codes
 from plausibly.labelled import names
+from plausibly.labelled.near import near
 from plausibly.labelled.text import name_texts, quoted
 from plausibly.study.reading import Problem, Read
 
@@ -70,17 +71,11 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
 
 def _named(draft: Draft) -> list[tuple[str, str]]:
     """Return each key that names a coordinate, with the name."""
-    examples = draft.part("examples", Examples) or Examples()
-    splits = draft.part("splits", Splits) or Splits()
     evaluation = draft.part("evaluation", Evaluation) or Evaluation()
     by = [(f"evaluation.by[{place}]", name) for place, name in enumerate(evaluation.by or ())]
-    keys = [
-        ("examples.one_per", examples.one_per),
-        ("splits.group", splits.group),
-        ("evaluation.true", evaluation.true),
-        *by,
-    ]
-    return [(path, name) for path, name in keys if name is not None]
+    keys = (("examples", "one_per"), ("splits", "group"), ("evaluation", "true"))
+    texts = [(f"{table}.{key}", draft.text(table, key)) for table, key in keys]
+    return [*((path, name) for path, name in texts if name is not None), *by]
 
 
 def _absent(path: str, name: str, there: list[str]) -> Mistake:
@@ -89,7 +84,11 @@ def _absent(path: str, name: str, there: list[str]) -> Mistake:
         return Mistake(path, text, advice="name a table that has it: [examples] path")
     those = ", ".join(there)
     text = f"examples have no {quoted(name)}; they have {those}"
-    return Mistake(path, text, expected=f"one of {those}", got=name)
+    guess = near(name, there) or there[0]
+    key = "" if path.endswith("]") else f"{path.rpartition('.')[2]} = "
+    advice = f"write {key}{written(guess)}"
+    # The text says what there is: in the list, that is enough.
+    return Mistake(path, text, advice=advice, unknown=True, expected=f"one of {those}", got=name)
 
 
 @attrs.frozen(kw_only=True)

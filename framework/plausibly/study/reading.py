@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias, TypeVar, cast
 
 import attrs
@@ -20,6 +21,7 @@ from plausibly.config.study import (
 from plausibly.conformal.aggregate import aggregate, default_aggregator
 from plausibly.errors import InputError, listed
 from plausibly.io import (
+    files,
     read_annotations,
     read_examples,
     read_labels,
@@ -126,7 +128,17 @@ def read_files(draft: Draft) -> Read:
             _renaming,
             lambda: _renamed(read_plausibilities(given.path), given, read.labels),
         )
+    for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
+        written = draft.text(table, "path")
+        if table not in draft.parts and written is not None:
+            _look_for(read, table, draft.folder / written)
     return read
+
+
+def _look_for(read: Read, table: str, path: Path) -> None:
+    """Note that a file is not there, whose table is wrong in another way as well."""
+    if not path.is_dir():
+        read.attempt(table, "path", lambda: files.existing(path, table))
 
 
 def _renaming(error: InputError) -> str:
@@ -174,7 +186,7 @@ def _read_annotations(read: Read, part: AnnotationFile, draft: Draft) -> None:
     table = read.attempt(
         "annotations", place, lambda: call(part.path, part.reader, declared, **part.options)
     )
-    if table is None or ("aggregator" in draft.written and "aggregator" not in draft.parts):
+    if table is None or ("aggregator" in draft.tables and "aggregator" not in draft.parts):
         return
 
     def plausibilities() -> xr.DataArray:

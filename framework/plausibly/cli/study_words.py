@@ -1,0 +1,202 @@
+"""What is said of a study before it runs and after: blocks for people, the same as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.cli import layout
+from plausibly.cli.promise import promise_text
+from plausibly.cli.reading import annotation_facts, label_names
+from plausibly.config.resolved import component_table
+from plausibly.errors import counted
+from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.study import METHOD, SPLIT
+from plausibly.guarantee import rounded
+from plausibly.labelled import names
+from plausibly.labelled.describe import describe
+from plausibly.labelled.text import several
+from plausibly.protocols import AGGREGATOR
+from plausibly.study import Prepared, StudyResult
+from plausibly.study.assumptions import assumptions
+
+_LONGEST_NAME = 26
+
+
+def config(ready: Prepared) -> str:
+    """Return that a study file is right, and what it asks for."""
+    study = ready.study
+    alphas = [str(alpha) for alpha in study.alphas]
+    *most, last = alphas
+    rates = f"alphas {', '.join(most)} and {last}" if most else f"alpha {last}"
+    return f"{ready.name} is right: {several(len(study.calibrations), 'calibration')}, {rates}"
+
+
+def blocks(ready: Prepared) -> list[tuple[str, str]]:
+    """Return what was read and assumed, before anything is computed."""
+    study, model = ready.study, ready.predictions
+    given, table = study.annotations or study.plausibilities, ready.annotations
+    examples, labels = model.shape
+    rows = [("config", config(ready))]
+    whose = given.path.name if given else ""
+    if table is None:
+        what = f"{several(examples, 'example')}, {several(labels, 'label')}"
+        rows.append(("plausibilities", f"{whose}: {what}"))
+    else:
+        first, *rest = describe(table).split("\n")
+        text = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+        rows.append(("annotations", f"{whose} ({table.attrs['reader']}): {text}"))
+    matched = "examples by name" if ready.left_out else "every example matched by name"
+    shape = f"{counted(examples)} x {counted(labels)} {model.dtype}"
+    rows.append(("predictions", f"{study.predictions.path.name}: {shape}; {matched}"))
+    rows.append(("left out", layout.counts(ready.left_out)))
+    if study.aggregator is not None:
+        component = layout.component(component_table(AGGREGATOR, study.aggregator))
+        origin = ready.origin("aggregator.name")
+        by_default = f" (the {origin})" if origin.startswith("default for") else ""
+        rows.append(("aggregator", f"{component}{by_default}"))
+    rows.append(("assumptions", "; ".join(assumptions(model, study.splits.group))))
+    return rows
+
+
+def design(ready: Prepared) -> str:
+    """Return what is done to measure the calibrations."""
+    splits = ready.study.splits
+    share = f"{100 * splits.test:g} %"
+    by = f" by {splits.group}" if splits.group else ""
+    return (
+        f"{several(splits.count, 'random split')}{by}, {share} of the examples to test; "
+        f"seed {ready.study.seed}"
+    )
+
+
+def before(ready: Prepared) -> dict[str, object]:
+    """Return the same as data."""
+    study, model = ready.study, ready.predictions
+    given = study.annotations or study.plausibilities
+    facts: dict[str, object] = {"file": given.path if given else None}
+    if ready.annotations is not None and given is not None:
+        facts = annotation_facts(ready.annotations, given.path)
+    return {
+        "study": as_data(ready.tables()),
+        "annotations" if study.annotations else "plausibilities": facts,
+        "predictions": {
+            "file": study.predictions.path,
+            "examples": model.sizes[names.EXAMPLE],
+            "labels": label_names(model),
+            "dtype": str(model.dtype),
+            "scale": str(model.attrs[names.SCALE]),
+        },
+        "left_out": dict(ready.left_out),
+        "assumptions": assumptions(model, study.splits.group),
+    }
+
+
+def as_data(value: object) -> object:
+    """Return plain data as JSON holds it: decimals as numbers."""
+    if isinstance(value, Mapping):
+        return {key: as_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_data(item) for item in value]
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def with_short_names(compared: xr.Dataset) -> xr.Dataset:
+    """Return the comparison with names that leave the table within 80 columns."""
+    shown: list[str] = []
+    for name in map(str, compared[METHOD].values):
+        short, number = name, 1
+        while len(short) > _LONGEST_NAME or short in shown:
+            end = "…" if number == 1 else f"… {number}"
+            short, number = f"{name[: _LONGEST_NAME - len(end)]}{end}", number + 1
+        shown.append(short)
+    return compared.assign_coords({METHOD: np.array(shown)})
+
+
+def outcome(result: StudyResult, written: Sequence[Path]) -> list[tuple[str, str | list[str]]]:
+    """Return what is promised, where it is weak, what was written, and how to go on."""
+    study, first = result.prepared.study, result.first
+    rows: list[tuple[str, str | list[str]]] = [
+        ("guaranteed", f"{first}, {promise_text(result.predictor.guarantee(alpha))}")
+        for alpha in study.alphas
+    ]
+    if result.groups:
+        rows.append(("weakest group", _weakest(result)))
+    folder = study.output.folder
+    n_test = result.sets.sizes[names.EXAMPLE]
+    rows.append(("written", f"{folder}/: {' '.join(path.name for path in written)}"))
+    sets = next(path for path in written if path.suffix == ".csv")
+    predictor = next(path for path in written if path.name.startswith("predictor"))
+    rows.append(
+        (
+            "",
+            f"{sets.name}: {first}, for the {several(n_test, 'test example')} of split 0; "
+            f"{predictor.name}: {first}, on all {several(result.predictor.n, 'example')}",
+        )
+    )
+    command = ["plausibly", "predict", predictor, "-p", "NEW", "--alpha", study.alphas[0]]
+    rows.append(("next", layout.command_line([*command, "-o", "new_sets.csv"], indent=16)))
+    return rows
+
+
+def _weakest(result: StudyResult) -> str:
+    one = result.groups[0]
+    widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""
+    level = 1 - one.alpha
+    clear = "" if one.high < level else f": not clearly below {rounded(level)}"
+    return (
+        f"{one.coordinate} {one.group} {decimal(one.mean)} ({decimal(one.low)} to "
+        f"{decimal(one.high)}{widened}), {several(one.examples, 'example')} of the sets of "
+        f"{result.first} at alpha {one.alpha:g}{clear}"
+    )
+
+
+def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
+    """Return the same as data."""
+    compared, predictor = result.compared, result.predictor
+    return {
+        "methods": [_method(compared.isel({METHOD: i})) for i in range(compared.sizes[METHOD])],
+        "groups": [attrs.asdict(one) for one in result.groups],
+        "predictor": {
+            "calibration": result.first,
+            "n": predictor.n,
+            "fingerprint": predictor.fingerprint,
+            "guarantees": [
+                predictor.guarantee(alpha).to_json() for alpha in result.prepared.study.alphas
+            ],
+        },
+        "sets": {
+            "calibration": result.first,
+            "examples": result.sets.sizes[names.EXAMPLE],
+            "of": "the test examples of split 0",
+        },
+        "written": list(written),
+    }
+
+
+def _method(one: xr.Dataset) -> dict[str, object]:
+    """Return what one calibration covered, at every alpha."""
+    name = str(one[METHOD].item())
+    several_splits = one.sizes[SPLIT] > 1
+    results = []
+    for place in range(one.sizes[names.ALPHA]):
+        here = one.isel({names.ALPHA: place})
+        coverage = here["aggregated_coverage"]
+        figures: dict[str, object] = {
+            "alpha": here[names.ALPHA].item(),
+            "spread": coverage.std(ddof=1).item() if several_splits else None,
+            "vacuous_splits": int(here["vacuous"].sum()),
+            "guaranteed": here["guaranteed_level"].item(),
+        }
+        for measure in ("aggregated_coverage", "voted_coverage", "true_coverage"):
+            figures[measure] = here[measure].mean().item() if measure in here else None
+        for measure in ("set_size", "share_empty"):
+            figures[measure] = here[measure].mean().item()
+        results.append(figures)
+    return {"name": name, **json.loads(one.attrs["methods"])[name], "results": results}

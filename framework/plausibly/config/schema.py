@@ -1,0 +1,193 @@
+"""Study files as a JSON schema, for editors: every component that is installed, every parameter."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+
+from plausibly import registry
+from plausibly.config.describe import plain
+from plausibly.config.parameters import Parameter, has_fields, parameters_of
+from plausibly.config.study import AnnotationFile, Study
+from plausibly.errors import ComponentError, InputError
+from plausibly.protocols import ANNOTATION, KINDS, READER, Kind
+from plausibly.registry.about import helps
+
+Schema = dict[str, Any]  # Any: what JSON holds
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_PLAIN: Mapping[object, Schema] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    Path: {"type": "string"},
+}
+_BOUNDS = {
+    ">=": "minimum",
+    ">": "exclusiveMinimum",
+    "<=": "maximum",
+    "<": "exclusiveMaximum",
+}
+
+
+def schema() -> Schema:
+    """Return the JSON schema of study files, draft 2020-12.
+
+    It knows the components that are installed here, by their names and by ``plugin:name``, and the
+    parameters of each. It refuses what `plausibly run` refuses, but for what depends on data, and
+    for a component that cannot be loaded, which takes anything.
+    """
+    study = _object(Study)
+    # How rates and responses are read, no class says: see `plausibly.config.values`.
+    study["properties"]["alphas"] |= {
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "default": [0.1],
+    }
+    study["properties"]["annotations"] = _annotations()
+    study["properties"]["calibrations"] |= {"minItems": 1}
+    study["properties"]["calibrations"]["items"]["properties"]["name"] = {
+        "type": "string",
+        "minLength": 1,
+        "description": "What the results call it; else it is made from the components.",
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "A study of plausibly",
+        **study,
+        "oneOf": [{"required": ["annotations"]}, {"required": ["plausibilities"]}],
+        "dependentSchemas": {"aggregator": {"required": ["annotations"]}},
+        "$defs": {kind.name: _component(kind) for kind in KINDS if kind is not ANNOTATION},
+    }
+
+
+def _object(target: Callable[..., object], *, without: Set[str] = frozenset()) -> Schema:
+    """Return the schema of a table with a key for each parameter."""
+    parameters = [p for p in parameters_of(target, typed=True) if p.name not in without]
+    meanings = helps(target)
+    return {
+        "type": "object",
+        "properties": {p.name: _parameter(p, meanings.get(p.field, "")) for p in parameters},
+        "required": [p.name for p in parameters if p.required],
+        "additionalProperties": False,
+    }
+
+
+def _parameter(parameter: Parameter, meaning: str) -> Schema:
+    found = _type(parameter.type) | _bounds(parameter.rule)
+    if meaning:
+        found["description"] = meaning
+    if not parameter.required and parameter.default is not attrs.NOTHING:
+        with suppress(ComponentError):
+            default = plain(parameter.default, registry.describe)
+            if default is not None and not attrs.has(type(parameter.default)):
+                found["default"] = default
+    return found
+
+
+def _type(wanted: object) -> Schema:
+    """Return what a declared type takes; what no table can write is left to the component."""
+    arguments = typing.get_args(wanted)
+    origin = typing.get_origin(wanted) or wanted
+    kind = next((kind for kind in KINDS if kind.protocol is wanted), None)
+    if isinstance(wanted, type) and wanted in _PLAIN:
+        return dict(_PLAIN[wanted])
+    if kind is not None:
+        return {"$ref": f"#/$defs/{kind.name}"}
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in (typing.Union, types.UnionType):
+        # A study file has no word for nothing.
+        arms = [_type(arm) for arm in arguments if arm is not types.NoneType]
+        return arms[0] if len(arms) == 1 else {"anyOf": arms}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _type(arguments[1]) if arguments else {}}
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        items = [_type(argument) for argument in arguments]
+        return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
+    if origin in (tuple, list, set, frozenset, Sequence, Set):
+        return {"type": "array", "items": _type(arguments[0]) if arguments else {}}
+    return _object(wanted) if has_fields(wanted) and isinstance(wanted, type) else {}
+
+
+def _bounds(rule: object) -> Schema:
+    """Return the bounds that the validators of attrs state."""
+    found: Schema = {}
+    for one in getattr(rule, "_validators", (rule,)):
+        name = _BOUNDS.get(str(getattr(one, "compare_op", "")))
+        if name:
+            found[name] = getattr(one, "bound", None)
+    return found
+
+
+def _component(kind: Kind[Any]) -> Schema:  # Any: each kind has its own Protocol
+    """Return the schema of a component: its name, or a table with name and parameters."""
+    alone: list[str] = []
+    names: list[str] = []
+    tables: list[Schema] = []
+    for called, table in _offered(kind):
+        names += called
+        if table is None or not table["required"]:
+            alone += called
+        if table is not None:
+            whole = {**table, "properties": {"name": True, **table["properties"]}}
+            tables.append({"if": {"properties": {"name": {"enum": called}}}, "then": whole})
+    return {
+        "anyOf": [
+            {"enum": alone},
+            {
+                "type": "object",
+                "properties": {"name": {"enum": names}},
+                "required": ["name"],
+                "allOf": tables,
+            },
+        ]
+    }
+
+
+def _offered(kind: Kind[Any]) -> Iterator[tuple[list[str], Schema | None]]:  # Any: as above
+    """Yield the names of each component and the table of its parameters, None if it is broken."""
+    found = registry.default()
+    entries = found.entries(kind)
+    for entry in entries:
+        alike = [other for other in entries if other.name == entry.name]
+        bare = entry.source.builtin or len(alike) == 1
+        names = [entry.name, entry.qualified] if bare else [entry.qualified]
+        try:
+            yield names, _object(entry.load())
+        except InputError:
+            yield names, None
+
+
+def _annotations() -> Schema:
+    """Return the schema of ``[annotations]``, where parameters stand beside the reader's name."""
+    found = _object(AnnotationFile, without={"options"})
+    names: list[str] = []
+    tables: list[Schema] = []
+    options: dict[str, list[Schema]] = {}
+    for called, table in _offered(READER):
+        names += called
+        given = {} if table is None else table["properties"]
+        for name, one in given.items():
+            if one not in options.setdefault(name, []):
+                options[name].append(one)
+        this = {"properties": {"reader": {"enum": called}}, "required": ["reader"]}
+        then = {"additionalProperties": True} if table is None else {"properties": given}
+        tables.append({"if": this, "then": then})
+    either = {
+        name: ones[0] if len(ones) == 1 else {"anyOf": ones} for name, ones in options.items()
+    }
+    del found["additionalProperties"]
+    found["properties"]["reader"] |= {"anyOf": [{"enum": names}, {"$ref": "#/$defs/reader"}]}
+    found["properties"]["reader"].pop("$ref")
+    recognised = {"if": {"not": {"required": ["reader"]}}, "then": {"properties": either}}
+    return {**found, "allOf": [*tables, recognised], "unevaluatedProperties": False}
