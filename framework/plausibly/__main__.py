@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from plausibly.cli.app import main
+from plausibly.cli.start import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -134,7 +134,7 @@ class TestWhoOffersIt:
         assert str(caught.value) == (
             'error name-clash: two plugins offer the aggregator "pl"\n'
             "  expected  one; got pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)\n"
-            "  do        say tools:pl or thesis:pl"
+            "  do        say tools:pl or thesis:pl; or disable one"
         )
         assert made.create(AGGREGATOR, "tools:pl") == Smoothed()
         assert made.create(AGGREGATOR, "thesis:pl") == Frequency()
@@ -146,9 +146,9 @@ class TestWhoOffersIt:
             made.create(AGGREGATOR, "mine")
         assert str(caught[0].message) == (
             "warning plugin-failed: votes (evil 6) stopped at name\n"
-            '  expected  a plugin name of its own; got "votes (plausibly 0.2) has this name\n'
-            '            already"; all others work\n'
-            "  do        pip uninstall evil, or mend it"
+            '  expected  a plugin name of its own; got "votes is a name of plausibly\'s own";\n'
+            "            all others work\n"
+            "  do        plausibly plugins check votes, or pip uninstall evil"
         )
         assert made.create(AGGREGATOR, "votes:frequency") == Frequency()
 
@@ -222,18 +222,21 @@ class TestIsolation:
             made = plugins.registry()
             with pytest.warns(PlausiblyWarning), pytest.raises(ComponentError) as caught:
                 made.create(AGGREGATOR, name)
-            assert str(caught.value) == (
-                f'error component-unknown: no aggregator "{name}"\n'
-                "  expected  a name from plugins list; got broken (half-broken 0.2) failed at\n"
-                "            registration: RuntimeError: no licence\n"
-                "  do        plausibly plugins list --kind aggregator"
+            assert caught.value.what == (
+                f'no aggregator "{name}": broken (half-broken 0.2) failed at registration'
             )
+        assert str(caught.value) == (
+            'error component-unknown: no aggregator "broken:anything": broken (half-broken\n'
+            "  0.2) failed at registration\n"
+            "  expected  a name from plugins list; got RuntimeError: no licence\n"
+            "  do        plausibly plugins check broken, or pip uninstall half-broken"
+        )
 
     def test_an_unknown_name_tells_of_the_failed(self, plugins: Plugins) -> None:
         plugins.add("broken", self.half, distribution="half-broken")
         with pytest.warns(PlausiblyWarning), pytest.raises(ComponentError) as caught:
             plugins.registry().create(AGGREGATOR, "qqq")
-        assert caught.value.got == "1 plugin that failed: broken (half-broken 0.2)"
+        assert caught.value.got == "1 plugin that failed (broken), which may have it"
 
     def test_warned_of_once(self, plugins: Plugins) -> None:
         plugins.add("broken", self.half, distribution="half-broken")
@@ -247,7 +250,7 @@ class TestIsolation:
             "warning plugin-failed: broken (half-broken 0.2) stopped at registration\n"
             '  expected  a hook that only registers components; got "RuntimeError: no\n'
             '            licence"; all others work\n'
-            "  do        pip uninstall half-broken, or mend it"
+            "  do        plausibly plugins check broken, or pip uninstall half-broken"
         ]
 
     def test_listing_does_not_warn(self, plugins: Plugins) -> None:

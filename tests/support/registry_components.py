@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -125,14 +125,14 @@ class Plugins:
         source = Source(plugin, distribution or "plausibly", version, builtin=not distribution)
         (self.others if distribution else self.own).append(Declared(source, module.__name__))
 
-    def registry(self) -> Registry:
+    def registry(self, *, disabled: Collection[str] = (), strict: bool | None = None) -> Registry:
         """Return a registry that knows these plugins and no installed one."""
 
         def others() -> list[Declared]:
             self.scans += 1
             return self.others
 
-        return Registry(own=lambda: self.own, others=others)
+        return Registry(lambda: self.own, others, disabled=disabled, strict=strict)
 
 
 def write_distribution(

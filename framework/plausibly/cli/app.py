@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from typing import Annotated
 
 import typer
 
-from plausibly.cli import aggregate, calibrate, demo, evaluate, plugins, predict
+from plausibly.cli import aggregate, calibrate, config, demo, evaluate, info, plugins, predict, run
 from plausibly.cli.house import House
+from plausibly.cli.start import tolerate
 
 HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
 
@@ -35,14 +34,17 @@ app = typer.Typer(
 )
 for _name, _module, _function in (
     ("demo", demo, demo.demo),
+    ("run", run, run.run),
     ("aggregate", aggregate, aggregate.aggregate),
     ("calibrate", calibrate, calibrate.calibrate),
     ("predict", predict, predict.predict),
     ("evaluate", evaluate, evaluate.evaluate),
+    ("info", info, info.info),
 ):
     app.command(_name, short_help=_module.SUMMARY, help=_module.HELP, epilog=_module.EXAMPLES)(
         _function
     )
+app.add_typer(config.app, name="config")
 app.add_typer(plugins.app, name="plugins")
 
 
@@ -61,8 +63,18 @@ def plausibly(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--disable-plugin", metavar="NAME", help="Do without a plugin. Repeatable; * = all."
+        ),
+    ] = None,
 ) -> None:
-    """Print the help where no command is named."""
+    """Do without some plugins; print the help where no command is named."""
+    if without:
+        from plausibly.registry import disabling
+
+        context.with_resource(disabling(without, by="--disable-plugin"))
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -75,9 +87,6 @@ def main() -> int:
     int
         The exit code.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A terminal that lacks a character gets another one, not a traceback.
-            stream.reconfigure(errors="replace")
+    tolerate()
     code = app(standalone_mode=False)
     return code if isinstance(code, int) else 0

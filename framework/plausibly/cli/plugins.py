@@ -1,28 +1,43 @@
-"""``plausibly plugins``: what is installed, by whom, and what is broken."""
+"""``plausibly plugins``: what is installed, by whom, what it takes, and what is broken."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from plausibly.cli import common
-from plausibly.cli.output import Output
-from plausibly.errors import InputError, counted, render
-
-if TYPE_CHECKING:
-    from plausibly.registry import Entry, Failure
+from plausibly.cli import common, plugins_list
 
 HELP = "Components, and the plugins that offer them."
-HELP_LIST = "List every component, who offers it, and what failed."
-EXAMPLES = """\b
+HELP_LIST = "List every component and plugin, who offers it, and in which state it is."
+HELP_INFO = "Show what components are and take: summary, parameters, defaults, meaning."
+HELP_NEW = "Write a new plugin: a distribution with a component that works, tests and types."
+HELP_CHECK = "Load every component of plugins, and compare it with its Protocol."
+EXAMPLES_LIST = """\b
 Examples:
   plausibly plugins list
   plausibly plugins list --kind combiner --json
+  plausibly plugins list --installed
 """
-HEADER = ("kind", "name", "plugin", "distribution", "state")
+EXAMPLES_INFO = """\b
+Examples:
+  plausibly plugins info monte-carlo
+  plausibly plugins info readers --json
+"""
+EXAMPLES_NEW = """\b
+Examples:
+  plausibly plugins new thesis-pl --kind aggregator
+  plausibly plugins new pairs --kind annotation -o ~/code/pairs
+"""
+EXAMPLES_CHECK = """\b
+Examples:
+  plausibly plugins check
+  plausibly plugins check my-plugin --rules
+
+\b
+Exit code 3 where something failed.
+"""
 
 app = typer.Typer(
     help=HELP,
@@ -33,142 +48,85 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def plugins() -> None:
-    """Declare ``plausibly plugins``, whose only command would otherwise be taken for it."""
-
-
-@app.command("list", help=HELP_LIST, epilog=EXAMPLES)
+@app.command("list", help=HELP_LIST, epilog=EXAMPLES_LIST)
 def list_plugins(
     kind: Annotated[
         str | None,
         typer.Option("--kind", metavar="KIND", help="Only components of one kind."),
     ] = None,
+    installed: Annotated[
+        bool,
+        typer.Option("--installed", help="Only what metadata say; imports no plugin."),
+    ] = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     debug: common.Debug = False,
 ) -> int:
-    """Declare ``plausibly plugins list``; it imports no component, and works if all are broken."""
-    output = Output("plugins list", json=json, quiet=quiet, debug=debug)
-
-    def body() -> None:
-        entries, failures = chosen(kind)
-        output.document |= as_data(entries, failures)
-        table = [HEADER, *rows(entries, failures)]
-        if sys.stdout.isatty() and not (json or quiet):
-            _show_styled(table)
-        else:
-            output.show(aligned(table))
-        for failure in failures:
-            output.show(render(failure.warning()))
-        output.show(counts(entries, failures))
-
-    return output.run(body)
+    """Declare ``plausibly plugins list``; without ``--kind``, `plausibly.cli.start` answers."""
+    return plugins_list.show(kind=kind, installed=installed, json=json, quiet=quiet, debug=debug)
 
 
-def chosen(kind: str | None) -> tuple[list[Entry], list[Failure]]:
-    """Return what to list, sorted by kind, ours first, then by name.
+@app.command("info", help=HELP_INFO, epilog=EXAMPLES_INFO)
+def info(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME...", help="Components, plugins or distributions."),
+    ],
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly plugins info``."""
+    from plausibly.cli import plugins_info
 
-    A plugin that failed before it registered anything may be of any kind, so it is always listed.
-
-    Raises
-    ------
-    InputError
-        ``kind-unknown``.
-    """
-    from plausibly.protocols import KINDS
-    from plausibly.registry import default
-
-    names = [known.name for known in KINDS]
-    if kind is not None and kind not in names:
-        raise InputError(
-            "kind-unknown",
-            f'there is no kind of component "{kind}"',
-            expected=f"one of {', '.join(names)}",
-            got=kind,
-            do="plausibly plugins list, for all of them",
-            whose="--kind",
-        )
-    wanted = names if kind is None else [kind]
-    entries = sorted(
-        (entry for entry in default().entries() if entry.kind in wanted),
-        key=lambda e: (e.kind, not e.source.builtin, e.name, e.source.plugin),
-    )
-    failures = [
-        failure
-        for failure in default().failures()
-        if not failure.offered or any(entry.kind in wanted for entry in failure.offered)
-    ]
-    return entries, failures
+    return plugins_info.show(names, json=json, quiet=quiet, debug=debug)
 
 
-def rows(entries: Sequence[Entry], failures: Sequence[Failure]) -> list[tuple[str, ...]]:
-    """Return one row a component, then one for each that a failed plugin was about to offer."""
-    ready: list[tuple[str, ...]] = [
-        (e.kind, e.name, e.source.plugin, e.source.where, "ready") for e in entries
-    ]
-    broken: list[tuple[str, ...]] = [
-        (kind, name, failure.source.plugin, failure.source.where, failure.state)
-        for failure in failures
-        for kind, name in [(e.kind, e.name) for e in failure.offered] or [("-", "-")]
-    ]
-    return ready + broken
+@app.command("check", help=HELP_CHECK, epilog=EXAMPLES_CHECK)
+def check(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]", help="Components, plugins or distributions [default: all]."
+        ),
+    ] = None,
+    rules: Annotated[
+        bool,
+        typer.Option("--rules", help="Run the author's kit as well (the extra testing)."),
+    ] = False,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly plugins check``."""
+    from plausibly.cli import plugins_check
+
+    return plugins_check.show(names or (), rules=rules, json=json, quiet=quiet, debug=debug)
 
 
-def counts(entries: Sequence[Entry], failures: Sequence[Failure]) -> str:
-    """Return how many components, plugins and failures were listed, in words."""
-    offering = {e.source for e in entries} | {f.source for f in failures}
-    components = f"{counted(len(entries))} component{'' if len(entries) == 1 else 's'}"
-    offered_by = f"{counted(len(offering))} plugin{'' if len(offering) == 1 else 's'}"
-    return f"{components} of {offered_by}, {counted(len(failures)) if failures else 'none'} failed"
+@app.command("new", help=HELP_NEW, epilog=EXAMPLES_NEW)
+def new(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Of the distribution, the plugin and the component."),
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="annotation, reader, aggregator, score, calibrator or combiner.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write [default: NAME]."),
+    ] = None,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly plugins new``."""
+    from plausibly.cli import plugins_new
 
-
-def as_data(entries: Sequence[Entry], failures: Sequence[Failure]) -> dict[str, object]:
-    """Return the list as plain data, as ``--json`` prints it."""
-    return {
-        "components": [
-            {
-                "kind": entry.kind,
-                "name": entry.name,
-                "plugin": entry.source.plugin,
-                "distribution": entry.source.distribution,
-                "version": entry.source.version,
-                "summary": entry.summary,
-                "state": "ready",
-            }
-            for entry in entries
-        ],
-        "failures": [
-            {
-                "plugin": failure.source.plugin,
-                "distribution": failure.source.distribution,
-                "version": failure.source.version,
-                "stage": failure.stage,
-                "reason": failure.reason,
-                "offered": [{"kind": e.kind, "name": e.name} for e in failure.offered],
-            }
-            for failure in failures
-        ],
-    }
-
-
-def aligned(table: Sequence[Sequence[str]]) -> str:
-    """Return a table as text whose columns start below each other, for pipes."""
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    lines = (
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        for row in table
-    )
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _show_styled(table: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    styled = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for title in table[0]:
-        styled.add_column(title, overflow="fold")
-    for row in table[1:]:
-        styled.add_row(*row, style=None if row[-1] == "ready" else "red")
-    Console(markup=False, emoji=False, highlight=False).print(styled)
+    return plugins_new.show(name, kind=kind, folder=out, json=json, quiet=quiet, debug=debug)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import TypeVar
 
 from plausibly.protocols import ComponentLike, Kind
+from plausibly.registry.disabling import Disabled
 from plausibly.registry.entries import Entry, Failure, Source
 from plausibly.registry.hooks import API_VERSION, RegisterHook, Registrar, hookimpl
 from plausibly.registry.registry import Registry
 
 __all__ = [
     "API_VERSION",
+    "Disabled",
     "Entry",
     "Failure",
     "RegisterHook",
@@ -21,7 +24,9 @@ __all__ = [
     "Source",
     "default",
     "describe",
+    "disabling",
     "hookimpl",
+    "refresh",
     "register",
     "resolve",
 ]
@@ -57,3 +62,27 @@ def register(
     >>> plausibly.register(AGGREGATOR, "plackett-luce", "my_package:PlackettLuce")
     """
     default().register(kind, name, target, summary=summary)
+
+
+def disabling(names: Iterable[str], *, by: str = "disabling(...)") -> AbstractContextManager[None]:
+    """Do without some plugins until the block ends, in every thread of this process.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Plugins or distributions; ``*`` stands for all that do not come with plausibly.
+    by : str
+        Who asks for it, as messages call it: ``"[plugins] disable of study.toml"``.
+
+    Examples
+    --------
+    >>> from plausibly import registry
+    >>> with registry.disabling(["thesis-pl"]):
+    ...     names = [entry.name for entry in registry.default().entries()]
+    """
+    return default().disabling(*([names] if isinstance(names, str) else names), by=by)
+
+
+def refresh() -> None:
+    """Look for plugins again, as after ``pip install`` in a notebook; see `Registry.refresh`."""
+    default().refresh()

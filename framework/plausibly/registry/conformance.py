@@ -56,6 +56,37 @@ def _problems(component: object, protocol: type[Any]) -> Iterator[Problem]:
             yield from _method_problem(component, name, declared)
 
 
+def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
+    """Return what can be said of a class before there is an object of it.
+
+    Methods are compared as in `problems`; of data members only those are said to be missing that no
+    object can have: no attribute, no field, and no initialiser that might set them.
+    """
+    if not isinstance(target, type):  # a function: only what it returns can be looked at
+        return ()
+    return tuple(_class_problems(target, protocol))
+
+
+def _class_problems(cls: type[Any], protocol: type[Any]) -> Iterator[Problem]:
+    fields = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())}
+    for name, declared in members(protocol).items():
+        if not isinstance(declared, property):
+            yield from _method_problem(cls, name, declared)
+        elif (
+            inspect.getattr_static(cls, name, _MISSING) is _MISSING
+            and name not in fields
+            and not _may_set(cls)
+        ):
+            yield Problem(name, f"{name}: {spelled(_wanted(declared))}", _absent(cls, name))
+
+
+def _may_set(cls: type[Any]) -> bool:
+    """Return whether objects of the class may have attributes that it does not show."""
+    told = attrs.has(cls) or hasattr(cls, "__dataclass_fields__")
+    own = not told and inspect.getattr_static(cls, "__init__") is not object.__init__
+    return own or hasattr(cls, "__getattr__")
+
+
 def _absent(component: object, name: str) -> str:
     public = [other for other in dir(component) if not other.startswith("_")]
     close = get_close_matches(name, public, n=1, cutoff=0.75)
@@ -63,7 +94,7 @@ def _absent(component: object, name: str) -> str:
 
 
 def _data_problem(component: object, name: str, declared: property) -> Iterator[Problem]:
-    wanted = typing.get_type_hints(declared.fget).get("return", object)
+    wanted = _wanted(declared)
     expected = f"{name}: {spelled(wanted)}"
     if inspect.getattr_static(component, name, _MISSING) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
@@ -75,6 +106,10 @@ def _data_problem(component: object, name: str, declared: property) -> Iterator[
         return
     if not fits(value, wanted):
         yield Problem(name, expected, f"{name} = {value!r}")
+
+
+def _wanted(declared: property) -> object:
+    return typing.get_type_hints(declared.fget).get("return", object)
 
 
 def _method_problem(component: object, name: str, declared: object) -> Iterator[Problem]:
@@ -91,6 +126,8 @@ def _method_problem(component: object, name: str, declared: object) -> Iterator[
         has = inspect.signature(method)
     except ValueError:  # written in C, without a signature: nothing to compare
         return
+    if isinstance(component, type) and inspect.isfunction(inspect.getattr_static(component, name)):
+        has = _without_first(has)
     try:
         has.bind(*wanted.parameters)
         has.bind(**dict.fromkeys(wanted.parameters))
@@ -99,7 +136,10 @@ def _method_problem(component: object, name: str, declared: object) -> Iterator[
 
 
 def _without_self(declared: object) -> inspect.Signature:
-    signature = inspect.signature(cast("Callable[..., object]", declared))
+    return _without_first(inspect.signature(cast("Callable[..., object]", declared)))
+
+
+def _without_first(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 

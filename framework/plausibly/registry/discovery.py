@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata as metadata
-import re
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
+from types import ModuleType
 
 import attrs
 import pluggy
 
 from plausibly.registry import hooks
-from plausibly.registry.entries import Entry, Failure, Source, Stage
-from plausibly.registry.hooks import GROUP, Registrar
+from plausibly.registry.disabling import normalised
+from plausibly.registry.entries import Advised, Entry, Failure, Source, Stage, reason_of
+from plausibly.registry.hooks import API_VERSION, GROUP, HOOK, OLDEST_API, Registrar
+from plausibly.registry.messages import an
 
 OURS = "plausibly"
 
@@ -46,11 +49,6 @@ class _Failed(Exception):
         self.cause = cause
 
 
-def normalised(distribution: str) -> str:
-    """Return the name by which two spellings of one distribution are equal."""
-    return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
 def own_plugins() -> tuple[Declared, ...]:
     """Return the plugins that our own distribution declares; reads no other metadata."""
     try:
@@ -70,7 +68,8 @@ def other_plugins() -> tuple[Declared | Failure, ...]:
     found: list[Declared | Failure] = []
     for number, distribution in enumerate(metadata.distributions()):
         try:
-            if any(point.group == GROUP for point in distribution.entry_points):
+            # Most distributions declare nothing of ours, and parsing takes longer than looking.
+            if f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
                 names.add(normalised(distribution.name))
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
             found.append(_unreadable(distribution, number, error))
@@ -95,9 +94,9 @@ def _declared_by(
     distribution: metadata.Distribution, *, builtin: bool = False
 ) -> Iterator[Declared]:
     points = {(p.name, p.value) for p in distribution.entry_points if p.group == GROUP}
-    for name, value in sorted(points):
-        source = Source(name, distribution.name, distribution.version or "", builtin)
-        yield Declared(source, value)
+    name, version = distribution.name, distribution.version or ""
+    for plugin, value in sorted(points):
+        yield Declared(Source(plugin, name, version, builtin), value)
 
 
 def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
@@ -121,20 +120,99 @@ def _call(declared: Declared, registrar: Registrar) -> None:
     # nothing to undo afterwards.
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hooks)
+    module = _at("import", lambda: _imported(declared))
+    _at("API", lambda: _check_api(module, declared.source))
+    _at("hook", lambda: _check_hook(manager, module))
+    _at("hook", lambda: manager.register(module, declared.source.plugin))
+    _at("hook", manager.check_pending)
+    given = _at("registration", lambda: manager.hook.plausibly_register(registrar=registrar))
+    _at("registration", lambda: _check_given(given))
+
+
+def _at(stage: Stage, step: Callable[[], hooks.P]) -> hooks.P:
     try:
-        if ":" in declared.value:
-            raise ImportError(f"the entry point names {declared.value}; it must name a module")
-        module = importlib.import_module(declared.value)
-    except (Exception, SystemExit) as error:  # somebody's module may raise anything
-        raise _Failed("import", error) from error
+        return step()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # somebody's module may raise anything, or exit
+        raise _Failed(stage, error) from error
+
+
+def _imported(declared: Declared) -> ModuleType:
+    if ":" in declared.value:
+        module, _, attribute = declared.value.partition(":")
+        raise Advised(
+            f"the entry point names {declared.value}; it must name a module",
+            f'write {declared.source.plugin} = "{module}", and add {attribute} in its hook',
+        )
     try:
-        manager.register(module, declared.source.plugin)
-        manager.check_pending()
-        if not manager.get_hookcallers(module):
-            raise LookupError(f"{declared.value} has no function marked @hookimpl")
-    except Exception as error:  # pluggy looks at every attribute of the module
-        raise _Failed("hook", error) from error
-    try:
-        manager.hook.plausibly_register(registrar=registrar)
-    except (Exception, SystemExit) as error:  # somebody's hook may raise anything
-        raise _Failed("registration", error) from error
+        return importlib.import_module(declared.value)
+    except ImportError as error:
+        if error.name != "plausibly.plugin":
+            raise
+        upgrade = f"pip install --upgrade {OURS} {declared.source.distribution}"
+        raise Advised(f"{reason_of(error)}; {_here()}", upgrade) from error
+
+
+def _here() -> str:
+    return f"this is plausibly {metadata.version(OURS)}, API {API_VERSION}"
+
+
+def _check_api(module: ModuleType, source: Source) -> None:
+    wanted: object = getattr(module, "requires_api", OLDEST_API)
+    if not isinstance(wanted, int) or isinstance(wanted, bool):
+        raise Advised(
+            f"requires_api = {wanted!r} is no version; {_here()}",
+            f"write requires_api = {API_VERSION}",
+        )
+    if wanted > API_VERSION:
+        raise Advised(
+            f"it requires API {wanted}; {_here()}",
+            f"pip install --upgrade {OURS}, or an older {source.distribution}",
+        )
+    if wanted < OLDEST_API:
+        raise Advised(
+            f"it requires API {wanted}; {_here()}, which goes back to {OLDEST_API}",
+            f"pip install --upgrade {source.distribution}",
+        )
+
+
+def _check_hook(manager: pluggy.PluginManager, module: ModuleType) -> None:
+    """Raise unless the module marks one hook, by the right name, that takes a registrar."""
+    marked = {
+        name: options
+        for name in dir(module)
+        if (options := manager.parse_hookimpl_opts(module, name)) is not None
+    }
+    mark = "mark it with @hookimpl of plausibly.plugin"
+    if not marked:
+        unmarked = [
+            f"{name}{inspect.signature(value)}"
+            for name, value in vars(module).items()
+            if inspect.isfunction(value) and "registrar" in inspect.signature(value).parameters
+        ]
+        there = f"; it has {unmarked[0]}, unmarked" if unmarked else ""
+        raise Advised(f"{module.__name__} has no function marked @hookimpl{there}", mark)
+    for name, options in marked.items():
+        if (options.get("specname") or name) != HOOK:
+            raise Advised(f"{name} is marked as a hook that does not exist; {HOOK} does", mark)
+        takes = inspect.signature(getattr(module, name))
+        # pluggy passes what it finds by this name, and nothing where there is a default.
+        needed = [p.name for p in takes.parameters.values() if p.default is p.empty]
+        kinds = {p.kind for p in takes.parameters.values() if p.name == "registrar"}
+        if needed != ["registrar"] or kinds != {inspect.Parameter.POSITIONAL_OR_KEYWORD}:
+            raise Advised(
+                f"expected {name}(registrar), got {name}{takes}",
+                f"def {name}(registrar: Registrar) -> None",
+            )
+
+
+def _check_given(given: list[object]) -> None:
+    for result in given:
+        if inspect.iscoroutine(result):
+            result.close()
+        kind = type(result).__name__
+        raise Advised(
+            f"its hook returned {an(kind)}; what is not added to the registrar is lost",
+            "registrar.add(KIND, name, target), and return nothing",
+        )

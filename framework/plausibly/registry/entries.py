@@ -1,17 +1,21 @@
-"""What the registry holds: components on offer, who offers them, and plugins that failed."""
+"""What the registry holds: components on offer, who offers them, and what failed of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Literal
+from typing import Literal, TypeVar
 
 import attrs
 
 from plausibly.errors import ComponentError, InputError, MissingExtra, PlausiblyWarning
+from plausibly.registry.needs import declares
 
-Stage = Literal["metadata", "name", "import", "hook", "registration"]
-"""Where a plugin failed: its metadata, its name, its import, finding its hook, or calling it."""
+Stage = Literal[
+    "metadata", "name", "import", "API", "hook", "registration", "loading", "check"
+]  # fmt: skip
+"""Where something failed: a plugin in its metadata, its name, its import, the API version that it
+requires, finding its hook or calling it; a component in loading or checking its class."""
 
 THIS_RUN = "(this run)"
 """Plugin name of components that were registered in this process."""
@@ -20,9 +24,14 @@ EXPECTED: dict[Stage, str] = {
     "metadata": "readable entry points",
     "name": "a plugin name of its own",
     "import": "a module",
+    "API": "an API that is here",
     "hook": "one function register(registrar) with @hookimpl",
     "registration": "a hook that only registers components",
+    "loading": "a class or function where the plugin says",
+    "check": "every member of its Protocol",
 }
+
+Message = TypeVar("Message", ComponentError, PlausiblyWarning)
 
 
 @attrs.frozen
@@ -53,13 +62,29 @@ class Source:
         return "this run" if self.plugin == THIS_RUN else f"{self.plugin} ({self.where})"
 
 
+class Advised(Exception):
+    """Why a plugin failed, where it is known what to do.
+
+    Parameters
+    ----------
+    text : str
+        Why, in one line.
+    advice : str
+        What to do.
+    """
+
+    def __init__(self, text: str, advice: str) -> None:
+        super().__init__(text)
+        self.advice = advice
+
+
 def reason_of(error: BaseException) -> str:
     """Return why something failed, in one line."""
     if isinstance(error, InputError):
         expectation = f": expected {error.expected}" if error.expected else ""
         return f"{error.what}{expectation}" + (f", got {error.got}" if error.got else "")
     text = " ".join(str(error).split())
-    if text and (isinstance(error, ImportError) or type(error) is LookupError):
+    if text and (isinstance(error, ImportError | Advised) or type(error) is LookupError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -78,6 +103,8 @@ class Entry:
         Who offers it.
     summary : str
         One line about it.
+    extra : str
+        The extra of its distribution that it needs, if it needs one.
     """
 
     kind: str
@@ -85,10 +112,16 @@ class Entry:
     target: Callable[..., object] | str
     source: Source
     summary: str = ""
+    extra: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, Source]:
+        """What no two components have in common."""
+        return self.kind, self.name, self.source
 
     @property
     def qualified(self) -> str:
-        """The name that is always unique: ``plugin:name``."""
+        """Its name with that of its plugin: ``plugin:name``."""
         return f"{self.source.plugin}:{self.name}"
 
     def __str__(self) -> str:
@@ -100,7 +133,7 @@ class Entry:
         Raises
         ------
         MissingExtra
-            If it needs an optional dependency of plausibly that is not installed.
+            If it needs an optional dependency that is not installed.
         ComponentError
             ``component-unloadable`` if its module cannot be imported or lacks the attribute.
         """
@@ -113,9 +146,11 @@ class Entry:
                 found = getattr(found, part)
             if not callable(found):
                 raise TypeError(f"{self.target} is no class or function")
-        except MissingExtra:
+        except (MissingExtra, KeyboardInterrupt):
             raise
-        except Exception as error:  # somebody's module may raise anything
+        except BaseException as error:  # somebody's module may raise anything, or exit
+            if self.extra and isinstance(error, ModuleNotFoundError):
+                raise self._extra_missing(error) from error
             raise ComponentError(
                 "component-unloadable",
                 f"{self} cannot be loaded",
@@ -127,21 +162,32 @@ class Entry:
             ) from error
         return found
 
+    def _extra_missing(self, error: ModuleNotFoundError) -> MissingExtra:
+        return MissingExtra(
+            "extra-missing",
+            f"{self} needs {error.name}, which is not installed",
+            expected=f'the extra "{self.extra}"',
+            do=f'pip install "{self.source.distribution}[{self.extra}]"',
+            whose=self.qualified,
+            details={"module": error.name, "extra": self.extra},
+        )
+
 
 @attrs.frozen
 class Failure:
-    """A plugin that could not be used, and why; everything else works without it.
+    """A plugin or component that cannot be used, and why; everything else works without it.
 
     Attributes
     ----------
     source : Source
-        Whose plugin it is.
+        Whose it is.
     stage : str
         Where it failed; see `Stage`.
     error : BaseException
         What was raised, with its traceback.
     offered : tuple of Entry
-        Components that it had registered before it failed; none of them was kept.
+        Of a plugin: what it had registered before it failed, none of which was kept. Of a
+        component: the component.
     """
 
     source: Source
@@ -150,8 +196,20 @@ class Failure:
     offered: tuple[Entry, ...] = ()
 
     @property
+    def component(self) -> Entry | None:
+        """The component that failed, None where it is a whole plugin."""
+        return self.offered[0] if self.stage in ("loading", "check") else None
+
+    @property
+    def whose(self) -> str:
+        """What failed, in words."""
+        return str(self.component or self.source)
+
+    @property
     def reason(self) -> str:
         """Why it failed, in one line."""
+        if self.stage == "check" and isinstance(self.error, ComponentError):
+            return f"expected {self.error.expected}, got {self.error.got}"
         return reason_of(self.error)
 
     @property
@@ -159,16 +217,51 @@ class Failure:
         """The state as tables print it."""
         return f"failed at {self.stage}"
 
+    @property
+    def remedy(self) -> str:
+        """What to do about it, apart from doing without."""
+        if isinstance(self.error, Advised):
+            return self.error.advice
+        if self.source.builtin:
+            return "reinstall plausibly: its installation is incomplete"
+        if not self.source.distribution:
+            return "mend its class, and register it again"
+        if isinstance(self.error, ModuleNotFoundError) and self.error.name:
+            module = self.error.name.partition(".")[0]
+            # A module may come with a distribution of another name, which nobody should guess.
+            known = declares(self.source.distribution, module.lower())
+            return f"pip install {module}" if known else f"install what provides {module}"
+        return f"mend {self.source.distribution}"
+
+    @property
+    def without(self) -> str:
+        """What to do to do without it."""
+        if self.source.builtin or not self.source.distribution:
+            return ""
+        return f"pip uninstall {self.source.distribution}"
+
     def warning(self) -> PlausiblyWarning:
         """Return what is said of it: ``plugin-failed``."""
-        remedy = f"pip uninstall {self.source.distribution}, or mend it"
-        if self.source.builtin:
-            remedy = "reinstall plausibly: its installation is incomplete"
-        return PlausiblyWarning(
+        return self._said(PlausiblyWarning)
+
+    def strictly(self) -> ComponentError:
+        """Return the same as an error, for those who asked for that."""
+        return self._said(ComponentError, "plugins are strict")
+
+    def _said(self, message: type[Message], then: str = "all others work") -> Message:
+        look = f"plausibly plugins check {self.source.plugin}, or {self.without}"
+        return message(
             "plugin-failed",
-            f"{self.source} stopped at {self.stage}",
+            f"{self.whose} stopped at {self.stage}",
             expected=EXPECTED[self.stage],
-            got=f'"{self.reason}"; all others work',
-            do=remedy,
+            got=f'"{self.reason}"; {then}',
+            do=look if self.without else self.remedy,
             whose=self.source.plugin,
+            details={
+                "plugin": self.source.plugin,
+                "distribution": self.source.distribution,
+                "version": self.source.version,
+                "stage": self.stage,
+                "reason": self.reason,
+            },
         )

@@ -20,7 +20,13 @@ GROUP = "plausibly"
 """The entry-point group; its targets are modules."""
 
 API_VERSION = 1
-"""Version of what `plausibly.plugin` offers; it grows when a plugin could notice a change."""
+"""Version of what `plausibly.plugin` offers; it grows when a plugin could notice a change.
+
+A plugin may state the version that it was written for: ``requires_api = 1`` in its module.
+"""
+
+OLDEST_API = 1
+"""Plugins for this version and all between still work."""
 
 HOOK = "plausibly_register"
 
@@ -32,7 +38,12 @@ _hookimpl = pluggy.HookimplMarker(GROUP)
 
 
 def checked_entry(
-    kind: Kind[P], name: str, target: Callable[..., P] | str, summary: str, source: Source
+    kind: Kind[P],
+    name: str,
+    target: Callable[..., P] | str,
+    source: Source,
+    summary: str = "",
+    extra: str = "",
 ) -> Entry:
     """Return the entry, or raise ``component-name`` or ``component-target``."""
     if kind not in KINDS:
@@ -65,7 +76,7 @@ def checked_entry(
             else "write the module, a colon, and the name in it",
             whose=source.plugin,
         )
-    return Entry(kind.name, name, target, source, summary)
+    return Entry(kind.name, name, target, source, summary, extra)
 
 
 @attrs.define
@@ -84,7 +95,13 @@ class Registrar:
     entries: list[Entry] = attrs.field(factory=list)
 
     def add(
-        self, kind: Kind[P], name: str, target: Callable[..., P] | str, *, summary: str = ""
+        self,
+        kind: Kind[P],
+        name: str,
+        target: Callable[..., P] | str,
+        *,
+        summary: str = "",
+        extra: str = "",
     ) -> None:
         """Offer a component.
 
@@ -99,13 +116,16 @@ class Registrar:
             is imported when the component is first asked for.
         summary : str
             One line for lists.
+        extra : str
+            The extra of the plugin's distribution that this component needs, if it needs one: lists
+            then say whether it is installed.
 
         Raises
         ------
         ComponentError
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
-        entry = checked_entry(kind, name, target, summary, self.source)
+        entry = checked_entry(kind, name, target, self.source, summary, extra)
         if any((e.kind, e.name) == (entry.kind, entry.name) for e in self.entries):
             raise ComponentError(
                 "name-clash",

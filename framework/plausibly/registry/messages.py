@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,9 @@ import attrs
 from plausibly.errors import ComponentError, counted, listed
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import Problem, members
+from plausibly.registry.disabling import Asked, Disabled
 from plausibly.registry.entries import Entry, Failure, Source
+from plausibly.registry.needs import missing
 
 if TYPE_CHECKING:
     from plausibly.config.mistakes import Mistake
@@ -28,59 +31,171 @@ def dashed(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower()
 
 
+def plural(number: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def unknown(
-    kind: Kind[Any], name: str, entries: Iterable[Entry], failures: Sequence[Failure]
+    kind: Kind[Any],
+    name: str,
+    entries: Sequence[Entry],
+    failures: Sequence[Failure],
+    disabled: Sequence[Disabled],
 ) -> ComponentError:
-    """Return ``component-unknown``: nothing is called that, and what may be the reason."""
-    known: dict[str, str] = {}
-    elsewhere = []
+    """Return ``component-unknown``: nothing is called that, and what may be the reason.
+
+    Parameters
+    ----------
+    kind : Kind
+        What was asked for.
+    name : str
+        How it was called.
+    entries : sequence of Entry
+        What is on offer.
+    failures : sequence of Failure
+        Plugins that failed: each might have offered it.
+    disabled : sequence of Disabled
+        Plugins that are off: so might these.
+    """
     plugin, _, bare = name.rpartition(":")
-    for entry in entries:
-        if entry.kind == kind.name:
-            known.setdefault(entry.qualified, entry.qualified)
-            known.setdefault(entry.name, entry.name if entry.source.builtin else entry.qualified)
-        elif entry.name == bare:
-            elsewhere.append(entry)
-    expected = "a name from plugins list"
-    close = [bare] if bare in known else []
-    close = close or get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
-    if close:
-        expected += f'; did you mean "{known[close[0]]}"?'
-    blamed = [f for f in failures if plugin == f.source.plugin or _offers(f, kind, bare)]
+    close = _close(kind, name, entries)
+    what, expected = f'no {kind.name} "{name}"', "a name from plugins list"
+    do = f"plausibly plugins list --kind {kind.name}"
+    if close is not None:
+        shown = close.name if close.source.builtin else close.qualified
+        expected += f'; did you mean "{shown}"?'
+        lacking = missing(close.source.distribution, close.extra)
+        if lacking:
+            needed = f"{close.source.distribution}[{close.extra}]"
+            do = f'pip install "{needed}" (that one needs the extra)'
+    named = Asked(plugin, "this name")
+    failed = [
+        f
+        for f in failures
+        if f.component is None and (named.means(f.source) or _offers(f, kind, bare))
+    ]
+    off = [d for d in disabled if named.means(d.source)]
     got = ""
-    if blamed:
-        got = "; ".join(f"{f.source} {f.state}: {f.reason}" for f in blamed)
-    elif elsewhere:
-        got = f"{an(elsewhere[0].kind)} of that name"
-    elif not known and not elsewhere and not failures:
-        got = "no component at all: plausibly is on the path, but not installed"
-    elif failures:
-        count = f"{counted(len(failures))} plugin{'s' * (len(failures) > 1)}"
-        got = f"{count} that failed: {listed(f.source for f in failures)}"
+    if failed:
+        what += f": {failed[0].source} {failed[0].state}"
+        got = "; ".join(f.reason for f in failed)
+        do = failed[0].warning().do
+    elif off:
+        what += f": {off[0].source} is disabled"
+        expected = "the name of a plugin that is on"
+        got = off[0].reason
+        do = off[0].asked.undo
+    else:
+        got = _reason(kind, name, entries, failures, disabled, close)
     return ComponentError(
         "component-unknown",
-        f'no {kind.name} "{name}"',
+        what,
         expected=expected,
         got=got,
-        do=f"plausibly plugins list --kind {kind.name}",
+        do=do,
         whose=name,
-        details={"kind": kind.name, "name": name, "suggestion": known[close[0]] if close else None},
+        details={
+            "kind": kind.name,
+            "name": name,
+            "suggestion": shown if close is not None else None,
+            "failed": [str(f.source) for f in failures],
+            "disabled": [str(d.source) for d in disabled],
+            "python": sys.executable,
+        },
     )
+
+
+def _close(kind: Kind[Any], name: str, entries: Iterable[Entry]) -> Entry | None:
+    """Return the component that was probably meant."""
+    known: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.kind == kind.name:
+            known.setdefault(entry.qualified, entry)
+            known.setdefault(entry.name, entry)
+    bare = name.rpartition(":")[2]
+    if bare in known:
+        return known[bare]
+    close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
+    return known[close[0]] if close else None
+
+
+def _reason(
+    kind: Kind[Any],
+    name: str,
+    entries: Sequence[Entry],
+    failures: Sequence[Failure],
+    disabled: Sequence[Disabled],
+    close: Entry | None,
+) -> str:
+    """Return why nothing may be called `name`, where no plugin is to blame for certain."""
+    plugin, _, bare = name.rpartition(":")
+    elsewhere = [e for e in entries if e.name == bare and e.kind != kind.name]
+    if elsewhere:
+        return f"{an(elsewhere[0].kind)} of that name"
+    if not entries and not failures:
+        return "no component at all: plausibly is on the path, but not installed"
+    maybe = [
+        f"{plural(len(found), 'plugin')} {state} ({listed(found)})"
+        for state, found in (
+            ("that failed", [f.source.plugin for f in failures if f.component is None]),
+            ("that is off" if len(disabled) == 1 else "that are off",
+             [d.source.plugin for d in disabled]),
+        )
+        if found
+    ]  # fmt: skip
+    if maybe:
+        return f"{' and '.join(maybe)}, which may have it"
+    if plugin and plugin not in {e.source.plugin for e in entries}:
+        return f'no plugin "{plugin}" in the environment of {sys.executable}'
+    if close is not None:
+        return ""
+    return f"nothing like it in the environment of {sys.executable}"
 
 
 def _offers(failure: Failure, kind: Kind[Any], bare: str) -> bool:
     return any((e.kind, e.name) == (kind.name, bare) for e in failure.offered)
 
 
-def clash(kind: Kind[Any], name: str, found: Sequence[Entry]) -> ComponentError:
-    """Return ``name-clash``: several plugins offer one name, and ours do not."""
+def off(kind: Kind[Any], entry: Entry, asked: Asked, others: Sequence[Entry]) -> ComponentError:
+    """Return ``component-disabled``: the component is here, and its plugin is turned off."""
+    instead = f"plausibly plugins list --kind {kind.name}"
+    if others:
+        instead = f"say {' or '.join(other.qualified for other in others)}"
+    return ComponentError(
+        "component-disabled",
+        f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
+        expected="a component of a plugin that is on",
+        got=f"{asked.by} names {asked.name}",
+        do=f"{asked.undo}; or another: {instead}",
+        whose=entry.qualified,
+        details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
+    )
+
+
+def clash(
+    kind: Kind[Any], name: str, found: Sequence[Entry], called: Callable[[Entry], str]
+) -> ComponentError:
+    """Return ``name-clash``: several plugins offer one name, and ours do not.
+
+    Parameters
+    ----------
+    kind : Kind
+        What was asked for.
+    name : str
+        How it was called.
+    found : sequence of Entry
+        Those of that name.
+    called : callable
+        Returns the name of each that is clear.
+    """
     number = {2: "two"}.get(len(found), counted(len(found)))
     return ComponentError(
         "name-clash",
         f'{number} plugins offer the {kind.name} "{name}"',
         expected="one",
         got=" and ".join(f"{e.source.where} ({e.source.plugin.strip('()')})" for e in found),
-        do=f"say {' or '.join(e.qualified for e in found)}",
+        do=f"say {' or '.join(called(e) for e in found)}; or disable one",
         whose=name,
         details={"kind": kind.name, "name": name, "plugins": [e.source.plugin for e in found]},
     )

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Mapping
-from threading import RLock
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from plausibly.errors import ComponentError, InputError
-from plausibly.protocols import ComponentLike, Kind
+from plausibly.errors import ComponentError
+from plausibly.protocols import KINDS, ComponentLike, Kind
 from plausibly.registry import messages
-from plausibly.registry.conformance import members, problems
-from plausibly.registry.discovery import Declared, other_plugins, own_plugins, run_hook
+from plausibly.registry.conformance import class_problems, members, problems
+from plausibly.registry.disabling import Disabled, asked, normalised
+from plausibly.registry.discovery import Declared, other_plugins, own_plugins
 from plausibly.registry.entries import THIS_RUN, Entry, Failure, Source
 from plausibly.registry.hooks import checked_entry
+from plausibly.registry.origin import entry_of
+from plausibly.registry.plugins import Find, Plugins
 
 if TYPE_CHECKING:
     from plausibly.config.convert import Strict
 
 P = TypeVar("P")
 
-Find = Callable[[], Iterable[Declared | Failure]]
-"""Returns the plugins of one place; see `discovery`."""
+_KIND = {kind.name: kind for kind in KINDS}
 
 
 class Registry:
@@ -35,63 +36,123 @@ class Registry:
     ----------
     own, others : callable
         Where plugins come from; a test may hand in its own.
+    disabled : collection of str
+        Plugins or distributions to do without; ``*`` = all but ours.
+    strict : bool, optional
+        Whether a plugin that fails is an error; else it is recorded, and warned of once. By default
+        the environment variable ``PLAUSIBLY_STRICT_PLUGINS`` decides.
     """
 
-    def __init__(self, own: Find = own_plugins, others: Find = other_plugins) -> None:
-        self._own = own
-        self._others = others
-        self._entries: dict[tuple[str, str, str], Entry] = {}
-        self._plugins: dict[str, Source] = {}
-        self._failures: list[Failure] = []
+    def __init__(
+        self,
+        own: Callable[[], Iterable[Declared]] = own_plugins,
+        others: Find = other_plugins,
+        *,
+        disabled: Collection[str] = (),
+        strict: bool | None = None,
+    ) -> None:
+        self._plugins = Plugins(own, others, asked(disabled, "Registry(disabled=...)"), strict)
         self._strict: Strict | None = None
-        self._warned = 0
-        self._seen_own = False
-        self._seen_others = False
-        self._lock = RLock()
 
     # ---- what there is
 
-    def entries(self, kind: Kind[Any] | None = None) -> tuple[Entry, ...]:
-        """Return every component on offer, ours first, or those of one kind."""
-        self._load_others()
-        return tuple(e for e in self._entries.values() if kind is None or e.kind == kind.name)
+    def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
+        """Return every component on offer, ours first.
+
+        Parameters
+        ----------
+        kind : Kind, optional
+            Only those of one kind.
+        off : bool
+            Also those of plugins that are turned off, as far as they are known.
+        """
+        self._plugins.load_others()
+        return self._entries(kind, off=off)
 
     def plugins(self) -> tuple[Source, ...]:
-        """Return every plugin that works."""
-        self._load_others()
-        return tuple(self._plugins.values())
+        """Return every plugin that works and is on."""
+        return self._plugins.working()
 
     def failures(self) -> tuple[Failure, ...]:
-        """Return every plugin that failed, with the stage and the error."""
-        self._load_others()
-        return tuple(self._failures)
+        """Return every plugin and component that failed, with the stage and the error.
+
+        Of a component that is loaded when it is asked for this is known afterwards.
+        """
+        self._plugins.load_others()
+        return self._plugins.failures()
+
+    def disabled(self) -> tuple[Disabled, ...]:
+        """Return every plugin here that is turned off, and by whom; none of them is imported."""
+        return self._plugins.disabled()
+
+    def off(self, source: Source) -> Disabled | None:
+        """Return who turned a plugin off, None where it is on."""
+        by = self._plugins.off(source)
+        return None if by is None else Disabled(source, by)
+
+    def installed(self) -> tuple[Declared | Failure, ...]:
+        """Return every plugin as the metadata declare it; none of them is imported."""
+        return self._plugins.installed()
+
+    def disabling(self, *names: str, by: str = "disabling(...)") -> AbstractContextManager[None]:
+        """Do without some plugins until the block ends, in every thread.
+
+        Parameters
+        ----------
+        *names : str
+            Plugins or distributions; ``*`` = all but ours. One that is not here is warned of.
+        by : str
+            Who asks for it, as messages call it.
+        """
+        return self._plugins.disabling(asked(names, by))
+
+    def refresh(self) -> None:
+        """Look for plugins again: new distributions, and those that failed.
+
+        What works and what was registered in this run stays.
+        """
+        self._plugins.refresh()
+
+    def tell_of_names(self) -> None:
+        """Warn of names that were to be disabled and are none here, once each."""
+        self._plugins.tell_of_names()
 
     # ---- from what a user wrote to a component
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``.
 
+        A distribution may stand for the plugin. A name of ours always means ours.
+
         Raises
         ------
         ComponentError
-            ``component-unknown`` where there is none, ``name-clash`` where several plugins of other
-            distributions offer one. A name of ours always means ours.
+            ``component-unknown`` where there is none, ``component-disabled`` where its plugin is
+            turned off, ``name-clash`` where several plugins of other distributions offer one, and
+            ``plugin-failed`` where failures are errors.
         """
-        self._load_own()
-        self._warn_of_failures()
+        self._plugins.load_own()
+        self._plugins.insist()
         plugin, _, bare = name.rpartition(":")
-        ours = [e for e in self._called(kind, bare, plugin) if e.source.builtin]
-        if ours:
-            return ours[0]
-        if plugin not in self._plugins:
-            self._load_others()
         found = self._called(kind, bare, plugin)
-        self._warn_of_failures()
-        if len(found) > 1:
-            raise messages.clash(kind, bare, found)
-        if not found:
-            raise messages.unknown(kind, name, self._entries.values(), self._failures)
-        return found[0]
+        here = any(e.source.builtin and self._plugins.off(e.source) is None for e in found)
+        if not here and (not plugin or not found):
+            self._plugins.load_others()
+            found = self._called(kind, bare, plugin)
+        ours = [e for e in found if e.source.builtin]
+        on = [e for e in found if self._plugins.off(e.source) is None]
+        # A name of ours is not free for others where ours is off: a default would change.
+        chosen = ours[:1] or on or found[:1]
+        self._plugins.tell(but=chosen[0] if chosen else None)
+        if not chosen:
+            failed, disabled = self._plugins.failures(), self._plugins.disabled()
+            raise messages.unknown(kind, name, self._entries(None), failed, disabled)
+        if len(chosen) > 1:
+            raise messages.clash(kind, bare, chosen, self._clear_name)
+        asked_off = self._plugins.off(chosen[0].source)
+        if asked_off is not None:
+            raise messages.off(kind, chosen[0], asked_off, on)
+        return chosen[0]
 
     def create(
         self, kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] | None = None
@@ -135,6 +196,10 @@ class Registry:
         whose = f"{kind.name} {type(like).__name__}"
         return self._checked(kind, like, whose, Source(THIS_RUN))
 
+    def make(self, entry: Entry) -> object:
+        """Return the component of an entry, with its defaults; raises what `create` does."""
+        return self._build(_KIND[entry.kind], entry, {})
+
     def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
         """Return the table from which `create` makes an equal component.
 
@@ -158,14 +223,20 @@ class Registry:
         """
         from plausibly.config.describe import described
 
-        entry = self._entry_of(kind, component)
+        self._plugins.load_own()
+        entry = entry_of(kind, component, lambda: self._entries(kind), lambda: self.entries(kind))
         return {
             "name": self._shortest(kind, entry),
             **described(component, self.describe, str(entry)),
         }
 
     def register(
-        self, kind: Kind[P], name: str, target: Callable[..., P] | str, *, summary: str = ""
+        self,
+        kind: Kind[P],
+        name: str,
+        target: Callable[..., P] | str,
+        *,
+        summary: str = "",
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``.
 
@@ -179,73 +250,56 @@ class Registry:
         ComponentError
             ``name-clash`` if we ship a component of this name, or another class was registered
             under it. The same class may come again, as when a notebook cell is run twice.
+            ``component-invalid`` if no object of the class can satisfy the Protocol.
         """
-        self._load_own()
+        self._plugins.load_own()
         source = Source(THIS_RUN)
-        entry = checked_entry(kind, name, target, summary, source)
-        key = (kind.name, name, THIS_RUN)
+        entry = checked_entry(kind, name, target, source, summary)
         before = [e for e in self._called(kind, name, "") if e.source.builtin]
-        if key in self._entries and _identity(self._entries[key].target) != _identity(target):
-            before.append(self._entries[key])
+        mine = self._plugins.entries.get(entry.key)
+        if mine is not None and _identity(mine.target) != _identity(target):
+            before.append(mine)
         if before:
             raise messages.taken(kind, name, before[0], target)
-        with self._lock:
-            self._plugins[THIS_RUN] = source
-            self._entries[key] = entry
+        found = class_problems(target, kind.protocol)
+        if found:
+            raise messages.invalid(kind, f'{kind.name} "{name}"', source, found)
+        self._plugins.add(entry)
 
     # ---- inside
 
+    def _entries(self, kind: Kind[Any] | None, *, off: bool = False) -> tuple[Entry, ...]:
+        every = tuple(self._plugins.entries.values())
+        on = {s for s in {e.source for e in every} if off or self._plugins.off(s) is None}
+        return tuple(e for e in every if e.source in on and kind in (None, _KIND[e.kind]))
+
     def _called(self, kind: Kind[Any], bare: str, plugin: str) -> list[Entry]:
-        return [
-            entry
-            for (of_kind, name, offered_by), entry in list(self._entries.items())
-            if of_kind == kind.name and name == bare and plugin in ("", offered_by)
+        """Return every component of this name, also those that are off."""
+        every = tuple(self._plugins.entries.values())
+        named = [e for e in every if (e.kind, e.name) == (kind.name, bare)]
+        if not plugin:
+            return named
+        exactly = [e for e in named if e.source.plugin == plugin]
+        wanted = normalised(plugin)
+        return exactly or [e for e in named if normalised(e.source.distribution) == wanted]
+
+    def _clear_name(self, entry: Entry) -> str:
+        """Return a name that means this component and no other."""
+        alike = [
+            e for e in self._entries(None) if (e.kind, e.qualified) == (entry.kind, entry.qualified)
         ]
-
-    def _load_own(self) -> None:
-        with self._lock:
-            if not self._seen_own:
-                self._seen_own = True
-                self._load(self._own())
-
-    def _load_others(self) -> None:
-        with self._lock:
-            self._load_own()
-            if not self._seen_others:
-                self._seen_others = True
-                self._load(self._others())
-
-    def _load(self, declared: Iterable[Declared | Failure]) -> None:
-        taken = {**self._plugins, **{f.source.plugin: f.source for f in self._failures}}
-        for plugin in declared:
-            if isinstance(plugin, Failure):
-                self._failures.append(plugin)
-                continue
-            source = plugin.source
-            if source.plugin in taken or source.plugin == THIS_RUN:
-                holder = taken.get(source.plugin, Source(THIS_RUN))
-                clash = LookupError(f"{holder} has this name already")
-                self._failures.append(Failure(source, "name", clash))
-                continue
-            taken[source.plugin] = source
-            outcome = run_hook(plugin)
-            if isinstance(outcome, Failure):
-                self._failures.append(outcome)
-                continue
-            self._plugins[source.plugin] = source
-            self._entries |= {(e.kind, e.name, source.plugin): e for e in outcome}
-
-    def _warn_of_failures(self) -> None:
-        with self._lock:
-            new, self._warned = self._failures[self._warned :], len(self._failures)
-        for failure in new:
-            warnings.warn(failure.warning(), stacklevel=4)
+        return entry.qualified if len(alike) == 1 else f"{entry.source.distribution}:{entry.name}"
 
     def _build(self, kind: Kind[P], entry: Entry, given: Mapping[str, object]) -> P:
         from plausibly.config.convert import Strict, signature
         from plausibly.config.mistakes import Mistakes, ParameterError
 
-        target, whose = entry.load(), f'{kind.name} "{entry.name}"'
+        whose = f'{kind.name} "{entry.name}"'
+        try:
+            target = entry.load()
+        except ComponentError as error:
+            self._plugins.fail(entry, "loading", error)
+            raise
         if self._strict is None:
             self._strict = Strict(self.create)
         try:
@@ -253,7 +307,11 @@ class Registry:
         except Mistakes as error:
             mistakes = [messages.with_others(m, kind, entry, self.entries) for m in error.mistakes]
             raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
-        return self._checked(kind, component, whose, entry.source)
+        try:
+            return self._checked(kind, component, whose, entry.source)
+        except ComponentError as error:
+            self._plugins.fail(entry, "check", error)
+            raise
 
     def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:
         found = problems(component, kind.protocol)
@@ -263,44 +321,11 @@ class Registry:
             raise messages.invalid(kind, whose, source, found)
         return cast("P", component)
 
-    def _entry_of(self, kind: Kind[Any], component: object) -> Entry:
-        cls = type(component)
-        path = f"{cls.__module__}:{cls.__qualname__}"
-        self._load_own()
-        for everywhere in (False, True):
-            if everywhere:
-                self._load_others()
-            here = [e for e in self._entries.values() if e.kind == kind.name]
-            for entry in here:
-                if entry.target is cls or entry.target == path:
-                    return entry
-            # A target may name another module of the same package, which re-exports the class.
-            top = cls.__module__.partition(".")[0]
-            for entry in here:
-                if str(entry.target).startswith(top) and _is_at(entry, cls):
-                    return entry
-        raise ComponentError(
-            "component-unregistered",
-            f"{kind.name} {cls.__name__} has no name here",
-            expected="a component of a registered class: a file holds names, never code",
-            got=path,
-            do=f'plausibly.register({kind.name.upper()}, "{messages.dashed(cls.__name__)}", '
-            f"{cls.__name__}) before this, and again before loading",
-            whose=cls.__name__,
-        )
-
     def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
         """Return the bare name of what is ours or of this run, unless it is not clear."""
         alone = self._called(kind, entry.name, "") == [entry]
         bare = entry.source.builtin or (entry.source.plugin == THIS_RUN and alone)
-        return entry.name if bare else entry.qualified
-
-
-def _is_at(entry: Entry, cls: type[object]) -> bool:
-    try:
-        return entry.load() is cls
-    except InputError:  # what cannot be loaded made no component
-        return False
+        return entry.name if bare else self._clear_name(entry)
 
 
 def _identity(target: object) -> object:

@@ -1,0 +1,134 @@
+"""``plausibly info``: versions, extras, threads, environment and plugins, for a bug report."""
+
+from __future__ import annotations
+
+import importlib.metadata as metadata
+import os
+import platform
+import re
+import sys
+import textwrap
+
+from plausibly.cli import common, layout
+from plausibly.cli.output import Output
+
+SUMMARY = "Versions, extras, environment, plugins."
+HELP = "Say what is installed and set: what to paste into a report of a fault."
+EXAMPLES = """\b
+Examples:
+  plausibly info
+  plausibly info --json
+"""
+
+VARIABLES = (
+    "PLAUSIBLY_DISABLE_PLUGINS",
+    "PLAUSIBLY_STRICT_PLUGINS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NO_COLOR",
+    "PYTHONPATH",
+)
+"""Environment variables that change what is found, how fast it is, or how it looks."""
+
+
+def info(
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly info``; it imports no library of numbers, and works if one is broken."""
+    output = Output("info", json=json, quiet=quiet, debug=debug)
+
+    def body() -> None:
+        from plausibly.conformal import FORMAT
+
+        extras, plugins = _extras(), _plugins()
+        core = {name: version(name) for name in requirements("plausibly")}
+        environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+        output.document |= {
+            "version": version("plausibly"),
+            "python": platform.python_version(),
+            "interpreter": sys.executable,
+            "threads": threads(),
+            "predictor_format": FORMAT,
+            "core": core,
+            "extras": extras,
+            "plugins": plugins,
+            "environment": environment,
+        }
+        output.show(
+            f"plausibly {version('plausibly')} · Python {platform.python_version()} · "
+            f"{threads()} threads · predictor format {FORMAT}"
+        )
+        yes = " ".join(name for name, there in extras.items() if there)
+        no = " ".join(name for name, there in extras.items() if not there)
+        states = ", ".join(f"{count} {state}" for state, count in plugins.items())
+        output.show(
+            layout.fields(
+                [
+                    ("core", _together(core)),
+                    ("extras", f"yes: {yes or 'none'}   no: {no or 'none'}"),
+                    ("plugins", states),
+                    ("environment", _said(environment)),
+                    ("python", [sys.executable]),
+                ]
+            )
+        )
+
+    return output.run(body)
+
+
+def version(distribution: str) -> str:
+    """Return the version of a distribution, ``missing`` where it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def requirements(distribution: str) -> list[str]:
+    """Return the names of what a distribution always needs, sorted."""
+    try:
+        lines = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        return []
+    names = (re.match(r"[\w.-]+", line) for line in lines if "extra ==" not in line)
+    return sorted(name[0] for name in names if name)
+
+
+def threads() -> int:
+    """Return the number of processors that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _extras() -> dict[str, bool]:
+    from plausibly.registry.needs import extras_of, missing
+
+    named = [name for name in extras_of("plausibly") if name != "all"]
+    return {name: not missing("plausibly", name) for name in named}
+
+
+def _plugins() -> dict[str, int]:
+    from plausibly.registry import default
+
+    registry = default()
+    broken = {failure.source for failure in registry.failures()}
+    return {
+        "ready": len(set(registry.plugins()) - broken),
+        "failed": len(broken),
+        "disabled": len(registry.disabled()),
+    }
+
+
+def _together(versions: dict[str, str]) -> list[str]:
+    """Return names and versions in lines; a version is never parted from its name."""
+    text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in versions.items())
+    lines = textwrap.wrap(text, layout.WIDTH - len("environment  "))
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or ["none"]
+
+
+def _said(environment: dict[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in environment.items()) or "nothing set"

@@ -1,0 +1,123 @@
+"""``plausibly plugins check``: load, make and compare every component; exit 3 where one fails."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from importlib import import_module
+from typing import cast
+
+import attrs
+
+from plausibly.cli.layout import WIDTH
+from plausibly.cli.output import Output
+from plausibly.cli.plugins_list import plural, source_as_data
+from plausibly.errors import EXIT_CHECK, counted
+from plausibly.registry import Registry, default
+from plausibly.registry.check import Checked, Rules, check_entry, check_failure, failed_sources
+from plausibly.registry.overview import Row, overview, select
+
+
+def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: bool) -> int:
+    """Print what was found; return the exit code.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Components, plugins or distributions; none = everything that is on.
+    rules : bool
+        Whether to run the author's kit; of our own components only on those that are named.
+    json, quiet, debug : bool
+        As for every command.
+    """
+    output = Output("plugins check", json=json, quiet=quiet, debug=debug)
+
+    def body() -> int:
+        registry = default()
+        rows = select(overview(registry), names) if names else overview(registry)
+        kit = _kit() if rules else None
+        found = _checked(registry, rows, kit, named=bool(names))
+        failed = failed_sources(found)
+        output.document["checked"] = [as_data(one) for one in found]
+        output.document["failed"] = len(failed)
+        shown = found if names else [one for one in found if _is_news(one)]
+        width = max((len(one.source.where) for one in shown), default=0)
+        for one in shown:
+            output.show(_said(one, width))
+        if not names:
+            fine = [one for one in found if not _is_news(one)]
+            offering = {one.source for one in fine}
+            output.show(
+                f"ok      {plural(len(fine), 'component')} of {plural(len(offering), 'plugin')} "
+                "of plausibly"
+            )
+        plugins = {row.source for row in rows if row.state != "disabled"}
+        of = plural(len(plugins), "plugin")
+        output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
+        registry.tell_of_names()
+        return EXIT_CHECK if failed else 0
+
+    return output.run(body)
+
+
+def _kit() -> Rules:
+    """Return the author's kit, which needs an extra."""
+    return cast("Rules", import_module("plausibly.testing").check)
+
+
+def _is_news(one: Checked) -> bool:
+    return not one.source.builtin or one.state != "ok"
+
+
+def _checked(
+    registry: Registry, rows: Sequence[Row], kit: Rules | None, *, named: bool
+) -> list[Checked]:
+    whole = [f for f in registry.failures() if f.component is None]
+    sources = {row.source for row in rows}
+    found = [check_failure(failure) for failure in whole if failure.source in sources]
+    for row in rows:
+        if row.entry is not None and row.state != "disabled":
+            rules = kit if named or not row.source.builtin else None
+            found.append(check_entry(row.entry, registry.make, rules))
+        elif row.state == "ready":
+            found.append(Checked(row.source, "ok", reason=row.reason))
+    return sorted(found, key=lambda one: (one.source.builtin, one.source.where, one.what))
+
+
+def _said(one: Checked, width: int) -> str:
+    """Return what was found as people read it: a line a problem, then what to do."""
+    title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[one.state]
+    head = f"{title:<8}{one.source.where:<{width}}  "
+    lines: list[str] = []
+    for text in one.lines():
+        first, *rest = text.splitlines()
+        lines += _wrapped(head + first, " " * 10)
+        lines += [f"{'':<10}{line}" for line in rest]  # the table of the author's kit
+    if one.do:
+        lines += _wrapped(f"{'':<8}do  {one.do}", " " * 12)
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+        drop_whitespace=True,
+        replace_whitespace=False,
+    )
+
+
+def as_data(one: Checked) -> dict[str, object]:
+    """Return what was found as ``--json`` prints it: each problem with all that it is about."""
+    whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
+    return {
+        **whose,
+        "state": one.state,
+        "stage": one.stage,
+        "reason": one.reason,
+        "problems": [{**whose, **attrs.asdict(problem)} for problem in one.problems],
+        "do": one.do,
+    }

@@ -1,0 +1,238 @@
+"""``plausibly plugins list``: components and plugins with their states; quick, and never broken.
+
+Nothing here imports Typer, which alone takes longer than this list; see `plausibly.cli.start`.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from plausibly.cli.layout import WIDTH
+from plausibly.cli.output import Output
+from plausibly.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from plausibly.registry import Source
+    from plausibly.registry.overview import Installed, Row
+
+HEADER = ("kind", "name", "plugin", "distribution", "state")
+HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
+
+
+def show(
+    *,
+    kind: str | None = None,
+    installed: bool = False,
+    json: bool = False,
+    quiet: bool = False,
+    debug: bool = False,
+) -> int:
+    """Print the list; return the exit code.
+
+    Parameters
+    ----------
+    kind : str, optional
+        Only components of one kind.
+    installed : bool
+        Only what the metadata of distributions say, without importing a plugin.
+    json, quiet, debug : bool
+        As for every command.
+    """
+    output = Output("plugins list", json=json, quiet=quiet, debug=debug)
+
+    def body() -> None:
+        from plausibly.registry import default
+        from plausibly.registry import overview as made
+
+        if installed:
+            _print_installed(output, made.installed(default()))
+        else:
+            _print(output, of_kind(made.overview(default()), kind))
+        default().tell_of_names()
+
+    return output.run(body)
+
+
+def of_kind(rows: Sequence[Row], kind: str | None) -> list[Row]:
+    """Return the rows of one kind, and plugins without a component, which may be of any.
+
+    Raises
+    ------
+    InputError
+        ``kind-unknown``.
+    """
+    from plausibly.protocols import KINDS
+
+    names = [known.name for known in KINDS]
+    if kind is not None and kind not in names:
+        raise InputError(
+            "kind-unknown",
+            f'there is no kind of component "{kind}"',
+            expected=f"one of {', '.join(names)}",
+            got=kind,
+            do="plausibly plugins list, for all of them",
+            whose="--kind",
+        )
+    return [row for row in rows if kind is None or row.kind in ("", kind)]
+
+
+def _print(output: Output, rows: Sequence[Row]) -> None:
+    output.document["components"] = [component_as_data(row) for row in rows if row.kind]
+    output.document["plugins"] = _plugins_as_data(rows)
+    _show(
+        output,
+        [HEADER, *((r.kind or "-", r.name or "-", *_whose(r.source), r.words) for r in rows)],
+        [row.state for row in rows],
+    )
+    for line in _reasons(rows):
+        output.show(line)
+    output.show(_summed_up(rows))
+
+
+def _print_installed(output: Output, found: Sequence[Installed]) -> None:
+    output.document["plugins"] = [
+        {**source_as_data(one.source), "module": one.module, "state": one.state}
+        | {"reason": one.reason, **metadata_of(one.source)}
+        for one in found
+    ]
+    rows = [(o.source.plugin, o.module or "-", o.source.where, o.state) for o in found]
+    _show(output, [HEADER_INSTALLED, *rows], [one.state for one in found])
+    for one in found:
+        if one.reason:
+            output.show(_hanging(f"{one.state}  {one.source}: {one.reason}"))
+    distributions = {one.source.distribution for one in found}
+    output.show(
+        f"{plural(len(found), 'plugin')} of {plural(len(distributions), 'distribution')}, "
+        "none imported:  plausibly plugins list"
+    )
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def _whose(source: Source) -> tuple[str, str]:
+    return source.plugin, source.where
+
+
+def _reasons(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield why something is not ready, once for each plugin or component."""
+    seen: dict[str, None] = {}
+    for row in rows:
+        if row.reason:
+            whole = row.entry is None or row.state == "disabled"
+            whose = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
+            seen[_hanging(f"{row.words}  {whose}: {row.reason}")] = None
+    yield from seen
+
+
+def _hanging(text: str) -> str:
+    return "\n".join(
+        textwrap.wrap(
+            text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        )
+    )
+
+
+def _summed_up(rows: Sequence[Row]) -> str:
+    """Return how many components, plugins and failures there are, and the next command."""
+    components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
+    plugins = {row.source for row in rows}
+    failed = list(dict.fromkeys(row.source for row in rows if row.state == "failed"))
+    disabled = {row.source for row in rows if row.state == "disabled"}
+    text = f"{plural(components, 'component')} of {plural(len(plugins), 'plugin')}, "
+    text += f"{counted(len(failed)) if failed else 'none'} failed"
+    if disabled:
+        text += f", {counted(len(disabled))} disabled"
+    if failed:
+        named = " ".join(source.plugin for source in failed) if len(failed) < 4 else ""
+        text += f":  plausibly plugins check {named}".rstrip()
+    return text
+
+
+def source_as_data(source: Source) -> dict[str, object]:
+    """Return whose something is, as ``--json`` prints it."""
+    return {
+        "plugin": source.plugin,
+        "distribution": source.distribution,
+        "version": source.version,
+    }
+
+
+def component_as_data(row: Row) -> dict[str, object]:
+    """Return a component as ``--json`` prints it."""
+    return {
+        "kind": row.kind,
+        "name": row.name,
+        **source_as_data(row.source),
+        "summary": row.summary,
+        "state": row.state,
+        "stage": row.stage,
+        "reason": row.reason,
+    }
+
+
+def _plugins_as_data(rows: Sequence[Row]) -> list[dict[str, object]]:
+    """Return each plugin once, with the worst that is known of it as a whole."""
+    found: dict[Source, dict[str, object]] = {}
+    for row in rows:
+        whole = row.entry is None or row.state == "disabled"
+        plugin = found.setdefault(
+            row.source,
+            {
+                **source_as_data(row.source),
+                "state": row.state if whole else "ready",
+                "stage": row.stage if whole else "",
+                "reason": row.reason if whole else "",
+                "components": 0,
+            },
+        )
+        plugin["components"] = sum(1 for r in rows if r.source == row.source and r.entry)
+    return list(found.values())
+
+
+def metadata_of(source: Source) -> dict[str, str]:
+    """Return what a distribution says of itself: summary and address."""
+    import importlib.metadata
+
+    try:
+        about = importlib.metadata.metadata(source.distribution)
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # of this run, or unreadable
+        return {"about": "", "url": ""}
+    pages = [page.partition(",")[2].strip() for page in about.get_all("Project-URL") or ()]
+    pages += about.get_all("Home-page") or []
+    return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
+
+
+def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
+    if sys.stdout.isatty() and not (output.json or output.quiet):
+        _show_styled(table, states)
+    else:
+        output.show(aligned(table))
+
+
+def aligned(table: Sequence[Sequence[str]]) -> str:
+    """Return a table as text whose columns start below each other, for pipes."""
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    lines = (
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        for row in table
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _show_styled(table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    styled = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    colours = {"failed": "red", "disabled": "dim", "needs extra": "yellow"}
+    for title in table[0]:
+        styled.add_column(title, overflow="fold")
+    for row, state in zip(table[1:], states, strict=True):
+        styled.add_row(*row, style=colours.get(state))
+    Console(markup=False, emoji=False, highlight=False).print(styled)

@@ -1,0 +1,40 @@
+"""Where the command starts: a plain list of plugins comes without building the command line."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+_PLAIN = frozenset({"--installed", "--json", "--quiet", "--debug"})
+
+
+def tolerate() -> None:
+    """Have a terminal that lacks a character print another one, not a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def main() -> int:
+    """Run the command that the arguments name.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    words = sys.argv[1:]
+    if words[:2] == ["plugins", "list"] and _PLAIN.issuperset(words[2:]):
+        from plausibly.cli import plugins_list
+
+        tolerate()
+        return plugins_list.show(
+            installed="--installed" in words,
+            json="--json" in words,
+            quiet="--quiet" in words,
+            debug="--debug" in words,
+        )
+    # Typer, with what it needs, takes longer to import than all that the list needs.
+    from plausibly.cli import app
+
+    return app.main()

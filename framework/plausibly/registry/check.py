@@ -1,0 +1,153 @@
+"""Look at every component of some plugins: can it be loaded, made, and does it conform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import attrs
+
+from plausibly.errors import ComponentError, MissingExtra, listed
+from plausibly.protocols import KINDS, Kind
+from plausibly.registry.conformance import Problem, class_problems, problems
+from plausibly.registry.entries import Entry, Failure, Source, reason_of
+from plausibly.registry.needs import missing
+
+State = Literal["ok", "failed", "needs extra"]
+
+Rules = Callable[[Kind[Any], object], object]
+"""The author's kit: raises AssertionError, or returns a report that prints as one line."""
+
+_KIND = {kind.name: kind for kind in KINDS}
+
+
+@attrs.frozen
+class Checked:
+    """What was found of one component, or of a plugin that has none.
+
+    Attributes
+    ----------
+    source : Source
+        Whose it is.
+    state : {"ok", "failed", "needs extra"}
+        What was found.
+    kind, name : str
+        The component; empty for a plugin.
+    stage : str
+        Where it failed.
+    reason : str
+        Why, in one line; where it is fine, what was seen.
+    problems : tuple of Problem
+        Members that are not as the Protocol wants them.
+    do : str
+        What to do.
+    """
+
+    source: Source
+    state: State
+    kind: str = ""
+    name: str = ""
+    stage: str = ""
+    reason: str = ""
+    problems: tuple[Problem, ...] = ()
+    do: str = ""
+
+    @property
+    def what(self) -> str:
+        """What was looked at, in words."""
+        whose = f"{self.source.plugin}:{self.name}"
+        return f"{self.kind} {whose}" if self.kind else f"plugin {self.source.plugin}"
+
+    def lines(self) -> list[str]:
+        """Return one line a problem: what, member, expected, got; or the reason."""
+        if self.problems:
+            return [
+                f"{self.what}, member {p.member}: expected {p.expected}, got {p.got}"
+                for p in self.problems
+            ]
+        where = f", at {self.stage}" if self.stage else ""
+        return [f"{self.what}{where}: {self.reason}" if self.reason else f"{self.what}{where}"]
+
+
+def check_failure(failure: Failure) -> Checked:
+    """Return what is known of a plugin that failed as a whole."""
+    off = f"PLAUSIBLY_DISABLE_PLUGINS={failure.source.plugin}"
+    return Checked(
+        failure.source,
+        "failed",
+        stage=failure.stage,
+        reason=failure.reason,
+        do=failure.remedy if failure.source.builtin else f"{failure.remedy}, or {off}",
+    )
+
+
+def check_entry(
+    entry: Entry, make: Callable[[Entry], object], rules: Rules | None = None
+) -> Checked:
+    """Load a component, make it with its defaults, and compare it with its Protocol.
+
+    Parameters
+    ----------
+    entry : Entry
+        What to look at.
+    make : callable
+        Makes it with its defaults: `Registry.make`.
+    rules : callable, optional
+        The author's kit, to be run as well.
+    """
+    kind = _KIND[entry.kind]
+    of = Checked(entry.source, "ok", entry.kind, entry.name)
+    lacking = missing(entry.source.distribution, entry.extra)
+    if lacking:
+        extra = f"{entry.source.distribution}[{entry.extra}]"
+        return attrs.evolve(
+            of,
+            state="needs extra",
+            reason=f'needs the extra "{entry.extra}": {listed(lacking)}',
+            do=f'pip install "{extra}"',
+        )
+    try:
+        required = _required(entry)
+        if required:
+            found = class_problems(entry.load(), kind.protocol)
+            remark = f"not made: {listed(required)} has no default"
+        else:
+            component = make(entry)
+            found, remark = problems(component, kind.protocol), ""
+        if rules is not None and not required and not found:
+            remark = str(rules(kind, component))
+    except MissingExtra as error:
+        return attrs.evolve(of, state="needs extra", reason=error.what, do=error.do)
+    except ComponentError as error:
+        return _failed(of, error)
+    except AssertionError as error:
+        return attrs.evolve(of, state="failed", stage="rules", reason=str(error).strip())
+    except Exception as error:  # noqa: BLE001  # somebody's class may raise anything
+        return attrs.evolve(of, state="failed", stage="making", reason=reason_of(error))
+    if found:
+        return attrs.evolve(of, state="failed", stage="check", problems=found)
+    return attrs.evolve(of, reason=remark)
+
+
+def _required(entry: Entry) -> list[str]:
+    """Return the parameters without a default; every type must exist at run time."""
+    from plausibly.config.parameters import parameters_of
+
+    return [p.name for p in parameters_of(entry.load(), typed=True) if p.required]
+
+
+def _failed(of: Checked, error: ComponentError) -> Checked:
+    found = error.details.get("problems")
+    if isinstance(found, list):
+        known = tuple(Problem(**p) for p in found)
+        return attrs.evolve(of, state="failed", stage="check", problems=known, do=error.do)
+    stage = {"component-unloadable": "loading", "component-invalid": "check"}.get(
+        error.name, "making"
+    )
+    reason = error.got if stage == "loading" else reason_of(error)
+    return attrs.evolve(of, state="failed", stage=stage, reason=reason, do=error.do)
+
+
+def failed_sources(found: Iterable[Checked]) -> set[Source]:
+    """Return the plugins of which something failed."""
+    return {checked.source for checked in found if checked.state == "failed"}

@@ -1,0 +1,180 @@
+"""Everything that a registry knows, in one list: each component and plugin with its state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Literal
+
+import attrs
+
+from plausibly.errors import ComponentError, listed
+from plausibly.registry.disabling import Disabled, normalised
+from plausibly.registry.discovery import Declared
+from plausibly.registry.entries import Entry, Failure, Source
+from plausibly.registry.needs import missing
+from plausibly.registry.registry import Registry
+
+State = Literal["ready", "failed", "disabled", "needs extra"]
+
+
+@attrs.frozen
+class Row:
+    """One component, or one plugin of which no component is known.
+
+    Attributes
+    ----------
+    source : Source
+        Whose it is.
+    state : {"ready", "failed", "disabled", "needs extra"}
+        ``ready`` = registered; a class that is named by its place is loaded when it is asked for.
+    kind, name : str
+        The component; empty for a plugin.
+    summary : str
+        One line about it.
+    stage, reason : str
+        Where and why it failed, or who turned it off, or what is missing.
+    entry : Entry or None
+        The component.
+    """
+
+    source: Source
+    state: State
+    kind: str = ""
+    name: str = ""
+    summary: str = ""
+    stage: str = ""
+    reason: str = ""
+    entry: Entry | None = None
+
+    @property
+    def words(self) -> str:
+        """The state as tables print it."""
+        if self.state == "failed":
+            return f"failed at {self.stage}"
+        if self.state == "needs extra" and self.entry is not None:
+            return f'needs extra "{self.entry.extra}"'
+        return self.state
+
+    def answers_to(self, name: str) -> bool:
+        """Return whether somebody who says `name` means this, its plugin or its distribution."""
+        plain = normalised(name)
+        if plain in (normalised(self.source.plugin), normalised(self.source.distribution)):
+            return True
+        if self.entry is None:
+            return False
+        by_distribution = f"{self.source.distribution}:{self.name}"
+        return name in (self.name, self.entry.qualified, by_distribution)
+
+
+def overview(registry: Registry) -> tuple[Row, ...]:
+    """Return every component by kind, ours first, then the plugins without one; imports none."""
+    failures = registry.failures()
+    components = [f for f in failures if f.component is not None]
+    disabled = {d.source: d.reason for d in registry.disabled()}
+    rows = [_row(entry, components, disabled) for entry in registry.entries(off=True)]
+    rows.sort(key=lambda r: (r.kind, not r.source.builtin, r.name, r.source.plugin))
+    for failure in failures:
+        if failure.component is None:
+            rows += _failed(failure)
+    shown = {row.source for row in rows}
+    rows += [Row(s, "disabled", reason=why) for s, why in disabled.items() if s not in shown]
+    shown |= set(disabled)
+    rows += [
+        Row(source, "ready", reason="it registers nothing")
+        for source in registry.plugins()
+        if source not in shown
+    ]
+    return tuple(rows)
+
+
+def _row(entry: Entry, failures: Sequence[Failure], disabled: dict[Source, str]) -> Row:
+    row = Row(entry.source, "ready", entry.kind, entry.name, entry.summary, entry=entry)
+    if entry.source in disabled:
+        return attrs.evolve(row, state="disabled", reason=disabled[entry.source])
+    failure = next((f for f in failures if f.offered[0].key == entry.key), None)
+    if failure is not None:
+        return attrs.evolve(row, state="failed", stage=failure.stage, reason=failure.reason)
+    lacking = missing(entry.source.distribution, entry.extra)
+    if lacking:
+        return attrs.evolve(row, state="needs extra", reason=f"{listed(lacking)} not installed")
+    return row
+
+
+def _failed(failure: Failure) -> list[Row]:
+    """Return one row for each component that a plugin was about to offer, or one for all."""
+    row = Row(failure.source, "failed", stage=failure.stage, reason=failure.reason)
+    known = [
+        attrs.evolve(row, kind=e.kind, name=e.name, summary=e.summary) for e in failure.offered
+    ]
+    return known or [row]
+
+
+@attrs.frozen
+class Installed:
+    """One plugin as the metadata declare it.
+
+    Attributes
+    ----------
+    source : Source
+        Whose it is.
+    module : str
+        What its entry point names; empty where that cannot be read.
+    state : {"installed", "failed", "disabled"}
+        What is known without importing it.
+    reason : str
+        Why it failed, or who turned it off.
+    """
+
+    source: Source
+    module: str
+    state: Literal["installed", "failed", "disabled"]
+    reason: str = ""
+
+
+def installed(registry: Registry) -> tuple[Installed, ...]:
+    """Return every plugin from the metadata alone; none is imported."""
+    return tuple(_installed(found, registry.off(found.source)) for found in registry.installed())
+
+
+def _installed(found: Declared | Failure, off: Disabled | None) -> Installed:
+    module = found.value if isinstance(found, Declared) else ""
+    if off is not None:
+        return Installed(found.source, module, "disabled", off.reason)
+    if isinstance(found, Failure):
+        return Installed(found.source, module, "failed", found.reason)
+    return Installed(found.source, module, "installed")
+
+
+def select(rows: Sequence[Row], names: Iterable[str]) -> tuple[Row, ...]:
+    """Return the rows that answer to some name.
+
+    Raises
+    ------
+    ComponentError
+        ``plugin-unknown`` where none answers to one of the names.
+    """
+    wanted = list(names)
+    for name in wanted:
+        if not any(row.answers_to(name) for row in rows):
+            raise _unknown(name, rows)
+    return tuple(row for row in rows if any(row.answers_to(name) for name in wanted))
+
+
+def _unknown(name: str, rows: Sequence[Row]) -> ComponentError:
+    known = {
+        text
+        for row in rows
+        for text in (row.source.plugin, row.source.distribution, row.name)
+        if text
+    }
+    close = get_close_matches(name, sorted(known), n=1)
+    return ComponentError(
+        "plugin-unknown",
+        f'nothing here is called "{name}"',
+        expected="a plugin, a distribution or a component"
+        + (f'; did you mean "{close[0]}"?' if close else ""),
+        do="plausibly plugins list",
+        whose=name,
+        details={"name": name, "suggestion": close[0] if close else None},
+    )
