@@ -41,15 +41,15 @@ def _said_of(like: object, error: InputError) -> list[Mistake]:
         return [_whose(mistake, str(name)) for mistake in error.mistakes]
     if isinstance(error, MissingExtra):
         return [Mistake("", error.what, advice=error.do)]
+    do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
     if error.name != "component-unknown":
-        return mistakes_in(error)
+        return [attrs.evolve(mistake, advice=do) for mistake in mistakes_in(error)]
     suggestion = error.details.get("suggestion")
     text = error.what
     if suggestion:
         text += f'; did you mean "{suggestion}"?'
     elif error.got:
         text += f"; {error.got}"
-    do = f"all: {error.do}" if error.do.startswith("plausibly ") else error.do
     return [Mistake("name" if named else "", text, advice=do)]
 
 

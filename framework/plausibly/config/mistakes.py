@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from difflib import get_close_matches
 from numbers import Real
 
@@ -132,7 +133,7 @@ def said(value: object) -> str:
     """Return a value as a message shows it."""
     if isinstance(value, str):
         return f'the text "{value}"'
-    if value is None or isinstance(value, Real):
+    if value is None or isinstance(value, Real | Decimal):
         return written(value)
     if isinstance(value, Mapping):
         return "a table"

@@ -28,8 +28,8 @@ def read_alphas(value: object) -> tuple[Decimal, ...]:
         Text is no number, and 5 is no miscoverage rate: what was meant is said.
     """
     if not isinstance(value, list | tuple):
-        instead = [value] if isinstance(value, int | float | Decimal) else None
-        raise Wrong(f"a list, each {_RATE}", value, instead)
+        instead = _unquoted(value)
+        raise Wrong(f"a list, each {_RATE}", value, None if instead is None else [instead])
     if not value:
         raise Mistakes([Mistake("", "expected one number or more, got none", value="[0.1]")])
     found: list[Mistake] = []

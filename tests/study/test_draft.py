@@ -1,0 +1,352 @@
+"""Study files before any other file is read: what is right, and every mistake with its place."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.config.document import parse
+from plausibly.config.draft import draft, made_name
+from plausibly.config.study import (
+    AnnotationFile,
+    Calibration,
+    Evaluation,
+    Examples,
+    Output,
+    Plugins,
+    PredictionFile,
+    Splits,
+    Study,
+)
+from plausibly.errors import InputError
+from plausibly.evaluation.methods import read_methods
+from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study, tables
+
+
+def test_the_smallest_study() -> None:
+    assert study(SMALLEST) == Study(
+        annotations=AnnotationFile(path=Path("votes.csv")),
+        predictions=PredictionFile(path=Path("probabilities.csv")),
+        calibrations=(Calibration(name="expected"),),
+    )
+
+
+def test_every_table_of_a_study() -> None:
+    found = study(WHOLE)
+    names = [calibration.name for calibration in found.calibrations]
+    assert names == ["everyone", "voted", "monte-carlo(draws=4), maximum"]
+    assert found.alphas == (Decimal("0.1"), Decimal("0.25"))
+    assert found.splits == Splits(count=6, group="patient")
+    assert found.examples == Examples(path=Path("patients.csv"))
+    assert found.output == Output(folder=Path("out"))
+    assert (found.plugins, found.evaluation) == (Plugins(), Evaluation())
+
+
+def test_alphas_are_the_decimals_that_were_typed() -> None:
+    found = study(f"alphas = [0.10, 1e-2, 0.29999999999999999]\n{SMALLEST}")
+    assert [str(alpha) for alpha in found.alphas] == ["0.10", "0.01", "0.29999999999999999"]
+
+
+def test_floats_elsewhere_are_floats() -> None:
+    found = study(f"{SMALLEST}combiner = {{ name = 'ecdf', delta = 0.01 }}\n[splits]\ntest = 0.3\n")
+    delta = getattr(found.calibrations[0].combiner, "delta", None)
+    assert (type(found.splits.test), type(delta), delta) == (float, float, 0.01)
+
+
+def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own() -> None:
+    beside = WHOLE.replace(
+        'reader = "crowd-table"', 'reader = "crowd-table"\nmissing = ["?"]\ncolumns = {task = "t"}'
+    )
+    inside = WHOLE.replace(
+        'reader = "crowd-table"',
+        'reader = {name = "crowd-table", missing = ["?"]}\ncolumns = {task = "t"}',
+    )
+    assert study(beside).annotations == study(inside).annotations
+    found = study(beside).annotations
+    assert found is not None
+    assert getattr(found.reader, "missing", None) == ("?",)
+
+
+def test_parameters_without_a_reader_wait_for_the_one_that_recognises_the_file() -> None:
+    found = study(SMALLEST.replace("[pred", 'columns = {task = "item"}\n[pred')).annotations
+    assert found == AnnotationFile(path=Path("votes.csv"), options={"columns": {"task": "item"}})
+
+
+def test_six_mistakes_are_five_before_the_examples_are_read() -> None:
+    assert rows(SIX_MISTAKES) == [
+        "2 alphas[1]: expected a number between 0 and 1, got 5; 95 % is 0.05",
+        '5 annotations.raeder: no such key; did you mean "reader"?',
+        '9 aggregator.name: no aggregator "inverse-rnk"; did you mean "inverse-rank"? '
+        "All: plausibly plugins list --kind aggregator",
+        '13 calibrations[0].calibrator.draws: expected an integer, got the text "10"; '
+        "write draws = 10",
+        "14 calibrations[0].combiner.held_out: maximum has no such parameter; "
+        "ecdf, held-out-rank and pac have it",
+    ]
+
+
+ALPHAS = {
+    "0.1": "1 alphas: expected a list, each a number between 0 and 1, got 0.1; "
+    "write alphas = [0.1]",
+    '"0.1"': "1 alphas: expected a list, each a number between 0 and 1, got the text "
+    '"0.1"; write alphas = [0.1]',
+    "[]": "1 alphas: expected one number or more, got none; write alphas = [0.1]",
+    '["0.1"]': '1 alphas[0]: expected a number between 0 and 1, got the text "0.1"; write 0.1',
+    '["ten"]': '1 alphas[0]: expected a number between 0 and 1, got the text "ten"',
+    "[true]": "1 alphas[0]: expected a number between 0 and 1, got true",
+    "[5]": "1 alphas[0]: expected a number between 0 and 1, got 5; 95 % is 0.05",
+    "[0.1, 90]": "1 alphas[1]: expected a number between 0 and 1, got 90; 90 % is 0.1",
+    "[97.5]": "1 alphas[0]: expected a number between 0 and 1, got 97.5; 97.5 % is 0.025",
+    "[0]": "1 alphas[0]: expected a number between 0 and 1, got 0",
+    "[1.0]": "1 alphas[0]: expected a number between 0 and 1, got 1.0",
+    "[-0.1]": "1 alphas[0]: expected a number between 0 and 1, got -0.1",
+    "[nan]": "1 alphas[0]: expected a number between 0 and 1, got NaN",
+    "[inf]": "1 alphas[0]: expected a number between 0 and 1, got Infinity",
+    "[0.1, 0.10]": "1 alphas[1]: 0.10 is there already; leave it out",
+}
+
+
+@pytest.mark.parametrize("written", ALPHAS)
+def test_alphas_that_are_none(written: str) -> None:
+    assert rows(f"alphas = {written}\n{SMALLEST}") == [ALPHAS[written]]
+
+
+ONE = {
+    ("seed = 1", 'seed = "1"'): '1 seed: expected an integer, got the text "1"; write seed = 1',
+    ("seed = 1", "sede = 1"): '1 sede: no such key; did you mean "seed"?',
+    ("seed = 1", "colour = 1"): "1 colour: no such key; it has seed, alphas, annotations, "
+    "plausibilities, predictions, examples, labels, plugins, aggregator, calibrations, splits, "
+    "evaluation, output",
+    (
+        'reader = "crowd-table"',
+        "reader = 7",
+    ): "6 annotations.reader: this is no reader: 7; "
+    "expected a name, a table with a name, or an object that has recognises, read; all: "
+    "plausibly plugins list --kind reader",
+    ('reader = "crowd-table"', 'reader = "crowd-tabel"'): "6 annotations.reader: no reader "
+    '"crowd-tabel"; did you mean "crowd-table"? All: plausibly plugins list --kind reader',
+    ('reader = "crowd-table"', 'reader = {name = "crowd-tabel"}'): "6 annotations.reader.name: no "
+    'reader "crowd-tabel"; did you mean "crowd-table"? All: plausibly plugins list --kind reader',
+    ('reader = "crowd-table"', 'reader = "crowd-table"\nmising = []'): "7 annotations.mising: "
+    'crowd-table has no such parameter; did you mean "missing"?',
+    ('reader = "crowd-table"', 'reader = "crowd-table"\nunanswerd = "drop"'): "7 "
+    'annotations.unanswerd: no such key; did you mean "unanswered"?',
+    ('reader = "crowd-table"', 'reader = "crowd-table"\nmissing = "?"'): "7 annotations.missing: "
+    'expected a list, each text, got the text "?"; write missing = ["?"]',
+    ('reader = "crowd-table"', 'reader = {name = "crowd-table", missing = "?"}'): "6 "
+    'annotations.reader.missing: expected a list, each text, got the text "?"; '
+    'write missing = ["?"]',
+    ('reader = "crowd-table"', 'reader = {name = "crowd-table", kind = "label-set"}\nkind = "x"'): (
+        "7 annotations.kind: is given twice; leave kind out of one of them"
+    ),
+    ('path = "votes.csv"', 'unanswered = "dorp"'): '5 annotations.unanswered: expected "error" or '
+    '"drop", got the text "dorp"; write unanswered = "drop"',
+    ("count = 6", "count = 0"): "25 splits.count: must be >= 1, got 0",
+    ("count = 6", "count = true"): "25 splits.count: expected an integer, got true",
+    ("count = 6", "test = 1"): "25 splits.test: must be < 1.0, got 1.0",
+    ("count = 6", "tset = 0.5"): '25 splits.tset: no such key; did you mean "test"?',
+    ('folder = "out"', "folder = 3"): "29 output.folder: expected a path, got 3",
+    ('calibrator = "voted"', 'calibrator = "votde"'): "18 calibrations[1].calibrator: no "
+    'calibrator "votde"; did you mean "voted"? All: plausibly plugins list --kind calibrator',
+    ('calibrator = "voted"', "draws = 3"): "18 calibrations[1].draws: no such key; it has name, "
+    "calibrator, score, combiner",
+    ("draws = 4", "draws = 0"): "21 calibrations[2].calibrator.draws: must be >= 1, got 0",
+    ("draws = 4", "drwas = 4"): "21 calibrations[2].calibrator.drwas: monte-carlo has no such "
+    'parameter; did you mean "draws"?',
+    ('name = "monte-carlo", ', ""): "21 calibrations[2].calibrator: a table for a calibrator has "
+    'no name; expected a key "name" with text; got the keys draws; all: '
+    "plausibly plugins list --kind calibrator",
+    ('combiner = "maximum"', 'name = "everyone"'): "22 calibrations[2].name: calibrations[0] is "
+    'called "everyone" too; give it another name',
+    ('calibrator = "voted"\n', 'calibrator = "voted"\nname = ""\n'): "19 calibrations[1].name: "
+    "expected a name, got an empty text; leave it out",
+    ('name = "everyone"', 'calibrator = "voted"'): "17 calibrations[1]: calibrations[0] is called "
+    '"voted" too; give it another name',
+    ("alphas = [0.1, 0.25]", 'predictions = "p.csv"'): "2 predictions: expected a table, got the "
+    'text "p.csv"; write [predictions], and below it path = "p.csv"',
+}
+
+
+@pytest.mark.parametrize("change", ONE)
+def test_one_mistake(change: tuple[str, str]) -> None:
+    old, new = change
+    assert old in WHOLE
+    text = WHOLE.replace(old, new, 1)
+    if new.startswith("predictions"):
+        text = text.replace('[predictions]\npath = "probabilities.csv"\n', "")
+    if "path" in old:
+        text = text.replace(new, f"{new}\n{old}")
+    found = rows(text)
+    assert found == [ONE[change]]
+
+
+MISSING = {
+    "[predictions]\npath = 'p'\n[[calibrations]]\n": [
+        "- annotations: is required: [annotations] with the path of a file, or [plausibilities]"
+    ],
+    "[annotations]\npath = 'a'\n[[calibrations]]\n": [
+        "- predictions: is required: [predictions] with the path of a file"
+    ],
+    "[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
+        "- calibrations: is required: one [[calibrations]] or more; an empty one is the default"
+    ],
+    "[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n[calibrations]\n": [
+        "5 calibrations: expected a list of tables, got a table; "
+        "write [[calibrations]], with two brackets"
+    ],
+    "calibrations = []\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
+        "1 calibrations: is required: one [[calibrations]] or more; an empty one is the default"
+    ],
+    "calibrations = [3]\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
+        "1 calibrations[0]: expected a table, got 3"
+    ],
+    "[annotations]\n[predictions]\nscale = 'logit'\n[[calibrations]]\n": [
+        "1 annotations.path: is required: a path",
+        "2 predictions.path: is required: a path",
+    ],
+    "annotations = 3\n[predictions]\npath = 'p'\n[[calibrations]]\n": [
+        "1 annotations: expected a table, got 3"
+    ],
+    "[annotations]\npath = 'a'\n[plausibilities]\npath = 'l'\n[predictions]\npath = 'p'\n"
+    "[[calibrations]]\n": [
+        "3 plausibilities: there are annotations already, and only one of them can be calibrated "
+        "on; leave one of them out"
+    ],
+    "[plausibilities]\npath = 'l'\n[predictions]\npath = 'p'\n[[calibrations]]\n"
+    "[aggregator]\nname = 'label-frequency'\n": [
+        "6 aggregator: plausibilities are aggregated already; leave it out"
+    ],
+}
+
+
+@pytest.mark.parametrize("text", MISSING)
+def test_what_must_be_there_and_what_cannot_be_there_together(text: str) -> None:
+    assert rows(text) == MISSING[text]
+
+
+def test_a_study_of_plausibilities() -> None:
+    text = SMALLEST.replace("annotations", "plausibilities").replace("votes", "lam")
+    found = study(f'{text}[examples]\none_per = "patient"\n')
+    assert found.annotations is None
+    assert found.plausibilities is not None
+    assert found.plausibilities.path == Path("lam.csv")
+    assert found.examples.one_per == "patient"
+
+
+NAMED: list[list[dict[str, object]]] = [
+    [{}],
+    [{"calibrator": "voted"}],
+    [{"combiner": "average"}],
+    [{"calibrator": "monte-carlo", "combiner": "maximum", "score": "log-probability"}],
+    [{"calibrator": {"name": "monte-carlo", "draws": 3}}, {"score": "probability"}],
+    [{"combiner": {"name": "ecdf", "delta": 0.01, "band": "one-sided"}}],
+]
+
+
+@pytest.mark.parametrize("calibrations", NAMED)
+def test_names_are_made_as_compare_makes_them(calibrations: list[dict[str, object]]) -> None:
+    assert [made_name(table) for table in calibrations] == list(read_methods(calibrations))
+
+
+def test_paths_start_where_they_are_told_to_and_other_values_stay() -> None:
+    found = draft(tables(WHOLE)).rooted(Path("folder")).study()
+    assert found.predictions.path == Path("folder/probabilities.csv")
+    assert (found.output.folder, found.examples.path) == (
+        Path("folder/out"),
+        Path("folder/patients.csv"),
+    )
+    absolute = Path.cwd() / "votes.csv"
+    text = SMALLEST.replace("votes.csv", absolute.as_posix())
+    moved = draft(tables(text)).rooted(Path("folder")).study()
+    assert moved.annotations is not None
+    assert moved.annotations.path == absolute
+    assert attrs.evolve(found, predictions=study(WHOLE).predictions) != study(WHOLE)
+
+
+ONE_ERROR = """\
+error config-key: study.toml line 20: calibrations[2].calibrator.drwas
+  expected  draws; got drwas
+  do        write draws = 4"""
+
+
+def test_one_mistake_is_said_in_the_house_form() -> None:
+    text = WHOLE.replace("draws = 4", "drwas = 4")
+    assert str(error(text)).replace("line 21", "line 20") == ONE_ERROR
+    fails = error(WHOLE.replace("count = 6", "count = 0"))
+    assert str(fails) == "error config-key: study.toml line 25: splits.count: must be >= 1, got 0"
+
+
+SEVERAL = """\
+study.toml: 2 mistakes, nothing was run
+ line 1   sede: no such key; did you mean "seed"?
+ line 25  splits.count: must be >= 1, got 0
+error config-key: study.toml line 1: sede
+  expected  seed; got sede (mistake 1 of 2, all are listed)
+  do        write seed = 1"""
+
+
+def test_several_mistakes_are_listed_and_the_first_is_said_in_the_house_form() -> None:
+    found = error(WHOLE.replace("count = 6", "count = 0").replace("seed", "sede"))
+    assert str(found) == SEVERAL
+    assert found.details["mistakes"] == [
+        {
+            "path": "sede",
+            "line": 1,
+            "text": 'sede: no such key; did you mean "seed"?',
+            "do": "write seed = 1",
+        },
+        {
+            "path": "splits.count",
+            "line": 25,
+            "text": "splits.count: must be >= 1, got 0",
+            "do": "",
+        },
+    ]
+    assert str(pickle.loads(pickle.dumps(found))) == SEVERAL
+
+
+def test_text_that_is_no_toml() -> None:
+    with pytest.raises(InputError) as caught:
+        parse("seed = 1\n[annotations]\npath = votes.csv\n", "study.toml")
+    assert str(caught.value) == (
+        "error toml-broken: study.toml line 3 is no TOML\n"
+        '  expected  key = value, [table] or [[list of tables]], and text in "quotation\n'
+        '            marks"; got invalid value\n'
+        "  do        mend that line"
+    )
+    with pytest.raises(InputError) as caught:
+        parse("seed = [1,\n", "study.toml")
+    assert caught.value.what.startswith("study.toml line 2 ")
+
+
+DECIMALS = st.decimals(allow_nan=False) | st.just(Decimal("NaN"))
+PLAIN = st.recursive(
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | DECIMALS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "path", "draws", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+TABLES = st.fixed_dictionaries(
+    {},
+    optional={field.name: PLAIN for field in attrs.fields(Study)} | {"colour": PLAIN},
+)
+
+
+@given(TABLES)
+def test_any_tables_give_a_study_or_mistakes_below_their_keys(table: dict[str, object]) -> None:
+    before = repr(table)
+    found = draft(table)
+    assert repr(table) == before
+    wrong = {m.path.partition(".")[0].partition("[")[0] for m in found.mistakes}
+    fields = {field.name for field in attrs.fields(Study)}
+    assert set(found.parts) == {key for key in table if key in fields and key in found.parts}
+    assert {key for key in table if key not in found.parts} <= wrong
+    assert wrong <= set(table) | {"annotations", "predictions", "calibrations"}
