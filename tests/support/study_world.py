@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
+import attrs
+import pytest
+
+from plausibly import registry
 from plausibly.config.document import Document, parse
 from plausibly.config.draft import draft
 from plausibly.config.report import StudyError, located
 from plausibly.config.study import Study
+from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
+from plausibly.registry import Registry
 
 SMALLEST = """\
 [annotations]
@@ -108,3 +115,38 @@ def error(text: str) -> StudyError:
 def written(folder: Path) -> dict[str, bytes]:
     """Return every file of a folder, by its name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@attrs.frozen(kw_only=True)
+class Wrapped:
+    """A calibrator around others, with parameters of every form."""
+
+    inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))
+    many: tuple[Calibrator, ...] = ()
+    file: Path | None = None
+    levels: Mapping[str, float] = attrs.field(factory=dict)
+    text: str = "a"
+    switch: bool = False
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return what the inner one gives."""
+        return self.inner.replicates(data, keys)
+
+
+@attrs.frozen(kw_only=True)
+class Unset:
+    """A calibrator with a parameter that may be None, and is not by default."""
+
+    level: float | None = 0.5
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return nothing: these tests calibrate nothing with it."""
+        raise NotImplementedError
+
+
+def with_more_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a registry of this test's own, with the calibrators above in it."""
+    fresh = Registry()
+    fresh.register(CALIBRATOR, "wrapped", Wrapped)
+    fresh.register(CALIBRATOR, "unset", Unset)
+    monkeypatch.setattr(registry, "default", lambda: fresh)

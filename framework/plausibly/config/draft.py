@@ -13,7 +13,7 @@ from plausibly.config.convert import Strict, below
 from plausibly.config.creation import component, without_plugins
 from plausibly.config.mistakes import Mistake, Mistakes, said, unknown_key, written
 from plausibly.config.parameters import Parameter, parameters_of
-from plausibly.config.study import Calibration, Study, with_paths
+from plausibly.config.study import Calibration, Output, Study, with_paths
 from plausibly.config.values import read_alphas, read_annotations
 
 T = TypeVar("T")
@@ -48,10 +48,9 @@ class Draft:
         return Study(**cast("dict[str, Any]", dict(self.parts)))  # Any: each was checked
 
     def rooted(self, folder: Path) -> Draft:
-        """Return the draft with relative paths below `folder`."""
-        parts = {
-            name: with_paths(part, lambda path: folder / path) for name, part in self.parts.items()
-        }
+        """Return the draft with relative paths below `folder`, that of the results too."""
+        whole = {"output": Output(), **self.parts}
+        parts = {name: with_paths(part, lambda path: folder / path) for name, part in whole.items()}
         return attrs.evolve(self, parts=parts, folder=folder)
 
     def text(self, table: str, key: str) -> str | None:

@@ -1,0 +1,368 @@
+"""Everything that was left to us, filled in: written down, read again, and where it comes from."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from cli_world import World, make, run
+from plausibly import registry
+from plausibly.config.draft import draft
+from plausibly.config.resolved import origins, resolved, without_unset
+from plausibly.config.study import Calibration, Evaluation, PredictionFile, Splits, Study
+from plausibly.config.toml import toml_text, value_text, values_of
+from plausibly.errors import ComponentError
+from plausibly.plugin import CALIBRATOR, COMBINER, SCORE
+from plausibly.protocols import KINDS
+from study_world import (
+    SMALLEST,
+    WHOLE,
+    Unset,
+    Wrapped,
+    document,
+    study,
+    tables,
+    with_more_components,
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def components() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        with_more_components(monkeypatch)
+        yield
+
+
+# ---- any valid study
+
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6
+)
+NAMES = st.sampled_from(["a.csv", "b/c.nc", "../d e.npz", 'quo"te.csv', "ü.toml"])
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+BETWEEN = st.floats(0.01, 0.99)
+RATES = st.decimals("0.001", "0.999", places=5)
+
+
+def some(**keys: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, object]]:
+    """Return a strategy for tables that have some of these keys."""
+    return st.fixed_dictionaries({}, optional=keys)
+
+
+def component(name: str, **keys: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    """Return a strategy for a component as a name or as a table."""
+    table = some(**keys).map(lambda given: {"name": name, **given})
+    return table | st.just(name)
+
+
+PLAIN = (
+    component("expected")
+    | component("voted")
+    | component("monte-carlo", draws=st.integers(1, 10**20))
+)
+CALIBRATORS = PLAIN | st.recursive(
+    PLAIN,
+    lambda inner: component(
+        "wrapped",
+        inner=inner,
+        many=st.lists(inner, max_size=2),
+        file=NAMES,
+        levels=st.dictionaries(TEXT, FLOATS, max_size=2),
+        text=TEXT,
+        switch=st.booleans(),
+    ),
+    max_leaves=3,
+)
+COMBINERS = (
+    component("average")
+    | component("held-out-rank", held_out=BETWEEN)
+    | component("ecdf", delta=st.floats(1e-300, 0.5), band=st.just("one-sided"))
+)
+SCORES = component("probability") | component("log-probability")
+CALIBRATIONS = st.lists(
+    some(calibrator=CALIBRATORS, score=SCORES, combiner=COMBINERS), min_size=1, max_size=3
+)
+RENAME = st.dictionaries(TEXT, TEXT, max_size=2)
+
+
+@st.composite
+def studies(draw: st.DrawFn) -> dict[str, object]:
+    """Draw the tables of a valid study."""
+    calibrations = draw(CALIBRATIONS)
+    names = draw(st.lists(TEXT, min_size=3, max_size=3, unique=True))
+    annotations = st.fixed_dictionaries(
+        {"path": NAMES},
+        optional={
+            "reader": component("crowd-table", header=st.booleans()),
+            "missing": st.lists(TEXT, max_size=2),
+            "columns": st.dictionaries(st.sampled_from(["task", "label"]), TEXT),
+            "unanswered": st.sampled_from(["error", "drop"]),
+            "strip": st.booleans(),
+            "rename": RENAME,
+        },
+    )
+    predictions = st.fixed_dictionaries(
+        {"path": NAMES},
+        optional={
+            "example": TEXT,
+            "scale": st.sampled_from(["probability", "logit", "independent", "any"]),
+            "normalise": st.booleans(),
+            "bad_rows": st.sampled_from(["error", "drop"]),
+            "strip": st.booleans(),
+            "rename": RENAME,
+            "variable": TEXT,
+        },
+    )
+    rest = some(
+        seed=st.integers(),
+        alphas=st.lists(RATES, min_size=1, max_size=3, unique=True),
+        examples=some(path=NAMES, only_common=st.booleans(), one_per=TEXT),
+        labels=st.fixed_dictionaries({"path": NAMES}),
+        aggregator=component("majority-vote", ties=st.sampled_from(["first", "random"])),
+        splits=some(count=st.integers(1, 10**6), test=BETWEEN, group=TEXT),
+        evaluation=some(
+            ties=st.sampled_from(["first", "any"]), true=TEXT, by=st.lists(TEXT, max_size=2)
+        ),
+        output=some(folder=NAMES),
+    )
+    return {
+        "annotations": draw(annotations),
+        "predictions": draw(predictions),
+        "calibrations": [
+            {"name": name, **table} for name, table in zip(names, calibrations, strict=False)
+        ],
+        **draw(rest),
+    }
+
+
+@given(studies())
+def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> None:
+    found = draft(given_tables)
+    assert not found.mistakes
+    one = found.study()
+    text = toml_text(without_unset(resolved(one)))
+    again = draft(tables(text))
+    assert not again.mistakes
+    assert again.study() == one
+    assert toml_text(without_unset(resolved(again.study()))) == text
+    # What is shown has the same values, each with a note.
+    shown = toml_text(resolved(one), lambda path: "noted")
+    assert tables(shown) == tables(text)
+
+
+@given(
+    st.recursive(
+        st.booleans() | st.integers() | FLOATS | TEXT | st.just("") | RATES,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+        max_leaves=8,
+    )
+)
+def test_any_value_on_one_line_is_read_again(value: object) -> None:
+    text = value_text(value)
+    assert "\n" not in text
+    found = tables(f"x = {text}")["x"]
+
+    def plain(one: object) -> object:
+        if isinstance(one, dict):
+            return {key: plain(item) for key, item in one.items()}
+        if isinstance(one, list):
+            return [plain(item) for item in one]
+        return float(one) if isinstance(one, Decimal) else one
+
+    assert plain(found) == plain(value)
+
+
+def test_paths_inside_components_move_with_the_study() -> None:
+    text = SMALLEST + "calibrator = {name = 'wrapped', many = [{name = 'wrapped', file = 'm'}]}\n"
+    moved = draft(tables(text)).rooted(Path("there")).study()
+    outer = moved.calibrations[0].calibrator
+    assert isinstance(outer, Wrapped)
+    assert outer.file is None
+    assert outer.many == (Wrapped(file=Path("there/m")),)
+    back = resolved(moved, lambda path: path.relative_to("there"))
+    assert draft(without_unset(back)).study() == draft(tables(text)).study()
+
+
+def test_a_component_that_a_file_cannot_hold_is_refused() -> None:
+    base = study(SMALLEST)
+    one = attrs.evolve(base, calibrations=(Calibration(name="x", calibrator=Unset(level=None)),))
+    with pytest.raises(ComponentError) as caught:
+        resolved(one)
+    assert str(caught.value) == (
+        'error component-unwritable: calibrator "unset" cannot be written to a study file\n'
+        "  expected  parameters from which an equal component is made; got {'name':\n"
+        "            'unset', 'level': 0.5} from {'name': 'unset', 'level': None}\n"
+        "  do        give each parameter that may be None the default None"
+    )
+    fine = attrs.evolve(one, calibrations=(Calibration(name="x", calibrator=Unset()),))
+    assert study(toml_text(without_unset(resolved(fine)))) == fine
+
+
+# ---- where values come from
+
+
+def shown(text: str) -> dict[str, tuple[object, str]]:
+    """Return value and origin of everything in a study that is not None."""
+    one = document(text)
+    origin = origins(one, {"splits.group": "made up"})
+    every = values_of(resolved(draft(one.tables).study()))
+    return {path: (value, origin(path)) for path, value in every if value is not None}
+
+
+def test_origins() -> None:
+    found = shown(WHOLE)
+    assert found["seed"] == (1, "line 1")
+    assert found["alphas"] == ([Decimal("0.1"), Decimal("0.25")], "line 2")
+    assert found["annotations.reader"] == ("crowd-table", "line 6")
+    assert found["annotations.missing"] == ([], "default")
+    assert found["calibrations[0].name"] == ("everyone", "line 15")
+    assert found["calibrations[0].calibrator.name"] == ("expected", "default")
+    assert found["calibrations[1].name"] == ("voted", "default")
+    assert found["calibrations[1].calibrator.name"] == ("voted", "line 18")
+    assert found["calibrations[2].calibrator.draws"] == (4, "line 21")
+    assert found["splits.group"] == ("patient", "line 26")
+    assert found["splits.test"] == (0.5, "default")
+    other = shown(WHOLE.replace('reader = "crowd-table"', "reader = {name = 'crowd-table'}"))
+    assert other["annotations.reader"] == ("crowd-table", "line 6")
+    given = shown(WHOLE.replace('reader = "crowd-table"', "reader = {name = 'counts', array='x'}"))
+    assert given["annotations.array"] == ("x", "line 6")
+
+
+def test_a_key_whose_line_is_not_known_is_still_not_a_default() -> None:
+    one = attrs.evolve(document(WHOLE), lines={})
+    assert origins(one, {})("seed") == "in study.toml"
+
+
+SHOWN = """\
+[splits]
+count = 6          # line 25
+test = 0.5         # default
+group = "patient"  # line 26
+
+[evaluation]
+ties = "first"              # default
+# true                      # not set
+by = ["site", "diagnosis"]  # every coordinate of 2 to 30 groups
+
+[output]
+folder = "out"  # line 29
+"""
+
+
+def test_a_study_is_shown_as_toml_with_the_origins_beside(world: World) -> None:
+    world.write("study.toml", WHOLE)
+    ran = run("config", "show", "study.toml")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("seed = 1              # line 1\nalphas = [0.1, 0.25]  # line 2\n\n[")
+    assert '\nname = "label-frequency"  # default for single-label\n' in ran.out
+    assert 'name = "voted"              # made from the components\n' in ran.out
+    assert ran.out.endswith(SHOWN)
+    world.write("shown.toml", ran.out)
+    again = run("config", "show", "shown.toml", "--json").document
+    first = run("config", "show", "study.toml", "--json").document
+    assert again["study"] == first["study"]
+    values = {one["path"]: (one["value"], one["origin"]) for one in first["values"]}
+    assert values["calibrations[2].calibrator.draws"] == (4, "line 21")
+    assert values["examples.one_per"] == (None, "not set")
+
+
+def test_what_was_recognised_is_shown_with_its_parameters(world: World) -> None:
+    world.write("study.toml", SMALLEST.replace("[pred", 'missing = ["?"]\n[pred'))
+    out = run("config", "show", "study.toml").out
+    assert 'reader = "crowd-table"  # recognised\n' in out
+    assert 'missing = ["?"]         # line 3\n' in out
+
+
+# ---- defaults
+
+
+def defaults(call: Callable[..., object]) -> dict[str, object]:
+    """Return the default of every argument that has one."""
+    found = inspect.signature(call).parameters.values()
+    return {p.name: p.default for p in found if p.default is not inspect.Parameter.empty}
+
+
+def test_defaults_of_a_study_are_those_of_the_functions() -> None:
+    predictions = attrs.asdict(PredictionFile(path=Path()))
+    reading = defaults(plausibly.read_predictions)
+    assert {k: v for k, v in predictions.items() if k != "path"} == {
+        k: v for k, v in reading.items() if k not in ("labels", "examples")
+    }
+    comparing = defaults(plausibly.compare)
+    splits, evaluation = Splits(), Evaluation()
+    assert (splits.count, splits.test, splits.group) == (
+        comparing["splits"],
+        comparing["test"],
+        comparing["group"],
+    )
+    assert (evaluation.ties, evaluation.true) == (comparing["ties"], comparing["true"])
+    found = study(SMALLEST)
+    assert [float(alpha) for alpha in found.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
+    assert found.seed == comparing["seed"]
+    calibrating, one = defaults(plausibly.calibrate), found.calibrations[0]
+    assert registry.describe(CALIBRATOR, one.calibrator)["name"] == calibrating["calibrator"]
+    assert registry.describe(SCORE, one.score)["name"] == calibrating["score"]
+    assert registry.describe(COMBINER, one.combiner)["name"] == calibrating["combiner"]
+    assert found.annotations is not None
+    assert found.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
+
+
+@pytest.mark.parametrize("kind", ["reader", "aggregator", "calibrator", "score", "combiner"])
+def test_defaults_of_components_are_those_of_their_classes(kind: str) -> None:
+    key = next(one for one in KINDS if one.name == kind)
+    for entry in registry.default().entries(key):
+        code: Any = entry.load()  # Any: a class of our own
+        if entry.source.builtin and not attrs.has(code):
+            continue
+        table: dict[str, object] = {"name": entry.qualified}
+        text = toml_text({kind: table})
+        if kind == "reader":
+            text = SMALLEST.replace("[pred", f'reader = "{entry.qualified}"\n[pred')
+        elif kind == "aggregator":
+            text = SMALLEST + text
+        else:
+            text = SMALLEST + f'{kind} = "{entry.qualified}"\n'
+        above = {
+            "reader": "annotations",
+            "aggregator": "aggregator",
+        }.get(kind, f"calibrations[0].{kind}")
+        found = shown(text)
+        for field in attrs.fields(code):
+            default = getattr(code(), field.name)
+            if default is None:
+                assert f"{above}.{field.name}" not in found
+            elif not field.name.startswith("_") and field.name not in ("inner", "many", "levels"):
+                value, origin = found[f"{above}.{field.name}"]
+                assert (value, origin) == (
+                    list(default) if isinstance(default, tuple) else default,
+                    "default",
+                )
+
+
+def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None:
+    made = Study(
+        alphas=(0.1, "0.05"),
+        predictions=PredictionFile(path=Path("p")),
+        calibrations=(
+            Calibration(calibrator={"name": "monte-carlo", "draws": 3}, combiner="maximum"),
+            Calibration(calibrator=registry.resolve(CALIBRATOR, "voted")),
+        ),
+        aggregator="label-frequency",
+    )
+    assert made.alphas == (Decimal("0.1"), Decimal("0.05"))
+    assert getattr(made.calibrations[0].calibrator, "draws", None) == 3
