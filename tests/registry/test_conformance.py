@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, ClassVar, Literal, Protocol
 
+import attrs
 import pytest
 
 from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
 from plausibly.protocols import KINDS, Aggregator, Calibrator, PValueCombiner, ScoreFunction
-from plausibly.registry.conformance import fits, members, problems, spelled
+from plausibly.registry.conformance import class_problems, fits, members, problems, spelled
 from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed
 
 
@@ -223,3 +225,67 @@ def test_a_function_that_makes_something_else(plugins: Plugins) -> None:
     with pytest.raises(ComponentError) as caught:
         made.create(AGGREGATOR, "strange")
     assert caught.value.name == "component-invalid"
+
+
+class TestClasses:
+    """What can be said before there is an object."""
+
+    @pytest.mark.parametrize(
+        ("cls", "protocol"),
+        [
+            (Frequency, Aggregator),
+            (Smoothed, Aggregator),
+            (By, Calibrator),
+            (Least, PValueCombiner),
+            (Scored, ScoreFunction),
+        ],
+    )
+    def test_what_conforms(self, cls: type[Any], protocol: type[Any]) -> None:
+        assert class_problems(cls, protocol) == ()
+
+    def test_a_function_is_not_known(self) -> None:
+        assert class_problems(lambda: None, Aggregator) == ()
+
+    def test_methods_without_self(self) -> None:
+        def lines(score: object) -> list[str]:
+            cls = type("Spoilt", (Scored,), {"score": score})
+            return [f"{p.expected} / {p.got}" for p in class_problems(cls, ScoreFunction)]
+
+        expected = "score(probabilities, uniform)"
+        assert lines(lambda self, probabilities, uniform: None) == []
+        assert lines(staticmethod(lambda probabilities, uniform: None)) == []
+        assert lines(classmethod(lambda cls, probabilities, uniform: None)) == []
+        assert lines(lambda self, p: None) == [f"{expected} / score(p)"]
+        assert lines(3) == [f"{expected} / score = 3"]
+
+    def test_data_that_no_object_can_have(self) -> None:
+        class Nothing:
+            def score(self, probabilities: object, uniform: object) -> None: ...
+
+        class Annotated(Nothing):
+            randomised: bool
+            reads: str
+
+        class Made(Nothing):
+            def __init__(self) -> None:
+                self.randomised, self.reads = False, "probability"
+
+        class Asked(Nothing):
+            def __getattr__(self, name: str) -> object: ...
+
+        @attrs.frozen(slots=False)
+        class Fields(Nothing):
+            randomised: bool = False
+            reads = attrs.field(default="probability", type=str)
+
+        @dataclasses.dataclass
+        class Half(Nothing):
+            randomised: bool = False
+
+        def absent(cls: type[object]) -> list[str]:
+            return [problem.member for problem in class_problems(cls, ScoreFunction)]
+
+        assert absent(Nothing) == ["randomised", "reads"]
+        assert absent(Half) == ["reads"]
+        for cls in (Annotated, Made, Asked, Fields):
+            assert absent(cls) == []

@@ -112,14 +112,14 @@ def _extras() -> dict[str, bool]:
 
 
 def _plugins() -> dict[str, int]:
-    from plausibly.registry import default
+    from plausibly import registry
 
-    registry = default()
-    broken = {failure.source for failure in registry.failures()}
+    made = registry.default()
+    broken = {failure.source for failure in made.failures()}
     return {
-        "ready": len(set(registry.plugins()) - broken),
+        "ready": len(set(made.plugins()) - broken),
         "failed": len(broken),
-        "disabled": len(registry.disabled()),
+        "disabled": len(made.disabled()),
     }
 
 

@@ -10,7 +10,10 @@ import typer
 from plausibly.cli import common, plugins_list
 
 HELP = "Components, and the plugins that offer them."
-HELP_LIST = "List every component and plugin, who offers it, and in which state it is."
+HELP_LIST = """List every component and plugin, who offers it, and in which state it is.
+
+Ready means registered: plausibly plugins check loads every class as well.
+"""
 HELP_INFO = "Show what components are and take: summary, parameters, defaults, meaning."
 HELP_NEW = "Write a new plugin: a distribution with a component that works, tests and types."
 HELP_CHECK = "Load every component of plugins, and compare it with its Protocol."

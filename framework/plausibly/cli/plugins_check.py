@@ -9,11 +9,13 @@ from typing import cast
 
 import attrs
 
+from plausibly import registry
 from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import plural, source_as_data
 from plausibly.errors import EXIT_CHECK, counted
-from plausibly.registry import Registry, default
+from plausibly.extras import require
+from plausibly.registry import Registry
 from plausibly.registry.check import Checked, Rules, check_entry, check_failure, failed_sources
 from plausibly.registry.overview import Row, overview, select
 
@@ -33,10 +35,10 @@ def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: b
     output = Output("plugins check", json=json, quiet=quiet, debug=debug)
 
     def body() -> int:
-        registry = default()
-        rows = select(overview(registry), names) if names else overview(registry)
+        made = registry.default()
+        rows = select(overview(made), names) if names else overview(made)
         kit = _kit() if rules else None
-        found = _checked(registry, rows, kit, named=bool(names))
+        found = _checked(made, rows, kit, named=bool(names))
         failed = failed_sources(found)
         output.document["checked"] = [as_data(one) for one in found]
         output.document["failed"] = len(failed)
@@ -54,7 +56,7 @@ def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: b
         plugins = {row.source for row in rows if row.state != "disabled"}
         of = plural(len(plugins), "plugin")
         output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
-        registry.tell_of_names()
+        made.tell_of_names()
         return EXIT_CHECK if failed else 0
 
     return output.run(body)
@@ -62,6 +64,7 @@ def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: b
 
 def _kit() -> Rules:
     """Return the author's kit, which needs an extra."""
+    require("hypothesis", extra="testing", whose="plausibly plugins check --rules")
     return cast("Rules", import_module("plausibly.testing").check)
 
 
@@ -70,15 +73,15 @@ def _is_news(one: Checked) -> bool:
 
 
 def _checked(
-    registry: Registry, rows: Sequence[Row], kit: Rules | None, *, named: bool
+    made: Registry, rows: Sequence[Row], kit: Rules | None, *, named: bool
 ) -> list[Checked]:
-    whole = [f for f in registry.failures() if f.component is None]
+    whole = [f for f in made.failures() if f.component is None]
     sources = {row.source for row in rows}
     found = [check_failure(failure) for failure in whole if failure.source in sources]
     for row in rows:
         if row.entry is not None and row.state != "disabled":
             rules = kit if named or not row.source.builtin else None
-            found.append(check_entry(row.entry, registry.make, rules))
+            found.append(check_entry(row.entry, made.make, rules))
         elif row.state == "ready":
             found.append(Checked(row.source, "ok", reason=row.reason))
     return sorted(found, key=lambda one: (one.source.builtin, one.source.where, one.what))

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 import attrs
 
+from plausibly import registry
 from plausibly.cli import layout
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import component_as_data, metadata_of, source_as_data
 from plausibly.errors import InputError
-from plausibly.registry import Registry, Source, default
+from plausibly.registry import Registry, Source
 from plausibly.registry.about import About, about, first_sentence
 from plausibly.registry.entries import reason_of
 from plausibly.registry.overview import Row, overview, select
@@ -26,8 +27,8 @@ def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
     output = Output("plugins info", json=json, quiet=quiet, debug=debug)
 
     def body() -> None:
-        registry = default()
-        rows = select(overview(registry), names)
+        made = registry.default()
+        rows = select(overview(made), names)
         plugins = [
             source
             for source in dict.fromkeys(row.source for row in rows)
@@ -39,24 +40,24 @@ def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
         texts = [_plugin(source, rows) for source in plugins]
         for row in rows:
             if row.entry is not None:
-                found, why = _parameters(registry, row)
+                found, why = _parameters(made, row)
                 components.append(_as_data(row, found, why))
                 texts.append(_component(row, found, why))
         output.document["components"] = components
         output.show("\n\n".join(texts))
-        registry.tell_of_names()
+        made.tell_of_names()
 
     return output.run(body)
 
 
-def _parameters(registry: Registry, row: Row) -> tuple[tuple[About, ...], str]:
+def _parameters(made: Registry, row: Row) -> tuple[tuple[About, ...], str]:
     """Return the parameters of a component, or none and why they cannot be known."""
     from plausibly.config.describe import plain
 
     if row.entry is None:
         return (), ""
     try:
-        return about(row.entry.load(), lambda value: plain(value, registry.describe)), ""
+        return about(row.entry.load(), lambda value: plain(value, made.describe)), ""
     except InputError as error:
         return (), reason_of(error)
 

@@ -44,14 +44,15 @@ def show(
     output = Output("plugins list", json=json, quiet=quiet, debug=debug)
 
     def body() -> None:
-        from plausibly.registry import default
-        from plausibly.registry import overview as made
+        from plausibly import registry
+        from plausibly.registry import overview
 
+        made = registry.default()
         if installed:
-            _print_installed(output, made.installed(default()))
+            _print_installed(output, overview.installed(made))
         else:
-            _print(output, of_kind(made.overview(default()), kind))
-        default().tell_of_names()
+            _print(output, of_kind(overview.overview(made), kind))
+        made.tell_of_names()
 
     return output.run(body)
 

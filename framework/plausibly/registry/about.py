@@ -107,7 +107,7 @@ def _documented(doc: str) -> Iterator[tuple[str, str]]:
     names: list[str] = []
     words: list[str] = []
     inside = False
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+    for line, after in zip(lines, [*lines, ""][1:], strict=True):
         title = bool(line.strip()) and bool(_UNDERLINE.fullmatch(after))
         if title or (line and not line[0].isspace() and not _UNDERLINE.fullmatch(line)):
             yield from ((name, _plain(words)) for name in names if inside)

@@ -106,6 +106,7 @@ def check_entry(
             reason=f'needs the extra "{entry.extra}": {listed(lacking)}',
             do=f'pip install "{extra}"',
         )
+    stage = "making"
     try:
         required = _required(entry)
         if required:
@@ -115,15 +116,16 @@ def check_entry(
             component = make(entry)
             found, remark = problems(component, kind.protocol), ""
         if rules is not None and not required and not found:
+            stage = "rules"
             remark = str(rules(kind, component))
     except MissingExtra as error:
         return attrs.evolve(of, state="needs extra", reason=error.what, do=error.do)
     except ComponentError as error:
-        return _failed(of, error)
-    except AssertionError as error:
-        return attrs.evolve(of, state="failed", stage="rules", reason=str(error).strip())
+        return _failed(of, stage, error)
     except Exception as error:  # noqa: BLE001  # somebody's class may raise anything
-        return attrs.evolve(of, state="failed", stage="making", reason=reason_of(error))
+        table = isinstance(error, AssertionError) and stage == "rules"
+        reason = str(error).strip() if table else reason_of(error)
+        return attrs.evolve(of, state="failed", stage=stage, reason=reason)
     if found:
         return attrs.evolve(of, state="failed", stage="check", problems=found)
     return attrs.evolve(of, reason=remark)
@@ -136,16 +138,13 @@ def _required(entry: Entry) -> list[str]:
     return [p.name for p in parameters_of(entry.load(), typed=True) if p.required]
 
 
-def _failed(of: Checked, error: ComponentError) -> Checked:
-    found = error.details.get("problems")
-    if isinstance(found, list):
+def _failed(of: Checked, stage: str, error: ComponentError) -> Checked:
+    if isinstance(found := error.details.get("problems"), list):
         known = tuple(Problem(**p) for p in found)
         return attrs.evolve(of, state="failed", stage="check", problems=known, do=error.do)
-    stage = {"component-unloadable": "loading", "component-invalid": "check"}.get(
-        error.name, "making"
-    )
-    reason = error.got if stage == "loading" else reason_of(error)
-    return attrs.evolve(of, state="failed", stage=stage, reason=reason, do=error.do)
+    if error.name == "component-unloadable":
+        return attrs.evolve(of, state="failed", stage="loading", reason=error.got, do=error.do)
+    return attrs.evolve(of, state="failed", stage=stage, reason=reason_of(error), do=error.do)
 
 
 def failed_sources(found: Iterable[Checked]) -> set[Source]:

@@ -69,6 +69,8 @@ def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
 
 def _class_problems(cls: type[Any], protocol: type[Any]) -> Iterator[Problem]:
     fields = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())}
+    if attrs.has(cls):
+        fields |= set(attrs.fields_dict(cls))
     for name, declared in members(protocol).items():
         if not isinstance(declared, property):
             yield from _method_problem(cls, name, declared)

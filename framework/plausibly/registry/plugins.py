@@ -107,7 +107,7 @@ class Plugins:
         return (*own, *_judged(self.others(), own))
 
     def _known(self) -> list[Source]:
-        left = [*self._scan(), *(self._own_left or ())]
+        left = [*self._scan(), *(self.own() if self._own_left is None else self._own_left)]
         return [
             *self._sources,
             *(failure.source for failure in self._failures),
@@ -134,7 +134,6 @@ class Plugins:
         """Return the plugins of others that were not run yet; reads metadata once."""
         with self.lock:
             if self._others_left is None:
-                self.load_own()
                 judged = list(_judged(self.others(), self.own()))
                 self._failures += [found for found in judged if isinstance(found, Failure)]
                 self._others_left = [found for found in judged if isinstance(found, Declared)]
