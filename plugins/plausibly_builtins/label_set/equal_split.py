@@ -45,7 +45,7 @@ class EqualSplit:
         weight = rows.weight[rows.response]
         votes = rows.votes
         unit = math.lcm(*np.unique(size).tolist())
-        if not (rows.counts and float(votes.max()) * unit < 2.0**53):
+        if not (rows.counts and float(votes.max(initial=0)) * unit < 2.0**53):
             return rows.plausibilities(rows.by_label(weight / size) / votes[:, None])
         shares = rows.by_label(weight * (unit // size))
         return rows.plausibilities(

@@ -1,0 +1,48 @@
+"""The author's kit: the rules of each kind of component, and what tries a component on them.
+
+One line in a test of your own::
+
+    from plausibly.testing import check_aggregator
+
+    def test_it_keeps_the_rules() -> None:
+        check_aggregator(PlackettLuce(rounds=5))
+
+Each kind has a list of named rules (`rules`), which are tried on small made-up data, the same in
+every run. A rule that a component breaks on purpose is said by name, with the reason:
+``expected_failures={"example-alone": "annotators' skills are learnt from all examples"}``. An
+expected failure that passes fails, and so does one that names no rule.
+
+Arrays that are larger than memory are not tried yet: no rule says that lazy arrays stay lazy.
+
+Neither pytest nor hypothesis is needed, nor imported, by this module; `plausibly.testing.pytest`
+and `plausibly.testing.strategies` need the extra ``testing``.
+"""
+
+from __future__ import annotations
+
+from plausibly.testing.checks import (
+    check,
+    check_aggregator,
+    check_annotation,
+    check_calibrator,
+    check_p_value_combiner,
+    check_reader,
+    check_score_function,
+    rules,
+)
+from plausibly.testing.report import Report, Result
+from plausibly.testing.rules import Rule
+
+__all__ = [
+    "Report",
+    "Result",
+    "Rule",
+    "check",
+    "check_aggregator",
+    "check_annotation",
+    "check_calibrator",
+    "check_p_value_combiner",
+    "check_reader",
+    "check_score_function",
+    "rules",
+]

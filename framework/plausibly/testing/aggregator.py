@@ -1,0 +1,307 @@
+"""Rules of aggregators, tried on a small annotation table of each kind that they accept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.arrays import Floats, Ints
+from plausibly.errors import InputError
+from plausibly.keys import Keys
+from plausibly.labelled import names
+from plausibly.labelled.text import name_texts
+from plausibly.protocols import AGGREGATOR, Aggregator
+from plausibly.testing import worlds
+from plausibly.testing.common import enter_common
+from plausibly.testing.rules import DoesNotApply, NoData, RuleBook, demand, refused
+from plausibly.testing.same import farthest, read_only_table, same
+
+_KEYS = Keys(7, "kit")
+_CLOSE = 1e-9  # sums of floats in another order
+_SUM = 1e-6  # what the framework allows a row to miss 1 by
+_PATIENT = "patient"
+
+
+@attrs.frozen
+class AggregatorWorld:
+    """Annotation tables by kind; each is handed out as a copy.
+
+    Attributes
+    ----------
+    tables : mapping of str to Dataset
+        One a kind.
+    """
+
+    tables: Mapping[str, xr.Dataset]
+
+    def each(self) -> Iterator[xr.Dataset]:
+        """Yield a copy of each table."""
+        for table in self.tables.values():
+            yield table.copy(deep=True)
+
+
+def world_for(
+    aggregator: Aggregator, annotations: xr.Dataset | Iterable[xr.Dataset] | None = None
+) -> AggregatorWorld | NoData:
+    """Return tables of the kinds that the aggregator accepts: the given ones, else made-up ones."""
+    given = [annotations] if isinstance(annotations, xr.Dataset) else list(annotations or ())
+    tables = {str(table.attrs[names.KIND]): table for table in given}
+    for kind in sorted(getattr(aggregator, "accepts", ())):
+        made = tables.get(kind, worlds.table_of(kind))
+        if made is None:
+            return NoData(
+                f"there are no annotations of kind {kind}",
+                "annotations=..., a small table of that kind, or example() of the kind",
+            )
+        tables[kind] = made
+    if not tables:
+        return NoData("the aggregator accepts no kind", "annotations=...")
+    return AggregatorWorld(tables)
+
+
+BOOK: RuleBook[Aggregator, AggregatorWorld] = RuleBook(AGGREGATOR)
+
+
+def _behaves(aggregator: Aggregator, world: AggregatorWorld) -> object:
+    return [aggregator.aggregate(table, _KEYS) for table in world.each()]
+
+
+enter_common(BOOK, _behaves)
+
+
+def _by_name(plausibilities: xr.DataArray, table: xr.Dataset) -> Floats:
+    """Return the values ([draw,] example, label) in the order of the table's names."""
+    found = plausibilities.sel(
+        {
+            dim: [str(name) for name in table[dim].values]
+            for dim in (names.EXAMPLE, names.LABEL)
+            if plausibilities.sizes.get(dim)
+        }
+    )
+    values: Floats = found.transpose(..., names.EXAMPLE, names.LABEL).values
+    return values
+
+
+def _alike(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset, what: str) -> None:
+    """Demand that two tables give the same plausibilities to what both name."""
+    first = _by_name(aggregator.aggregate(table, _KEYS), other)
+    second = _by_name(aggregator.aggregate(other, _KEYS), other)
+    off = farthest(first, second)
+    demand(off <= _CLOSE, f"{table.attrs[names.KIND]}: {what} plausibilities change by {off:.3g}")
+
+
+@BOOK.rule_alone
+def accepts_kinds(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """It says which kinds of annotation it reads."""
+    demand(aggregator.accepts, "accepts is empty: no table can be given to it")
+
+
+@BOOK.rule
+def names_kept(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """The result has the dims example and label, with the names of the table."""
+    for table in world.each():
+        found: object = aggregator.aggregate(table, _KEYS)
+        demand(isinstance(found, xr.DataArray), f"it gives a {type(found).__name__}, no DataArray")
+        if isinstance(found, xr.DataArray):
+            dims = set(map(str, found.dims))
+            wanted = {names.EXAMPLE, names.LABEL}
+            demand(
+                wanted <= dims <= wanted | {names.DRAW},
+                f"its dims are {', '.join(sorted(dims))}, not example and label",
+            )
+            for dim in sorted(wanted):
+                has = name_texts(found.indexes[dim]) if dim in found.indexes else []
+                demand(
+                    sorted(has) == sorted(name_texts(table.indexes[dim])),
+                    f"the names over {dim} are not those of the table",
+                )
+
+
+@BOOK.rule
+def simplex(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """Every row is a distribution over labels: floats, not negative, with sum 1."""
+    for table in world.each():
+        found = aggregator.aggregate(table, _KEYS)
+        demand(found.dtype in (np.float32, np.float64), f"the numbers are {found.dtype}")
+        values = _by_name(found, table)
+        demand(np.isfinite(values).all(), "a plausibility is no finite number")
+        demand(values.min() >= 0, f"a plausibility is {values.min():.3g}")
+        off = np.abs(values.sum(axis=-1, dtype=np.float64) - 1)
+        demand(off.max() <= _SUM, f"a row misses the sum 1 by {off.max():.3g}")
+
+
+@BOOK.rule
+def example_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """The order of the examples does not matter: they go by name."""
+    for table in world.each():
+        _alike(aggregator, table, worlds.permuted(table, names.EXAMPLE), "examples turned round,")
+
+
+@BOOK.rule
+def label_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """The order of the labels does not matter: they go by name."""
+    for table in world.each():
+        _alike(aggregator, table, worlds.permuted(table, names.LABEL), "labels turned round,")
+
+
+@BOOK.rule
+def annotator_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """The order of the annotators does not matter."""
+    for table in world.each():
+        other = worlds.permuted(table, names.ANNOTATOR)
+        _alike(aggregator, table, other, "annotators turned round,")
+
+
+@BOOK.rule
+def example_alone(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """An example gets the same plausibilities whatever other examples are in the table."""
+    for table in world.each():
+        every = name_texts(table.indexes[names.EXAMPLE])
+        for some in (every[:1], every[1::2]):
+            if some:
+                part = worlds.part_of(table, some)
+                _alike(aggregator, table, part, "with other examples,")
+
+
+@BOOK.rule
+def inputs_unchanged(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """The table is afterwards what it was before."""
+    for table in world.each():
+        before = table.copy(deep=True)
+        aggregator.aggregate(table, _KEYS)
+        changed = [str(n) for n in before.variables if not same(before[n], table.get(n))]
+        demand(not changed, f"it changes {', '.join(changed)} of the table")
+        demand(before.identical(table), "it changes the table")
+
+
+@BOOK.rule
+def read_only_inputs(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """A table that cannot be written to is enough."""
+    for table in world.each():
+        aggregator.aggregate(read_only_table(table), _KEYS)
+
+
+@BOOK.rule
+def declared_labels(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """A declared label that nobody names is there, with plausibilities like the others'."""
+    for table in world.each():
+        wider = worlds.widened(table, "nobody names this")
+        found = aggregator.aggregate(wider, _KEYS)
+        has = name_texts(found.indexes[names.LABEL]) if names.LABEL in found.indexes else []
+        absent = [name for name in name_texts(wider.indexes[names.LABEL]) if name not in has]
+        demand(not absent, f"declared labels are missing in the result: {', '.join(absent)}")
+        off = np.abs(_by_name(found, wider).sum(axis=-1) - 1)
+        demand(off.max() <= _SUM, f"with a label that nobody names, a sum misses 1 by {off.max()}")
+
+
+@BOOK.rule
+def missing_responses(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """An example without a response, or with skips only, is refused by name."""
+    for table in world.each():
+        example = name_texts(table.indexes[names.EXAMPLE])[0]
+        for skipped, how in ((False, "nobody was asked about"), (True, "everybody skipped")):
+            part = worlds.unanswered(table, example, skipped=skipped)
+            when = f"for {example}, which {how}"
+            refused(lambda part=part: aggregator.aggregate(part, _KEYS), when, naming=example)  # type: ignore[misc]  # bound now
+
+
+@BOOK.rule
+def zero_examples(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """A table without examples gives no rows, or an InputError."""
+    for table in world.each():
+        try:
+            found = aggregator.aggregate(worlds.part_of(table, []), _KEYS)
+        except InputError:
+            continue
+        demand(found.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
+        demand(found.sizes[names.LABEL] == table.sizes[names.LABEL], "it loses the labels")
+
+
+@BOOK.rule
+def one_label(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """Where there is one label, its plausibility is 1."""
+    tables = [worlds.table_of(kind, worlds.LABELS[:1]) for kind in world.tables]
+    made = [table for table in tables if table is not None]
+    if not made:
+        raise DoesNotApply("a table of one label cannot be made up for this kind")
+    for table in made:
+        values = _by_name(aggregator.aggregate(table, _KEYS), table)
+        demand(farthest(values, np.ones_like(values)) <= _SUM, f"it is {values.min():.3g}")
+
+
+@BOOK.rule
+def unknown_annotators(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
+    for table in world.each():
+        nobody = worlds.anonymous(table)
+        try:
+            found = aggregator.aggregate(nobody, _KEYS)
+        except InputError:
+            continue
+        off = np.abs(_by_name(found, nobody).sum(axis=-1) - 1)
+        demand(off.max() <= _SUM, "rows do not sum to 1")
+
+
+@BOOK.rule
+def counted_responses(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """A response that counts twice weighs as much as two."""
+    for table in world.each():
+        nobody = worlds.anonymous(table)
+        nobody = nobody.drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
+        times: Ints = 1 + np.arange(nobody.sizes[names.RESPONSE]) % 3
+        counts = worlds.weighted(nobody, times)
+        repeated = worlds.taken(nobody, np.repeat(np.arange(times.size), times))
+        try:
+            aggregator.aggregate(counts, _KEYS)
+        except InputError as error:
+            raise DoesNotApply(f"it refuses counted responses: {error.what}") from error
+        _alike(aggregator, counts, repeated, "with responses that count two or three times,")
+
+
+@BOOK.rule
+def denominator_true(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """Where the result has a denominator, its rows are whole multiples of 1 over it."""
+    for table in world.each():
+        found = aggregator.aggregate(table, _KEYS)
+        if names.DENOMINATOR not in found.coords:
+            continue
+        total = found[names.DENOMINATOR]
+        demand(
+            total.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and (total > 0).all(),
+            "denominator is no positive whole number an example",
+        )
+        units = (found * total).values
+        off = float(np.abs(units - np.rint(units)).max(initial=0))
+        demand(off <= _SUM, f"a plausibility is {off:.3g} off a whole number of units")
+
+
+@BOOK.rule
+def coordinates_kept(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """Coordinates of the examples, such as the patient, come along."""
+    for table in world.each():
+        patients = [f"patient of {name}" for name in name_texts(table.indexes[names.EXAMPLE])]
+        table = table.assign_coords({_PATIENT: (names.EXAMPLE, patients)})
+        found = aggregator.aggregate(table, _KEYS)
+        demand(_PATIENT in found.coords, "a coordinate of the examples is lost")
+        for name in name_texts(found.indexes[names.EXAMPLE]):
+            of = str(found[_PATIENT].sel({names.EXAMPLE: name}).values)
+            demand(of == f"patient of {name}", f"{name} has the {of}")
+
+
+@BOOK.rule
+def other_kinds_refused(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """A table of a kind that it does not accept is an InputError."""
+    for table in world.each():
+        other = worlds.of_nobodys_kind(table)
+        refused(lambda other=other: aggregator.aggregate(other, _KEYS), "for another kind")  # type: ignore[misc]  # bound now
+
+
+@BOOK.rule
+def detached_refused(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """A table whose names were cut behind its back is an InputError."""
+    for table in world.each():
+        cut = table.isel({names.EXAMPLE: slice(None, None, -1)})
+        refused(lambda cut=cut: aggregator.aggregate(cut, _KEYS), "for a detached table")  # type: ignore[misc]  # bound now

@@ -1,0 +1,288 @@
+"""Rules of annotation kinds, tried on example records of the kind."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import attrs
+import xarray as xr
+
+from plausibly.errors import InputError
+from plausibly.labelled import names
+from plausibly.labelled.frame import to_frame
+from plausibly.labelled.seal import check_table, is_intact
+from plausibly.labelled.text import name_text, name_texts
+from plausibly.labelled.verbs import concat, select
+from plausibly.protocols import ANNOTATION, Annotation, Record
+from plausibly.testing import worlds
+from plausibly.testing.common import enter_common
+from plausibly.testing.rules import NoData, RuleBook, demand, refused
+from plausibly.testing.same import same
+
+_EXTRA = "nobody names this"
+_Rows: TypeAlias = list[tuple[object, ...]]
+
+
+@attrs.frozen
+class AnnotationWorld:
+    """Records of a kind, and the labels that they declare.
+
+    Attributes
+    ----------
+    given : tuple of Record
+        Two examples and two annotators or more.
+    labels : tuple of str
+    """
+
+    given: tuple[Record, ...]
+    labels: tuple[str, ...]
+
+    def records(self) -> list[Record]:
+        """Return copies of the records."""
+        return copy.deepcopy(list(self.given))
+
+    @property
+    def examples(self) -> list[str]:
+        """Names of the examples, as they come."""
+        return list(dict.fromkeys(name_text(record[0]) for record in self.given))
+
+    def about(self, examples: Sequence[str]) -> list[Record]:
+        """Return copies of the records about some examples."""
+        return [record for record in self.records() if name_text(record[0]) in examples]
+
+    def known(self) -> Record:
+        """Return a record whose annotator is known."""
+        return next(record for record in self.records() if record[1] is not None)
+
+
+def world_for(
+    annotation: Annotation,
+    records: Iterable[Record] | None = None,
+    labels: Sequence[str] | None = None,
+) -> AnnotationWorld | NoData:
+    """Return the given records, else those that the kind offers in ``example()``."""
+    do = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
+    if records is None:
+        offered = worlds.example_of(annotation)
+        if offered is None:
+            return NoData("there are no records to try it on", do)
+        records, found = offered
+        labels = found if labels is None else labels
+    given = tuple((example, annotator, answer) for example, annotator, answer in records)
+    if len({name_text(record[0]) for record in given}) < 2 or all(r[1] is None for r in given):
+        return NoData("the records are not about two examples, with an annotator that is known", do)
+    if labels is None:
+        table = annotation.build(copy.deepcopy(list(given)), None)
+        labels = name_texts(table.indexes[names.LABEL])
+    return AnnotationWorld(given, tuple(labels))
+
+
+BOOK: RuleBook[Annotation, AnnotationWorld] = RuleBook(ANNOTATION)
+
+
+def _table(annotation: Annotation, world: AnnotationWorld) -> xr.Dataset:
+    return annotation.build(world.records(), world.labels)
+
+
+def _rows(table: xr.Dataset) -> _Rows:
+    """Return one row a mention, by name and in an order that no input has."""
+    frame = to_frame(table).reset_index(drop=True)
+    cells = frame.astype(object).where(frame.notna(), None)
+    return sorted((tuple(row) for row in cells.itertuples(index=False)), key=repr)
+
+
+def _behaves(annotation: Annotation, world: AnnotationWorld) -> object:
+    return [_table(annotation, world)]
+
+
+enter_common(BOOK, _behaves)
+
+
+@BOOK.rule
+def builds(annotation: Annotation, world: AnnotationWorld) -> None:
+    """It builds a sealed table of its own kind, with every name as text."""
+    table = _table(annotation, world)
+    check_table(table)
+    kind = table.attrs[names.KIND]
+    demand(
+        kind == annotation.name, f"the table says kind {kind}, and the name is {annotation.name}"
+    )
+    has = name_texts(table.indexes[names.EXAMPLE])
+    demand(sorted(has) == sorted(world.examples), "the examples of the table are others")
+    by = {name_text(record[1]) for record in world.given if record[1] is not None}
+    demand(set(name_texts(table.indexes[names.ANNOTATOR])) == by, "the annotators are others")
+    responses = table.sizes[names.RESPONSE]
+    demand(
+        responses == len(world.given), f"{len(world.given)} records become {responses} responses"
+    )
+
+
+@BOOK.rule
+def validates(annotation: Annotation, world: AnnotationWorld) -> None:
+    """It accepts its own tables, and refuses those of another kind and detached ones."""
+    table = _table(annotation, world)
+    annotation.validate(table)
+    other = worlds.of_nobodys_kind(table)
+    refused(lambda: annotation.validate(other), "for a table of another kind")
+    cut = table.isel({names.EXAMPLE: slice(None, None, -1)})
+    refused(lambda: annotation.validate(cut), "for a detached table")
+
+
+@BOOK.rule
+def declared_labels(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Declared labels are all there, in their order, also those that nobody names."""
+    declared = [_EXTRA, *reversed(world.labels)]
+    table = annotation.build(world.records(), declared)
+    demand(name_texts(table.indexes[names.LABEL]) == declared, "the labels are not as declared")
+    rows = _rows(table)
+    demand(rows == _rows(_table(annotation, world)), "labels declared otherwise change the answers")
+
+
+@BOOK.rule
+def undeclared_refused(annotation: Annotation, world: AnnotationWorld) -> None:
+    """A label that was not declared is an InputError that names it."""
+    table = _table(annotation, world)
+    used = table[names.MENTION_LABEL].values
+    label = name_texts(table.indexes[names.LABEL][used[:1]])[0]
+    others = [name for name in world.labels if name != label]
+    refused(
+        lambda: annotation.build(world.records(), others), "for an undeclared label", naming=label
+    )
+
+
+@BOOK.rule
+def labels_seen(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Without declared labels it takes those that it sees, and says that they were seen."""
+    table = annotation.build(world.records(), None)
+    demand(not table.attrs[names.LABELS_DECLARED], "it says that they were declared")
+    rows = _rows(table)
+    demand(rows == _rows(_table(annotation, world)), "with labels as seen the answers change")
+
+
+@BOOK.rule
+def record_order(annotation: Annotation, world: AnnotationWorld) -> None:
+    """The order of the records does not matter."""
+    turned = annotation.build(world.records()[::-1], world.labels)
+    demand(_rows(turned) == _rows(_table(annotation, world)), "records turned round change answers")
+
+
+@BOOK.rule
+def read_once(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Records that can be read only once are enough."""
+    table = annotation.build(iter(world.records()), world.labels)
+    demand(same(table, _table(annotation, world)), "from an iterator it builds another table")
+
+
+@BOOK.rule
+def inputs_unchanged(annotation: Annotation, world: AnnotationWorld) -> None:
+    """The records are afterwards what they were before."""
+    records, labels = world.records(), list(world.labels)
+    annotation.build(records, labels)
+    demand(records == list(world.given), "it changes the records")
+    demand(labels == list(world.labels), "it changes the list of labels")
+    table = _table(annotation, world)
+    annotation.validate(table)
+    demand(
+        is_intact(table) and same(table, _table(annotation, world)), "validate changes the table"
+    )
+
+
+@BOOK.rule
+def names_as_written(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Names stay as they were written: 007 is not 7."""
+    records = [(f"00{row % 2}", f"0{row}", r[2]) for row, r in enumerate(world.records())]
+    table = annotation.build(records, world.labels)
+    has = name_texts(table.indexes[names.EXAMPLE])
+    demand(set(has) == {"000", "001"}, f"000 and 001 become {', '.join(has)}")
+    by = set(name_texts(table.indexes[names.ANNOTATOR]))
+    demand(by == {record[1] for record in records}, "annotators such as 00 lose their zeros")
+
+
+@BOOK.rule
+def unknown_annotators(annotation: Annotation, world: AnnotationWorld) -> None:
+    """An annotator None is unknown, and may answer an example several times."""
+    records = [(r[0], None, r[2]) for r in world.records()]
+    table = annotation.build(records + copy.deepcopy(records), world.labels)
+    annotation.validate(table)
+    codes = table[names.RESPONSE_ANNOTATOR].values
+    demand((codes == names.UNKNOWN_ANNOTATOR).all(), "None becomes an annotator")
+    demand(codes.size == 2 * len(records), f"{2 * len(records)} records become {codes.size}")
+
+
+@BOOK.rule
+def answers_once(annotation: Annotation, world: AnnotationWorld) -> None:
+    """A second response of an annotator to an example is an InputError that names the annotator."""
+    twice = [*world.records(), world.known()]
+    by = name_text(world.known()[1])
+    refused(lambda: annotation.build(twice, world.labels), "for a second response", naming=by)
+
+
+@BOOK.rule
+def odd_answers_refused(annotation: Annotation, world: AnnotationWorld) -> None:
+    """An answer that is none is an InputError that names the example."""
+    example = world.examples[-1]
+    odd = [*world.records(), (example, "somebody else", object())]
+    refused(lambda: annotation.build(odd, world.labels), "for an odd answer", naming=example)
+
+
+@BOOK.rule
+def nothing_refused(annotation: Annotation, world: AnnotationWorld) -> None:
+    """No records are an InputError."""
+    refused(lambda: annotation.build([], world.labels), "for no records")
+
+
+@BOOK.rule
+def one_label(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Records of one label build a table, or are refused with an InputError."""
+    table = _table(annotation, world)
+    label = name_texts(table.indexes[names.LABEL][table[names.MENTION_LABEL].values[:1]])
+    try:
+        found = annotation.build(world.records(), label)
+    except InputError:
+        return
+    demand(name_texts(found.indexes[names.LABEL]) == label, "there are more labels than declared")
+
+
+@BOOK.rule
+def part_selected(annotation: Annotation, world: AnnotationWorld) -> None:
+    """A part of a table is the table of a part of the records."""
+    some = world.examples[::2]
+    part = select(_table(annotation, world), example=some)
+    annotation.validate(part)
+    built = annotation.build(world.about(some), world.labels)
+    demand(_rows(part) == _rows(built), "select gives other answers than a build of that part")
+
+
+@BOOK.rule
+def parts_joined(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Tables of parts, joined, are the table of the whole."""
+    some, others = world.examples[::2], world.examples[1::2]
+    parts = [annotation.build(world.about(names_), world.labels) for names_ in (some, others)]
+    whole = concat(parts)
+    annotation.validate(whole)
+    demand(_rows(whole) == _rows(_table(annotation, world)), "concat gives other answers")
+
+
+@BOOK.rule
+def shown_as_frame(annotation: Annotation, world: AnnotationWorld) -> None:
+    """As a table of pandas it has every response, by name."""
+    table = _table(annotation, world)
+    frame = to_frame(table)
+    cells = frame[[names.EXAMPLE, names.ANNOTATOR]].astype(object)
+    shown = set(cells.where(cells.notna(), None).itertuples(index=False, name=None))
+    wanted = {(name_text(e), None if a is None else name_text(a)) for e, a, _ in world.given}
+    demand(shown == wanted, "to_frame shows other responses than the records hold")
+
+
+@BOOK.rule
+def netcdf_round_trip(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Written to netCDF and read again it is the same table, with its seal."""
+    table = _table(annotation, world)
+    data = table.to_netcdf(engine="scipy")
+    again = xr.load_dataset(io.BytesIO(bytes(data)), engine="scipy", decode_times=False)
+    demand(is_intact(again), "the seal does not fit what comes out of the file")
+    annotation.validate(again)
+    demand(_rows(again) == _rows(table), "the answers that come out of the file are others")

@@ -1,0 +1,328 @@
+"""Rules of combiners, tried on made-up p-values and on simulated nulls."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import attrs
+import numpy as np
+
+from plausibly.arrays import Floats
+from plausibly.conformal.evidence import EXCHANGEABLE, Evidence, Replicates
+from plausibly.conformal.pools import Pools
+from plausibly.conformal.pvalues import PValues
+from plausibly.errors import IncompatibleComponents
+from plausibly.guarantee import Guarantee
+from plausibly.keys import Keys
+from plausibly.protocols import COMBINER, PValueCombiner
+from plausibly.testing import worlds
+from plausibly.testing.common import enter_common
+from plausibly.testing.rules import Broken, RuleBook, demand, refused
+from plausibly.testing.same import farthest, read_only, same
+from plausibly.testing.simulation import ALPHAS, blocks, demand_coverage, population
+
+_N, _M, _H = 11, 4, 40
+_QUERIES = 25
+_TINY, _TRIALS = 9, 600
+_CLOSE = 1e-12
+_ASSUMPTION = "an assumption that the calibrator states"
+_LABEL = "a label that the calibrator drew"
+
+
+@attrs.frozen
+class Case:
+    """What a combiner is asked: p-values of queries, and of held-out examples.
+
+    Attributes
+    ----------
+    p : PValues
+    held_out : PValues or None
+        None where the combiner wants none.
+    evidence : Evidence
+    """
+
+    p: PValues
+    held_out: PValues | None
+    evidence: Evidence
+
+
+@attrs.frozen
+class CombinerWorld:
+    """Made-up calibrations.
+
+    Attributes
+    ----------
+    share : float
+        What the combiner wants to be held out.
+    """
+
+    share: float
+
+    def evidence(self, n: int = _N, m: int = _M, h: int = _H, *, separate: bool = True) -> Evidence:
+        """Return the facts about a calibration with drawn labels."""
+        return Evidence(
+            n=n,
+            m=m,
+            n_held_out=h if self.share > 0 else 0,
+            of_what=_LABEL,
+            target="aggregated",
+            assumptions=(EXCHANGEABLE, _ASSUMPTION),
+            separate=separate,
+            calibrator="monte-carlo",
+            combiner="in the kit",
+        )
+
+    def atoms(self, n: int = _N, m: int = _M) -> Floats:
+        """Return scores (replicate, atom)."""
+        return worlds.uniforms("combiner/atoms", m, n)
+
+    def case(
+        self,
+        atoms: Floats | None = None,
+        queries: Floats | None = None,
+        held_out: Floats | None = None,
+    ) -> Case:
+        """Return p-values of these scores, by default of made-up ones."""
+        atoms = self.atoms() if atoms is None else atoms
+        pools = Pools(Replicates(scores=atoms))
+        if queries is None:
+            queries = worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
+        if held_out is None:
+            held_out = worlds.uniforms("combiner/held-out", _H, 1)[:, 0]
+        m, n = atoms.shape
+        aside = PValues.of(pools, held_out.astype(atoms.dtype)) if self.share > 0 else None
+        evidence = self.evidence(n, m, held_out.size)
+        return Case(PValues.of(pools, queries.astype(atoms.dtype)), aside, evidence)
+
+
+def world_for(combiner: PValueCombiner) -> CombinerWorld:
+    """Return calibrations with held-out examples, where the combiner wants them."""
+    return CombinerWorld(float(getattr(combiner, "held_out", 0.0)))
+
+
+BOOK: RuleBook[PValueCombiner, CombinerWorld] = RuleBook(COMBINER)
+
+
+def _combined(combiner: PValueCombiner, case: Case) -> Floats:
+    return np.asarray(combiner.combine(case.p, case.held_out))
+
+
+def _behaves(combiner: PValueCombiner, world: CombinerWorld) -> object:
+    case = world.case()
+    promises = [str(combiner.guarantee(case.evidence, alpha)) for alpha in ALPHAS]
+    return [_combined(combiner, case), promises]
+
+
+enter_common(BOOK, _behaves)
+
+
+@BOOK.rule_alone
+def held_out_share(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """What it wants to be held out is a share of the examples, less than all of them."""
+    demand(0 <= combiner.held_out < 1, f"held_out is {combiner.held_out}")
+
+
+@BOOK.rule
+def shape(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """It gives one p-value a query, in the shape of the queries."""
+    flat = worlds.uniforms("combiner/queries", 12, 1)[:, 0]
+    for queries in (flat, flat.reshape(4, 3), flat[:1]):
+        found = _combined(combiner, world.case(queries=queries))
+        demand(found.shape == queries.shape, f"for {queries.shape} it gives {found.shape}")
+        demand(found.dtype == np.float64, f"it gives {found.dtype}")
+
+
+@BOOK.rule
+def zero_queries(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """No queries give no p-values."""
+    found = _combined(combiner, world.case(queries=np.zeros((0, 3))))
+    demand(found.shape == (0, 3), f"for (0, 3) it gives {found.shape}")
+
+
+@BOOK.rule
+def unit_interval(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """p-values are numbers from 0 to 1, also for scores that are beyond all others."""
+    for n, m in ((_N, _M), (1, 1), (_N, 1)):
+        queries = np.array([-np.inf, -1.0, 0.3, 0.5, 2.0, np.inf])
+        found = _combined(combiner, world.case(world.atoms(n, m), queries))
+        demand(
+            np.isfinite(found).all() and found.min() >= 0 and found.max() <= 1,
+            f"with n = {n} and m = {m} a p-value is {found[np.argmax(np.abs(found - 0.5))]:.4g}",
+        )
+
+
+@BOOK.rule
+def query_alone(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """A query gets the same p-value alone as in a batch."""
+    case = world.case()
+    every = _combined(combiner, case)
+    queries = worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
+    for place in range(_QUERIES):
+        alone = _combined(combiner, world.case(queries=queries[place : place + 1]))
+        off = farthest(every[place : place + 1], alone)
+        demand(off <= _CLOSE, f"alone, the p-value of a query changes by {off:.3g}")
+
+
+@BOOK.rule
+def monotone(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """Where a p-value that it is given rises, the result does not fall."""
+    grid = np.linspace(-0.1, 1.1, 121)
+    rising = np.diff(_combined(combiner, world.case(queries=grid)))
+    demand(rising.min() >= 0, f"a larger score lowers the p-value by {-rising.min():.3g}")
+    before = world.case(queries=grid)
+    first = _combined(combiner, before)
+    for replicate in range(_M):
+        atoms = world.atoms()
+        # Half the atoms of one replicate fall below all queries: its p-values rise, others stay.
+        atoms[replicate, : _N // 2] = -1.0
+        after = _combined(
+            combiner, Case(world.case(atoms, grid).p, before.held_out, before.evidence)
+        )
+        fall = float((first - after).max())
+        demand(fall <= 0, f"one replicate's p-value rises, and the result falls by {fall:.3g}")
+
+
+@BOOK.rule
+def float32(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """Scores of float32 give the p-values of the same scores in float64."""
+    atoms = world.atoms().astype(np.float32)
+    narrow = world.case(atoms)
+    queries = worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0].astype(np.float32)
+    held_out = worlds.uniforms("combiner/held-out", _H, 1)[:, 0].astype(np.float32)
+    wide = [values.astype(np.float64) for values in (atoms, queries, held_out)]
+    off = farthest(_combined(combiner, narrow), _combined(combiner, world.case(*wide)))
+    demand(off <= _CLOSE, f"in float32 the p-values change by {off:.3g}")
+
+
+@BOOK.rule
+def inputs_unchanged(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """The p-values that it is given are afterwards what they were before."""
+    case, fresh = world.case(), world.case()
+    _ = case.p.mean(), case.p.each()
+    _combined(combiner, case)
+    for after, before in ((case.p, fresh.p), (case.held_out, fresh.held_out)):
+        if after is not None and before is not None:
+            demand(same(after.scores, before.scores), "it changes the scores of the queries")
+            demand(same(after.numerators, before.numerators), "it changes the p-values")
+            pooled, kept = after.pools.pooled, before.pools.pooled
+            demand(same(pooled.cumulative, kept.cumulative), "it changes the calibration")
+            demand(same(pooled.ordered, kept.ordered), "it changes the calibration")
+
+
+@BOOK.rule
+def read_only_inputs(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """Arrays that cannot be written to are enough."""
+    case = world.case(read_only(world.atoms()))
+    scores = case.p.scores
+    p = PValues(
+        case.p.pools,
+        read_only(case.p.numerators),
+        None if scores is None else read_only(scores),
+    )
+    _combined(combiner, Case(p, case.held_out, case.evidence))
+
+
+@BOOK.rule
+def held_out_needed(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """A combiner that ranks among held-out examples says so where there are none."""
+    case = world.case()
+    if combiner.held_out > 0:
+        refused(lambda: combiner.combine(case.p, None), "without held-out examples")
+    else:
+        combiner.combine(case.p, None)
+
+
+@BOOK.rule
+def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """Where only the mean of the p-values exists, it uses that or says IncompatibleComponents."""
+    atoms = world.atoms(m=1)
+    units = np.ones(_N, np.int64)
+    one = Replicates(
+        scores=atoms, units=units, row=np.arange(_N), denominator=units, separate=False
+    )
+    pools = Pools(one)
+    plain = world.case(atoms)
+    aside = None
+    if plain.held_out is not None and plain.held_out.scores is not None:
+        aside = PValues.of(pools, plain.held_out.scores)
+    p = PValues.of(pools, worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0])
+    try:
+        combiner.guarantee(world.evidence(m=1, separate=False), ALPHAS[1])
+        found = np.asarray(combiner.combine(PValues(pools, p.numerators), aside))
+    except IncompatibleComponents:
+        return
+    off = farthest(found, _combined(combiner, plain))
+    demand(off <= _CLOSE, f"from the mean alone the p-values are {off:.3g} off")
+
+
+@BOOK.rule
+def guarantee_stated(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """The guarantee says at which level, of what, if what, and why."""
+    for alpha in ALPHAS:
+        found: object = combiner.guarantee(world.evidence(), alpha)
+        if not isinstance(found, Guarantee):
+            raise Broken(f"it gives a {type(found).__name__}, no Guarantee")
+        demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
+        demand(found.why.strip(), "it does not say why")
+        demand(found.of_what == _LABEL, "it does not pass on what the calibrator says is covered")
+        kept = {EXCHANGEABLE, _ASSUMPTION} <= set(found.assumptions)
+        demand(kept, "it drops an assumption of the calibrator")
+        for share in (found.level, found.confidence):
+            exact = share is None or isinstance(share, Fraction)
+            demand(exact and (share is None or 0 <= share <= 1), f"it promises {share!r}")
+        demand(Guarantee.from_json(found.to_json()) == found, "it does not survive a file")
+
+
+@BOOK.rule
+def guarantee_falls(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """A larger alpha never promises more."""
+    levels = [combiner.guarantee(world.evidence(), alpha).level for alpha in ALPHAS]
+    for (low, less), (high, more) in pairwise(zip(ALPHAS, levels, strict=True)):
+        rises = more is not None and (less is None or more > less)
+        demand(not rises, f"at alpha {high} it promises {more}, at {low} only {less}")
+
+
+@BOOK.rule
+def vacuity_told(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """Where every set is every label, the guarantee says that it is vacuous; else it does not."""
+    worst = np.array([-np.inf])
+    for n, h in ((2, 3), (_TINY, 12), (30, 40), (200, 200)):
+        # Held-out scores above all others: the worst query stands alone at the bottom.
+        case = world.case(world.atoms(n), worst, np.full(h, 2.0))
+        least = float(_combined(combiner, case)[0])
+        for alpha in ALPHAS:
+            said = combiner.guarantee(case.evidence, alpha)
+            every = least > float(alpha)
+            if said.level is not None and said.vacuous != every:
+                held = f" and {h} held out" if world.share > 0 else ""
+                raise Broken(
+                    f"with {n} examples{held}, the least p-value is {least:.4g}, and at alpha "
+                    f"{alpha} it says {'' if said.vacuous else 'not '}vacuous"
+                )
+
+
+@BOOK.rule
+def super_uniform(combiner: PValueCombiner, world: CombinerWorld) -> None:
+    """In simulated calibrations, the p-value of a new label exceeds alpha as often as it claims."""
+    aside = _H if world.share > 0 else 0
+    size = _TINY + aside + 1
+    people = population("combiner/nulls", size * _TRIALS)
+    p_values = np.zeros(_TRIALS)
+    for trial, rows in enumerate(blocks(size, _TRIALS)):
+        kept = slice(rows.start, rows.start + _TINY)
+        data = people.data(kept)
+        pools = Pools(Replicates(scores=data.scores_at(data.draw(3, Keys(7, "kit")))))
+        held_out = PValues.of(pools, people.own(slice(kept.stop, rows.stop - 1))) if aside else None
+        new = PValues.of(pools, people.own(slice(rows.stop - 1, rows.stop)))
+        p_values[trial] = np.asarray(combiner.combine(new, held_out))[0]
+    evidence = world.evidence(_TINY, 3, aside)
+
+    def level(alpha: Fraction) -> Fraction | None:
+        promised = combiner.guarantee(evidence, alpha)
+        if promised.level is None:
+            return None
+        # A promise for single calibrations holds for all but a share of them.
+        return promised.level * (promised.confidence or 1)
+
+    demand_coverage(p_values, level, _LABEL)

@@ -1,0 +1,153 @@
+"""The author's kit for pytest, one test a rule; nothing of it is there unless it is asked for.
+
+For one test a rule, in a test module::
+
+    import pytest
+    from plausibly.plugin import AGGREGATOR
+    from plausibly.testing.pytest import RuleTest, rules
+
+    @pytest.mark.parametrize("rule", rules(AGGREGATOR))
+    def test_rule(rule: RuleTest) -> None:
+        rule(PlackettLuce(rounds=5))
+
+For small made-up data as fixtures, in ``conftest.py``::
+
+    pytest_plugins = ["plausibly.testing.pytest"]
+
+It registers no entry point of pytest: where nobody asks, no test run gets slower by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+import pytest
+import xarray as xr
+
+from plausibly.errors import InputError
+from plausibly.protocols import Kind
+from plausibly.testing import checks, worlds
+from plausibly.testing.report import Report
+from plausibly.testing.rules import Rule, found
+from plausibly.testing.simulation import population
+
+MakeTable: TypeAlias = Callable[[str], xr.Dataset]
+"""From the name of an annotation kind to a small table of it."""
+
+
+@attrs.frozen
+class RuleTest:
+    """One rule as a test: called with a component, it passes, fails or skips.
+
+    Attributes
+    ----------
+    kind : str
+        What the component is.
+    rule : Rule
+        The rule.
+    """
+
+    kind: str
+    rule: Rule
+
+    def __call__(self, component: object, **data: object) -> None:
+        """Try a component.
+
+        Parameters
+        ----------
+        component : object
+            Of this kind.
+        **data
+            What the check of the kind takes, such as ``records=`` or ``path=``.
+
+        Raises
+        ------
+        AssertionError
+            Where it breaks the rule. Where the rule cannot be run, the test is skipped.
+        """
+        result = found(self.rule, component, checks.world_of(self.kind, component, data))
+        if result.state == "not run":
+            pytest.skip(result.detail)
+        if result.state == "fails":
+            report = Report(kind=self.kind, component=repr(component), rules=(result,))
+            raise AssertionError(report.table())
+
+
+def rules(
+    kind: Kind[Any] | str, *, expected_failures: Mapping[str, str] | None = None
+) -> list[Any]:
+    """Return the rules of a kind as parameters of a test, each under its name.
+
+    Parameters
+    ----------
+    kind : Kind or str
+        Such as ``AGGREGATOR`` or ``"aggregator"``.
+    expected_failures : mapping of str to str, optional
+        Rules that the component breaks on purpose, each with the reason: strict xfails, so that one
+        that passes fails.
+
+    Returns
+    -------
+    list of pytest.param
+        Each holds a `RuleTest`.
+
+    Raises
+    ------
+    InputError
+        ``rule-unknown`` where `expected_failures` names no rule of the kind.
+    """
+    every = checks.rules(kind)
+    name = kind if isinstance(kind, str) else kind.name
+    expected = dict(expected_failures or {})
+    lost = sorted(expected.keys() - {rule.name for rule in every})
+    if lost:
+        raise InputError(
+            "rule-unknown",
+            checks.unknown(kind, lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
+            expected="names of rules, as reports show them",
+            do="mend or drop it in expected_failures",
+            whose="expected_failures",
+        )
+    return [
+        pytest.param(RuleTest(name, rule), id=rule.name, marks=_marks(expected.get(rule.name)))
+        for rule in every
+    ]
+
+
+def _marks(reason: str | None) -> list[pytest.MarkDecorator]:
+    if reason is None:
+        return []
+    return [pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)]
+
+
+@pytest.fixture
+def kit_annotations() -> MakeTable:
+    """Small annotation tables: a function from the name of a kind to a table of it."""
+
+    def make(kind: str) -> xr.Dataset:
+        table = worlds.table_of(kind)
+        if table is None:
+            raise InputError(
+                "kit-data-missing",
+                f"there are no made-up annotations of kind {kind}",
+                expected=" | ".join(worlds.ANSWERS),
+                do="register the kind, with a method example() that gives records and labels",
+                whose="kit_annotations",
+            )
+        return table
+
+    return make
+
+
+@pytest.fixture
+def kit_predictions() -> xr.DataArray:
+    """Predictions (example, label) of twelve examples: probabilities without ties."""
+    return worlds.labelled(population("fixtures", 12).scores.copy(), scale="probability")
+
+
+@pytest.fixture
+def kit_plausibilities() -> xr.DataArray:
+    """Plausibilities (example, label) of the examples of `kit_predictions`: shares of 3 votes."""
+    return worlds.labelled(population("fixtures", 12).plausibilities.copy())

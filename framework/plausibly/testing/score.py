@@ -1,0 +1,184 @@
+"""Rules of score functions, tried on made-up probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from plausibly.arrays import Floats
+from plausibly.protocols import SCORE, ScoreFunction
+from plausibly.testing import worlds
+from plausibly.testing.common import enter_common
+from plausibly.testing.rules import RuleBook, demand
+from plausibly.testing.same import farthest, read_only, same
+
+_ROWS, _LABELS = 12, 5
+_CLOSE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
+
+
+@attrs.frozen
+class ScoreWorld:
+    """Probabilities, and a uniform a row where the score function is randomised.
+
+    Attributes
+    ----------
+    logarithms : bool
+        Whether the score function reads log-probabilities.
+    randomised : bool
+        Whether it takes uniforms.
+    """
+
+    logarithms: bool
+    randomised: bool
+
+    def reads(self, rows: Floats) -> Floats:
+        """Return probabilities as the score function reads them."""
+        with np.errstate(divide="ignore"):
+            given: Floats = np.log(rows) if self.logarithms else np.array(rows, copy=True)
+        return given
+
+    def rows(self, stream: str = "rows", labels: int = _LABELS, dtype: Any = np.float64) -> Floats:
+        """Return probabilities (example, label) without ties, as they are read."""
+        return self.reads(worlds.probabilities(f"score/{stream}", _ROWS, labels).astype(dtype))
+
+    def uniform(self, given: Floats) -> Floats | None:
+        """Return a uniform (..., 1) for these probabilities, None where none is wanted."""
+        if not self.randomised:
+            return None
+        shape = (*given.shape[:-1], 1)
+        flat = worlds.uniforms("score/uniform", int(np.prod(shape)), 1)
+        return flat.reshape(shape).astype(given.dtype)
+
+    def score(self, score: ScoreFunction, given: Floats, uniform: Floats | None = None) -> Floats:
+        """Return scores as an array, with the world's own uniforms unless some are given."""
+        found = score.score(given, self.uniform(given) if uniform is None else uniform)
+        return np.asarray(found)
+
+
+def world_for(score: ScoreFunction) -> ScoreWorld:
+    """Return probabilities in the form that the score function reads."""
+    logarithms = getattr(score, "reads", "probability") == "log-probability"
+    return ScoreWorld(logarithms, bool(getattr(score, "randomised", False)))
+
+
+BOOK: RuleBook[ScoreFunction, ScoreWorld] = RuleBook(SCORE)
+
+
+def _behaves(score: ScoreFunction, world: ScoreWorld) -> object:
+    return [
+        world.score(score, world.rows()),
+        world.score(score, world.rows("more", labels=3, dtype=np.float32)),
+    ]
+
+
+enter_common(BOOK, _behaves)
+
+
+@BOOK.rule
+def shape(score: ScoreFunction, world: ScoreWorld) -> None:
+    """It gives one number a label, for one example, for many, and for stacks of many."""
+    rows = world.rows()
+    for given in (rows, rows[0], rows.reshape(3, 4, _LABELS)):
+        found = world.score(score, given)
+        demand(found.shape == given.shape, f"from {given.shape} it gives {found.shape}")
+        demand(found.dtype.kind == "f", f"it gives {found.dtype}")
+        demand(not np.isnan(found).any(), "it gives NaN")
+
+
+@BOOK.rule
+def float32_kept(score: ScoreFunction, world: ScoreWorld) -> None:
+    """From float32 it gives float32, and from float64 float64."""
+    for dtype in (np.float32, np.float64):
+        found = world.score(score, world.rows(dtype=dtype))
+        demand(found.dtype == dtype, f"from {np.dtype(dtype)} it gives {found.dtype}")
+
+
+@BOOK.rule
+def label_order(score: ScoreFunction, world: ScoreWorld) -> None:
+    """The order of the labels does not matter: scores move with their labels."""
+    rows = world.rows()
+    for order in ([4, 2, 0, 1, 3], [1, 0, 2, 3, 4]):
+        found = world.score(score, np.ascontiguousarray(rows[:, order]))
+        off = farthest(world.score(score, rows)[:, order], found)
+        demand(off <= _CLOSE[found.dtype], f"labels in another order, scores change by {off:.3g}")
+
+
+@BOOK.rule
+def rows_alone(score: ScoreFunction, world: ScoreWorld) -> None:
+    """An example gets the same scores alone as in a batch."""
+    rows = world.rows()
+    uniform = world.uniform(rows)
+    every = world.score(score, rows)
+    for place in range(len(rows)):
+        own = None if uniform is None else uniform[place : place + 1]
+        alone = world.score(score, rows[place : place + 1], own)
+        off = farthest(every[place : place + 1], alone)
+        demand(off <= _CLOSE[every.dtype], f"alone, the scores of an example change by {off:.3g}")
+
+
+@BOOK.rule
+def inputs_unchanged(score: ScoreFunction, world: ScoreWorld) -> None:
+    """The probabilities are afterwards what they were before."""
+    rows = world.rows()
+    uniform = world.uniform(rows)
+    score.score(rows, uniform)
+    demand(same(rows, world.rows()), "it changes the probabilities")
+    demand(uniform is None or same(uniform, world.uniform(rows)), "it changes the uniforms")
+
+
+@BOOK.rule
+def read_only_inputs(score: ScoreFunction, world: ScoreWorld) -> None:
+    """Arrays that cannot be written to are enough."""
+    rows = read_only(world.rows())
+    uniform = world.uniform(rows)
+    score.score(rows, None if uniform is None else read_only(uniform))
+
+
+@BOOK.rule
+def larger_fits_better(score: ScoreFunction, world: ScoreWorld) -> None:
+    """On average the likeliest label scores no less than the least likely: larger = fits better."""
+    rows = world.rows()
+    found = world.score(score, rows)
+    places = np.arange(len(rows))
+    best = found[places, rows.argmax(axis=1)].mean()
+    worst = found[places, rows.argmin(axis=1)].mean()
+    demand(
+        best >= worst,
+        f"the likeliest label scores {best:.3g}, the least likely {worst:.3g}: turn the sign",
+    )
+
+
+@BOOK.rule
+def zero_probability(score: ScoreFunction, world: ScoreWorld) -> None:
+    """Probabilities of 0 and 1 give scores that can be compared."""
+    rows = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]])
+    with np.errstate(all="ignore"):
+        found = world.score(score, world.reads(rows))
+    demand(not np.isnan(found).any(), "it gives NaN")
+
+
+@BOOK.rule
+def ties(score: ScoreFunction, world: ScoreWorld) -> None:
+    """Labels of equal probability give scores that can be compared."""
+    for row in ([0.25] * 4, [0.4, 0.4, 0.1, 0.1]):
+        found = world.score(score, world.reads(np.array([row])))
+        demand(not np.isnan(found).any(), "it gives NaN")
+
+
+@BOOK.rule
+def one_label(score: ScoreFunction, world: ScoreWorld) -> None:
+    """One label is enough."""
+    given = world.reads(np.ones((3, 1)))
+    found = world.score(score, given)
+    demand(found.shape == given.shape, f"from {given.shape} it gives {found.shape}")
+    demand(not np.isnan(found).any(), "it gives NaN")
+
+
+@BOOK.rule
+def zero_examples(score: ScoreFunction, world: ScoreWorld) -> None:
+    """No examples give no scores."""
+    given = world.rows()[:0]
+    found = world.score(score, given)
+    demand(found.shape == given.shape, f"from {given.shape} it gives {found.shape}")

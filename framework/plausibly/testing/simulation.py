@@ -1,0 +1,119 @@
+"""Simulated calibrations, in which what is promised must hold, but for chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats, Hashes
+from plausibly.conformal.data import CalibrationData
+from plausibly.guarantee import rounded
+from plausibly.kernels.draws import draw_labels
+from plausibly.keys import hash_names
+from plausibly.testing import worlds
+from plausibly.testing.rules import demand
+
+ALPHAS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
+
+# A component that keeps its promise fails by chance once in a million times, over all alphas.
+_CHANCE = 1e-6 / len(ALPHAS)
+_VOTES = 3
+_LABELS = 3
+
+
+@attrs.frozen(eq=False)
+class Population:
+    """Examples of which a model says something and annotators say something else.
+
+    Attributes
+    ----------
+    scores, plausibilities : ndarray, (example, label)
+        The plausibilities are shares of three votes.
+    hashes : ndarray of uint64, (example,)
+    label : ndarray of int, (example,)
+        One label of each, drawn from its plausibilities.
+    """
+
+    scores: Floats
+    plausibilities: Floats
+    hashes: Hashes
+    label: NDArray[np.int32]
+
+    def data(self, rows: slice | NDArray[np.intp]) -> CalibrationData:
+        """Return some examples as a calibrator sees them, in arrays of their own."""
+        plausibilities = self.plausibilities[rows].copy()
+        return CalibrationData(
+            scores=self.scores[rows].copy(),
+            plausibilities=plausibilities,
+            denominator=np.full(len(plausibilities), _VOTES, np.int64),
+            hashes=self.hashes[rows].copy(),
+            labels=worlds.LABELS[: plausibilities.shape[1]],
+        )
+
+    def own(self, rows: slice) -> Floats:
+        """Return the scores of the drawn labels of some examples."""
+        places = np.arange(len(self.label))[rows]
+        scores: Floats = self.scores[places, self.label[rows]]
+        return scores
+
+
+@cache
+def population(stream: str, size: int, labels: int = _LABELS) -> Population:
+    """Return independent examples, always the same ones of a stream.
+
+    The scores are all different, so that nothing is lost to ties. Votes follow the scores loosely:
+    the voted label often differs from what single annotators say.
+    """
+    scores = worlds.probabilities(f"{stream}/scores", size, labels)
+    chances = 0.5 * scores + 0.5 * worlds.probabilities(f"{stream}/chances", size, labels)
+    counts = worlds.votes(f"{stream}/votes", chances, _VOTES)
+    plausibilities = counts / _VOTES
+    label = draw_labels(plausibilities, worlds.uniforms(f"{stream}/label", size, 1))[0]
+    hashes = hash_names(f"{stream} {row}" for row in range(size))
+    return Population(scores, plausibilities, hashes, label)
+
+
+def blocks(size: int, count: int) -> Iterator[slice]:
+    """Yield `count` slices of `size` examples each."""
+    return (slice(start, start + size) for start in range(0, size * count, size))
+
+
+def demand_coverage(
+    p_values: Floats, level: Callable[[Fraction], Fraction | None], of_what: str
+) -> None:
+    """Demand that sets made from p-values of true labels cover as often as is promised.
+
+    Parameters
+    ----------
+    p_values : ndarray of float, (calibration,)
+        The p-value of the label that is to be covered, of independent calibrations.
+    level : callable
+        What is promised at an alpha; None = nothing.
+    of_what : str
+        The label, in words.
+
+    Raises
+    ------
+    Broken
+        Where at most so many would be covered once in a million times if the promise held: the
+        lower tail of the binomial distribution.
+    """
+    from scipy.special import bdtr
+
+    trials = len(p_values)
+    for alpha in ALPHAS:
+        promised = level(alpha)
+        if promised is None:
+            continue
+        hits = int(np.count_nonzero(p_values > float(alpha)))
+        tail = float(bdtr(hits, trials, float(promised))) if promised < 1 else float(hits == trials)
+        demand(
+            tail > _CHANCE,
+            f"at alpha {rounded(alpha)} it promises {rounded(promised)} of {of_what}; "
+            f"{hits} of {trials} simulated ones were covered, {rounded(hits / trials)}",
+        )

@@ -1,0 +1,216 @@
+"""Hypothesis strategies: annotation tables, predictions and plausibilities.
+
+They need the extra ``testing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from plausibly import registry
+from plausibly.arrays import Floats
+from plausibly.errors import InputError
+from plausibly.extras import require
+from plausibly.labelled import names
+from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record
+from plausibly.testing import worlds
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+Answers = Callable[[Sequence[str]], "SearchStrategy[object]"]
+"""From the declared labels to a strategy of answers."""
+
+_MOST_VOTES = 7
+
+
+def _st() -> Any:  # Any: the module hypothesis.strategies, which may not be installed
+    return require("hypothesis.strategies", extra="testing", whose="plausibly.testing.strategies")
+
+
+def _names(prefix: str, count: int) -> list[str]:
+    """Return names whose order as text is not their order."""
+    return [f"{prefix} {number}" for number in range(count, 0, -1)]
+
+
+def _labels(count: int) -> list[str]:
+    return [*worlds.LABELS, *_names("label", count)][:count]
+
+
+def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
+    """Return a strategy of answers of a kind that comes with plausibly.
+
+    Parameters
+    ----------
+    kind : str
+        ``"single-label"``, ``"partial-ranking"``, ``"label-set"`` or ``"soft-label"``.
+    labels : sequence of str
+        The labels that answers may name.
+
+    Raises
+    ------
+    InputError
+        ``kit-data-missing`` for another kind.
+    """
+    st = _st()
+    if kind not in worlds.ANSWERS:
+        raise InputError(
+            "kit-data-missing",
+            f"there is no strategy of answers of kind {kind}",
+            expected=" | ".join(worlds.ANSWERS),
+            do="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
+            whose="plausibly.testing.strategies",
+        )
+    some: SearchStrategy[list[str]] = st.lists(
+        st.sampled_from(list(labels)), min_size=1, max_size=min(4, len(labels)), unique=True
+    )
+    if kind == "single-label":
+        found: SearchStrategy[object] = st.sampled_from(list(labels))
+    elif kind == "label-set":
+        found = some
+    elif kind == "soft-label":
+        found = st.dictionaries(
+            st.sampled_from(list(labels)), st.floats(1e-3, 1e3), min_size=1, max_size=4
+        )
+    else:
+        found = st.builds(_ranking, some, st.lists(st.booleans(), min_size=4, max_size=4))
+    return found
+
+
+def _ranking(labels: list[str], joins: list[bool]) -> list[list[str]]:
+    """Return the labels in blocks: each joins the block before it, or starts one."""
+    blocks: list[list[str]] = []
+    for label, join in zip(labels, joins, strict=False):
+        if blocks and join:
+            blocks[-1].append(label)
+        else:
+            blocks.append([label])
+    return blocks
+
+
+def annotation_tables(
+    kind: ComponentLike[Annotation] = "single-label",
+    *,
+    answers: Answers | None = None,
+    max_examples: int = 5,
+    max_annotators: int = 4,
+    max_labels: int = 4,
+    unknown: bool = True,
+) -> SearchStrategy[xr.Dataset]:
+    """Return a strategy of annotation tables in which every example is answered.
+
+    Parameters
+    ----------
+    kind : str, mapping or Annotation
+        The kind of annotation.
+    answers : callable, optional
+        From the labels to a strategy of answers; needed for kinds that do not come with plausibly.
+    max_examples, max_annotators, max_labels : int
+        The most of each; there is at least one.
+    unknown : bool
+        Whether responses of unknown annotators are among them.
+    """
+    st = _st()
+    annotation = registry.resolve(ANNOTATION, kind)
+    make = answers if answers is not None else _answers_of(annotation.name)
+
+    def table(draw: DrawFn) -> xr.Dataset:
+        labels = _labels(draw(st.integers(1, max_labels)))
+        examples = _names("case", draw(st.integers(1, max_examples)))
+        annotators = _names("r", draw(st.integers(1, max_annotators)))
+        one = make(labels)
+        records: list[Record] = []
+        for example in examples:
+            by = draw(st.lists(st.sampled_from(annotators), min_size=1, unique=True))
+            records += [(example, annotator, draw(one)) for annotator in by]
+            if unknown:
+                more = draw(st.lists(one, max_size=2))
+                records += [(example, None, answer) for answer in more]
+        return annotation.build(draw(st.permutations(records)), labels)
+
+    found: SearchStrategy[xr.Dataset] = st.composite(table)()
+    return found
+
+
+def _answers_of(kind: str) -> Answers:
+    return lambda labels: answers(kind, labels)
+
+
+def predictions(
+    *,
+    max_examples: int = 6,
+    max_labels: int = 5,
+    scale: Literal["probability", "logit"] = "probability",
+    dtype: Literal["float32", "float64"] | None = None,
+) -> SearchStrategy[xr.DataArray]:
+    """Return a strategy of predictions (example, label), with ties and zeros among them.
+
+    Parameters
+    ----------
+    max_examples, max_labels : int
+        The most of each; there is at least one.
+    scale : {"probability", "logit"}
+        What the numbers are.
+    dtype : {"float32", "float64"}, optional
+        None draws one.
+    """
+    st = _st()
+    number = st.integers(-8, 8) | st.floats(-8, 8)
+
+    def table(draw: DrawFn) -> xr.DataArray:
+        wanted = dtype or draw(st.sampled_from(["float32", "float64"]))
+        shape = draw(st.integers(1, max_examples)), draw(st.integers(1, max_labels))
+        count = shape[0] * shape[1]
+        logits = np.array(draw(st.lists(number, min_size=count, max_size=count))).reshape(shape)
+        values: Floats = logits.astype(np.float64)
+        if scale == "probability":
+            # The least logit stands for no probability at all.
+            weights = np.where(logits <= -8, 0.0, np.exp(values))
+            weights[:, 0] += weights.sum(axis=1) == 0
+            values = weights / weights.sum(axis=1, keepdims=True)
+        return _array(values.astype(wanted), scale=scale)
+
+    found: SearchStrategy[xr.DataArray] = st.composite(table)()
+    return found
+
+
+def plausibilities(
+    *, max_examples: int = 6, max_labels: int = 5, counted: bool | None = None
+) -> SearchStrategy[xr.DataArray]:
+    """Return a strategy of plausibilities (example, label): shares of a few votes.
+
+    Parameters
+    ----------
+    max_examples, max_labels : int
+        The most of each; there is at least one.
+    counted : bool, optional
+        Whether the coordinate `denominator` says how many votes; None draws that.
+    """
+    st = _st()
+
+    def table(draw: DrawFn) -> xr.DataArray:
+        examples, labels = draw(st.integers(1, max_examples)), draw(st.integers(1, max_labels))
+        one = st.lists(st.integers(0, labels - 1), min_size=1, max_size=_MOST_VOTES)
+        ballots = draw(st.lists(one, min_size=examples, max_size=examples))
+        counts = np.array([np.bincount(ballot, minlength=labels) for ballot in ballots])
+        total = counts.sum(axis=1)
+        found = _array(counts / total[:, None])
+        told = draw(st.booleans()) if counted is None else counted
+        return found.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}) if told else found
+
+    found: SearchStrategy[xr.DataArray] = st.composite(table)()
+    return found
+
+
+def _array(values: Floats, **attributes: object) -> xr.DataArray:
+    examples, labels = values.shape
+    return xr.DataArray(
+        values,
+        dims=(names.EXAMPLE, names.LABEL),
+        coords={names.EXAMPLE: _names("case", examples), names.LABEL: _labels(labels)},
+        attrs=attributes,
+    )

@@ -1,0 +1,227 @@
+"""Small made-up data of every kind, the same in every run, with names that trip up positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import registry
+from plausibly.arrays import Floats, Ints
+from plausibly.errors import ComponentError
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import names
+from plausibly.labelled.table import AnnotationTable, rebuilt
+from plausibly.labelled.text import name_texts
+from plausibly.labelled.verbs import select
+from plausibly.protocols import ANNOTATION, Record
+
+# Neither sorted nor of one length; a number, a space and a letter beyond ASCII among them.
+LABELS = ("melanoma", "b c", "Ä", "0", "naevus")
+EXAMPLES = ("case 10", "case 9", "7", "é", "case 1", "z", "A")
+ANNOTATORS = ("r2", "r10", "r1", "q")
+
+Example: TypeAlias = tuple[Sequence[Record], Sequence[str]]
+"""Records and the declared labels: what `example()` of an annotation kind gives."""
+
+_CODES = {
+    names.EXAMPLE: (names.RESPONSE_EXAMPLE, names.RESPONSE),
+    names.ANNOTATOR: (names.RESPONSE_ANNOTATOR, names.RESPONSE),
+    names.LABEL: (names.MENTION_LABEL, names.MENTION),
+}
+
+
+def uniforms(stream: str, rows: int, columns: int) -> NDArray[np.float64]:
+    """Return uniforms (row, column), always the same ones of a stream."""
+    return Keys(0, f"kit/{stream}").uniform(hash_names(range(rows)), columns)
+
+
+def probabilities(stream: str, examples: int, labels: int) -> Floats:
+    """Return rows (example, label) that sum to 1, no two numbers of a row equal."""
+    weights = -np.log1p(-uniforms(stream, examples, labels)) + 1e-3
+    rows: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return rows
+
+
+# ---- annotations
+
+
+def _single(labels: Sequence[str], size: int) -> object:
+    return labels[0]
+
+
+def _ranking(labels: Sequence[str], size: int) -> object:
+    return [list(labels[:size]), *labels[size : size + 1]]
+
+
+def _set(labels: Sequence[str], size: int) -> object:
+    return list(labels[:size])
+
+
+def _soft(labels: Sequence[str], size: int) -> object:
+    return {label: 0.7 / (rank + 1) for rank, label in enumerate(labels[:size])}
+
+
+ANSWERS: Mapping[str, Callable[[Sequence[str], int], object]] = {
+    "single-label": _single,
+    "partial-ranking": _ranking,
+    "label-set": _set,
+    "soft-label": _soft,
+}
+"""How an answer of each kind that comes with plausibly is made from labels in an order."""
+
+
+def made_up(kind: str, labels: Sequence[str] = LABELS) -> list[Record]:
+    """Return records of a kind: of each example one response or more, with holes and ties.
+
+    Parameters
+    ----------
+    kind : str
+        One of `ANSWERS`.
+    labels : sequence of str
+        The labels to answer with.
+    """
+    found: list[Record] = []
+    for row, example in enumerate(EXAMPLES):
+        chance = uniforms(f"{kind}/{row}", len(ANNOTATORS), len(labels) + 2)
+        for column, annotator in enumerate(ANNOTATORS):
+            if chance[column, -1] < 0.3 and column != row % len(ANNOTATORS):
+                continue
+            order = [labels[place] for place in np.argsort(chance[column, :-2])]
+            size = 1 + int(chance[column, -2] * min(3, len(labels)))
+            found.append((example, annotator, ANSWERS[kind](order, size)))
+    return found
+
+
+def example_of(kind: object) -> Example | None:
+    """Return the records and labels that an annotation kind offers to be tried on.
+
+    Its method ``example()`` gives them: records, and the declared labels. The kinds that come with
+    plausibly have made-up ones.
+    """
+    offered = getattr(kind, "example", None)
+    if callable(offered):
+        records, labels = offered()
+        return list(records), [str(label) for label in labels]
+    name = getattr(kind, "name", "")
+    return (made_up(name), list(LABELS)) if name in ANSWERS else None
+
+
+def table_of(kind: str, labels: Sequence[str] | None = None) -> xr.Dataset | None:
+    """Return an annotation table of a kind, or None where there are no records of it.
+
+    Parameters
+    ----------
+    kind : str
+        The name of a registered annotation kind.
+    labels : sequence of str, optional
+        Labels to answer with, for kinds that come with plausibly.
+    """
+    try:
+        annotation = registry.resolve(ANNOTATION, kind)
+    except ComponentError:
+        return None
+    if labels is not None:
+        return annotation.build(made_up(kind, labels), labels) if kind in ANSWERS else None
+    example = example_of(annotation)
+    return None if example is None else annotation.build(*example)
+
+
+# ---- tables that differ in one thing
+
+
+def permuted(table: xr.Dataset, dim: str) -> AnnotationTable:
+    """Return the table with the names of one dim in the opposite order, and nothing else."""
+    column, over = _CODES[dim]
+    last = table.sizes[dim] - 1
+    codes: Ints = table[column].values
+    turned = np.where(codes >= 0, last - codes, codes)
+    part = table.isel({dim: slice(None, None, -1)})
+    return rebuilt(part.assign({column: (over, turned)}))
+
+
+def taken(table: xr.Dataset, responses: Ints) -> AnnotationTable:
+    """Return the table with these responses only, one as often as it is named."""
+    mention: Ints = table[names.MENTION_RESPONSE].values
+    places = [np.flatnonzero(mention == response) for response in responses]
+    sizes = [len(place) for place in places]
+    mentions = np.concatenate([*places, np.zeros(0, np.intp)]).astype(np.intp)
+    part = table.isel({names.RESPONSE: responses, names.MENTION: mentions})
+    new = np.repeat(np.arange(len(responses)), sizes)
+    return rebuilt(part.assign({names.MENTION_RESPONSE: (names.MENTION, new)}))
+
+
+def unanswered(table: xr.Dataset, example: str, *, skipped: bool) -> AnnotationTable:
+    """Return the table without an answer about one example: skipped by all, or never asked."""
+    code = name_texts(table.indexes[names.EXAMPLE]).index(example)
+    about: Ints = table[names.RESPONSE_EXAMPLE].values == code
+    if not skipped:
+        return taken(table, np.flatnonzero(~about))
+    kept = np.flatnonzero(~about[table[names.MENTION_RESPONSE].values])
+    return rebuilt(table.isel({names.MENTION: kept}))
+
+
+def anonymous(table: xr.Dataset) -> AnnotationTable:
+    """Return the table with every annotator unknown."""
+    codes = np.full(table.sizes[names.RESPONSE], names.UNKNOWN_ANNOTATOR, np.int32)
+    none = table.isel({names.ANNOTATOR: []})
+    return rebuilt(none.assign({names.RESPONSE_ANNOTATOR: (names.RESPONSE, codes)}))
+
+
+def weighted(table: xr.Dataset, weight: Ints) -> AnnotationTable:
+    """Return the table whose responses count so many times."""
+    column = (names.RESPONSE, weight.astype(np.float64))
+    return rebuilt(table.assign({names.RESPONSE_WEIGHT: column}))
+
+
+def widened(table: xr.Dataset, label: str) -> AnnotationTable:
+    """Return the table with one more declared label, which nobody names, in the first place."""
+    wider = table.reindex({names.LABEL: [label, *name_texts(table.indexes[names.LABEL])]})
+    for name, variable in table.variables.items():
+        # Text and whole numbers of labels have no value for a label that is not there.
+        if names.LABEL in variable.dims and name != names.LABEL:
+            wider = wider.drop_vars(str(name))
+    codes: Ints = table[names.MENTION_LABEL].values + 1
+    return rebuilt(
+        wider.assign({names.MENTION_LABEL: (names.MENTION, codes)}).assign_attrs(table.attrs)
+    )
+
+
+def of_nobodys_kind(table: xr.Dataset) -> AnnotationTable:
+    """Return the table as one of a kind that nobody reads."""
+    return rebuilt(table.assign_attrs({names.KIND: "kind of nobody"}))
+
+
+def part_of(table: xr.Dataset, examples: Iterable[str]) -> AnnotationTable:
+    """Return the part of a table about some examples, as `plausibly.select` does."""
+    return select(table, example=list(examples))
+
+
+# ---- predictions and plausibilities, labelled
+
+
+def labelled(values: Floats, **attributes: Any) -> xr.DataArray:  # Any: attributes hold anything
+    """Return values (example, label) under the names of the kit."""
+    examples, labels = values.shape
+    return xr.DataArray(
+        values,
+        dims=(names.EXAMPLE, names.LABEL),
+        coords={
+            names.EXAMPLE: [f"case {row}" for row in range(examples)],
+            names.LABEL: list(LABELS[:labels]),
+        },
+        attrs=attributes,
+    )
+
+
+def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
+    """Return how many of `count` votes each label of each example gets, (example, label)."""
+    uniform = uniforms(stream, len(chances), count)
+    codes = (uniform[:, :, None] >= np.cumsum(chances, axis=1)[:, None, :-1]).sum(axis=2)
+    found: NDArray[np.int64] = np.zeros(chances.shape, np.int64)
+    for column in range(count):
+        found[np.arange(len(chances)), codes[:, column]] += 1
+    return found
