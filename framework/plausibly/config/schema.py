@@ -180,7 +180,9 @@ def _annotations() -> Schema:
         for name, one in given.items():
             if one not in options.setdefault(name, []):
                 options[name].append(one)
-        this = {"properties": {"reader": {"enum": called}}, "required": ["reader"]}
+        named = {"properties": {"name": {"enum": called}}, "required": ["name"], "type": "object"}
+        reader = {"anyOf": [{"enum": called}, named]}
+        this = {"properties": {"reader": reader}, "required": ["reader"]}
         then = {"additionalProperties": True} if table is None else {"properties": given}
         tables.append({"if": this, "then": then})
     either = {

@@ -1,0 +1,112 @@
+"""What to do, in words of the study file: each flag of a message is a key."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import warnings
+from pathlib import Path
+
+import attrs
+import pytest
+
+from plausibly.config.study import Study
+from plausibly.errors import InputError, PlausiblyWarning, warn
+from plausibly.study.keys import as_keys, in_words_of_the_file
+
+SAID = {
+    '--strip, or --rename "melanoma =melanoma"': "[annotations] strip = true, or [annotations] "
+    'rename = { "melanoma " = "melanoma" }',
+    "mend the names, or --only-common (only_common=True), which keeps 2,888": "mend the names, or "
+    "[examples] only_common = true, which keeps 2,888",
+    '--unanswered drop (unanswered="drop")': '[annotations] unanswered = "drop"',
+    '--scale logit (scale="logit"), if they are': '[predictions] scale = "logit", if they are',
+    '--bad-rows drop (bad_rows="drop")': '[predictions] bad_rows = "drop"',
+    "--normalise (normalise=True), or --scale any": "[predictions] normalise = true, or "
+    '[predictions] scale = "any"',
+    "--reader crowd-table --columns task=item,worker=rater,label=answer": "[annotations] reader = "
+    '"crowd-table", columns = { task = "item", worker = "rater", label = "answer" }',
+    '--columns "task=my item,worker=w", with the positions': "[annotations] columns = "
+    '{ task = "my item", worker = "w" }, with the positions',
+    '--example "case id", if that column names the examples': '[predictions] example = "case id", '
+    "if that column names the examples",
+    "--labels labels.txt (one name a line)": '[labels] path = "labels.txt" (one name a line)',
+    "declare them: --labels, labels=[...]": "declare them: [labels] path, labels=[...]",
+    "--missing NA,nan, if it is": '[annotations] missing = ["NA", "nan"], if it is',
+    "--kind label-set, if they are one answer": '[annotations] kind = "label-set", if they are one '
+    "answer",
+    '--reader \'{name = "counts", ignore = ["x"]}\'': '[annotations] reader = {name = "counts", '
+    'ignore = ["x"]}',
+    "--variable probs": '[predictions] variable = "probs"',
+    "plausibly plugins list --kind reader; name one: --reader NAME": "plausibly plugins list "
+    '--kind reader; name one: [annotations] reader = "NAME"',
+    "aggregator=... (--aggregator); all: plausibly plugins list --kind aggregator": ""
+    "aggregator=... ([aggregator] name); all: plausibly plugins list --kind aggregator",
+    "--by site, or --ties any": '[evaluation] by = ["site"], or [evaluation] ties = "any"',
+    "mend that line": "mend that line",
+    "-o elsewhere; the old sets.csv is as it was": "-o elsewhere; the old sets.csv is as it was",
+}
+
+
+@pytest.mark.parametrize("do", SAID)
+def test_flags_become_keys(do: str) -> None:
+    assert as_keys(do, "annotations") == SAID[do]
+
+
+@pytest.mark.parametrize("do", SAID)
+def test_what_is_said_can_be_typed(do: str) -> None:
+    fields = {field.name for field in attrs.fields(Study)}
+    for table, pairs in re.findall(
+        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|$)", SAID[do]
+    ):
+        assert table in fields
+        lines = pairs.partition(" (one")[0].replace(", columns", "\ncolumns")
+        assert tomllib.loads(lines)
+
+
+def test_flags_that_mean_any_file_mean_the_one_at_fault() -> None:
+    assert as_keys("--strip", "predictions") == "[predictions] strip = true"
+
+
+def sources(project: Path) -> list[Path]:
+    folders = ("io", "labelled", "conformal")
+    framework = [project / "framework" / "plausibly" / folder for folder in folders]
+    return [p for folder in [*framework, project / "plugins"] for p in folder.rglob("*.py")]
+
+
+def test_every_flag_that_a_file_is_refused_with_has_a_key(project: Path) -> None:
+    flags = set()
+    for path in sources(project):
+        for text in re.findall(r"--([a-z][a-z-]+)", path.read_text("utf-8")):
+            flags.add(text)
+    # Those of other commands: plugins list --kind KIND; predict; alphas have checks of their own.
+    for flag in flags - {"alpha", "version"}:
+        assert as_keys(f"--{flag}", "annotations").startswith("["), flag
+
+
+def reading(*, fails: bool) -> None:
+    """Warn twice, and fail where that is asked for."""
+    with in_words_of_the_file("annotations"):
+        warn("labels-like-missing", "12 labels", do="--missing NA, if it is")
+        warnings.warn("another", UserWarning, stacklevel=1)
+        if fails:
+            raise InputError("example-unanswered", "37 examples", do="--unanswered drop")
+
+
+def test_warnings_of_a_block_speak_of_keys() -> None:
+    with pytest.warns(UserWarning, match="12 labels|another") as heard:
+        reading(fails=False)
+    assert [str(getattr(one.message, "do", one.message)) for one in heard] == [
+        '[annotations] missing = ["NA"], if it is',
+        "another",
+    ]
+
+
+def test_errors_of_a_block_speak_of_keys_and_hide_no_warning() -> None:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        with pytest.raises(InputError) as caught:
+            reading(fails=True)
+    assert caught.value.do == '[annotations] unanswered = "drop"'
+    assert isinstance(heard[0].message, PlausiblyWarning)
+    assert len(heard) == 2

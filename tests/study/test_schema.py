@@ -1,0 +1,198 @@
+"""The JSON schema of study files: it takes what runs and refuses what cannot."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from cli_world import run
+from plausibly import registry
+from plausibly.config.draft import draft
+from plausibly.config.resolved import resolved, without_unset
+from plausibly.config.schema import schema
+from plausibly.config.toml import toml_text
+from plausibly.plugin import CALIBRATOR, READER
+from plausibly.protocols import KINDS
+from study_strategies import studies
+from study_world import DESIGN, SIX_MISTAKES, SMALLEST, WHOLE, tables, with_more_components
+
+# Any: no types come with jsonschema.
+jsonschema: Any = import_module("jsonschema")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def components() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        with_more_components(monkeypatch)
+        yield
+
+
+@cache
+def validator() -> Any:  # Any: no types come with jsonschema
+    """Return what validates; the same for all tests, after the components were added."""
+    found = schema()
+    jsonschema.Draft202012Validator.check_schema(found)
+    return jsonschema.Draft202012Validator(json.loads(json.dumps(found)))
+
+
+def plain(text: str) -> dict[str, object]:
+    """Return a study file as JSON holds it."""
+    return tomllib.loads(text)
+
+
+def refused(text: str) -> list[str]:
+    """Return the paths of what the schema refuses."""
+    return sorted(error.json_path for error in validator().iter_errors(plain(text)))
+
+
+EXAMPLES = {
+    "smallest": SMALLEST,
+    "whole": WHOLE,
+    "plausibilities": SMALLEST.replace("annotations", "plausibilities"),
+    "options": SMALLEST.replace("[pred", 'columns = {task = "item"}\nunnamed = "drop"\n[pred'),
+    "reader table": SMALLEST.replace("[pred", 'reader = {name = "counts", array = "n"}\n[pred'),
+    "plugin and name": SMALLEST + 'calibrator = "calibrators:voted"\n',
+    "nested": SMALLEST + "calibrator = {name = 'wrapped', inner = 'voted', many = [{name = "
+    "'wrapped', inner = {name = 'monte-carlo', draws = 3}}], levels = {a = 1}}\n",
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_studies_validate(name: str) -> None:
+    assert not draft(tables(EXAMPLES[name])).mistakes
+    assert not refused(EXAMPLES[name])
+
+
+def test_the_study_of_the_design_validates() -> None:
+    assert not draft(tables(DESIGN)).mistakes
+    assert not refused(DESIGN)
+
+
+@given(given_tables=studies())
+def test_whatever_is_a_study_validates(
+    # Any: as above
+    given_tables: dict[str, object],
+) -> None:
+    text = toml_text(without_unset(resolved(draft(given_tables).study())))
+    assert not refused(toml_text(given_tables))
+    assert not refused(text)
+
+
+def test_each_mistake_that_a_schema_can_know_is_refused() -> None:
+    assert refused(SIX_MISTAKES) == [
+        "$.aggregator",
+        "$.alphas[1]",
+        "$.annotations",
+        "$.calibrations[0].calibrator",
+        "$.calibrations[0].combiner",
+    ]
+    # The sixth is about the examples of a file: "patient_id" could be one of their coordinates.
+    mended = SIX_MISTAKES
+    for wrong, right in (
+        ("5]", "0.05]"),
+        ("raeder", "reader"),
+        ("inverse-rnk", "inverse-rank"),
+        ('"10"', "10"),
+        ("maximum", "held-out-rank"),
+    ):
+        mended = mended.replace(wrong, right)
+    assert refused(mended) == []
+
+
+WRONG = {
+    ("seed = 1", 'seed = "1"'): "$.seed",
+    ("seed = 1", "sede = 1"): "$",
+    ("alphas = [0.1, 0.25]", "alphas = []"): "$.alphas",
+    ("alphas = [0.1, 0.25]", "alphas = [0.1, 0.1]"): "$.alphas",
+    ("alphas = [0.1, 0.25]", 'alphas = ["0.1"]'): "$.alphas[0]",
+    ("count = 6", "count = 0"): "$.splits.count",
+    ("count = 6", "test = 1.0"): "$.splits.test",
+    ("count = 6", "tset = 0.5"): "$.splits",
+    ('path = "votes.csv"', 'path = "votes.csv"\nunanswered = "dorp"'): "$.annotations.unanswered",
+    ('path = "votes.csv"', 'path = "votes.csv"\nmissing = "?"'): "$.annotations.missing",
+    ('path = "votes.csv"', 'path = "votes.csv"\narray = "counts"'): "$.annotations",
+    ('reader = "crowd-table"', 'reader = "crowd-tabel"'): "$.annotations.reader",
+    ('calibrator = "voted"', 'calibrator = "votde"'): "$.calibrations[1].calibrator",
+    ('calibrator = "voted"', "draws = 3"): "$.calibrations[1]",
+    ("draws = 4", "draws = 0"): "$.calibrations[2].calibrator",
+    ('name = "everyone"', 'name = ""'): "$.calibrations[0].name",
+    ('[predictions]\npath = "probabilities.csv"\n', ""): "$",
+    ('path = "probabilities.csv"', ""): "$.predictions",
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_one_mistake_is_refused(change: tuple[str, str]) -> None:
+    text = WHOLE.replace(*change)
+    assert text != WHOLE
+    assert draft(tables(text)).mistakes
+    assert WRONG[change] in refused(text)
+
+
+def test_annotations_and_plausibilities_are_one_or_the_other(
+    # Any: as above
+) -> None:
+    both = SMALLEST + '[plausibilities]\npath = "lam.csv"\n'
+    neither = "[predictions]\npath = 'p'\n[[calibrations]]\n"
+    unused = neither + "[plausibilities]\npath = 'l'\n[aggregator]\nname = 'label-frequency'\n"
+    for text in (both, neither, unused):
+        assert draft(tables(text)).mistakes
+        assert refused(text) == ["$"]
+
+
+def test_the_schema_says_what_keys_mean_and_what_they_are_by_default() -> None:
+    found = schema()
+    splits = found["properties"]["splits"]["properties"]
+    assert splits["count"] == {
+        "type": "integer",
+        "minimum": 1,
+        "description": "How many.",
+        "default": 100,
+    }
+    for name, table in found["properties"].items():
+        keys = table.get("properties", {"": table})
+        assert all(one.get("description") for one in keys.values()), name
+    (ecdf,) = [
+        one["then"]
+        for one in found["$defs"]["combiner"]["anyOf"][1]["allOf"]
+        if "ecdf" in one["if"]["properties"]["name"]["enum"]
+    ]
+    assert ecdf["properties"]["band"]["default"] == "two-sided"
+    assert ecdf["properties"]["delta"]["default"] == 1e-4
+    assert ecdf["properties"]["delta"]["exclusiveMaximum"] == 1.0
+
+
+def test_every_component_that_is_installed_is_in_it() -> None:
+    found = schema()["$defs"]
+    for kind in KINDS:
+        names = {entry.name for entry in registry.default().entries(kind)}
+        if kind.name != "annotation":
+            assert names <= set(found[kind.name]["anyOf"][1]["properties"]["name"]["enum"])
+    assert "annotation" not in found
+
+
+def test_a_component_that_cannot_be_loaded_takes_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_more_components(monkeypatch)
+    registry.register(CALIBRATOR, "lost", "no_such_module:Lost")
+    registry.register(READER, "lost", "no_such_module:Lost")
+    found = jsonschema.Draft202012Validator(schema())
+    text = SMALLEST.replace("[pred", 'reader = "lost"\nwhatever = 1\n[pred')
+    text += 'calibrator = {name = "lost", whatever = 1}\n'
+    assert not list(found.iter_errors(plain(text)))
+
+
+def test_the_command_prints_the_schema() -> None:
+    ran = run("config", "schema")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out) == json.loads(json.dumps(schema()))
+    assert run("config", "schema", "--json").out == ran.out
+    assert run("config", "schema", "--quiet").out == ""
