@@ -24,8 +24,10 @@ from plausibly.protocols import (
 MethodTable: TypeAlias = Mapping[str, object]
 """Arguments of `calibrate` by name: calibrator, score, combiner, draws."""
 
-Methods: TypeAlias = Mapping[str, MethodTable] | Sequence[MethodTable | str]
-"""Tables by the name of the method, or tables that are named after their components."""
+Methods: TypeAlias = (
+    Mapping[str, MethodTable | Calibrator] | Sequence[MethodTable | Calibrator | str]
+)
+"""Methods by name, or methods that are named after their components."""
 
 DEFAULT_SCORE = "probability"
 
@@ -64,10 +66,11 @@ def read_methods(methods: Methods) -> dict[str, Method]:
 
     Parameters
     ----------
-    methods : mapping of str to mapping, or sequence of mapping or str
-        Arguments of `calibrate`; text alone names a calibrator. In a sequence a table may have a
-        ``name``; otherwise it is called by the components that it names: the calibrator, then the
-        combiner, then a score other than the default, such as ``"monte-carlo, average"``.
+    methods : mapping or sequence of mapping, str or Calibrator
+        Arguments of `calibrate`; an object alone is a calibrator, in a sequence also a name. There
+        a table may have a ``name``; otherwise it is called by the components that it names: the
+        calibrator, then the combiner, then a score other than the default, such as
+        ``"monte-carlo, average"``.
 
     Raises
     ------
@@ -80,9 +83,7 @@ def read_methods(methods: Methods) -> dict[str, Method]:
         raise _malformed(methods)
     found: dict[str, Method] = {}
     for entry in methods:
-        table = {"calibrator": entry} if isinstance(entry, str) else entry
-        if not isinstance(table, Mapping):
-            raise _malformed(entry)
+        table = _table(entry)
         rest = {key: value for key, value in table.items() if key != "name"}
         name = str(table.get("name", "")) or _named(rest)
         method = _read(name, rest)
@@ -118,10 +119,20 @@ def _named(table: MethodTable) -> str:
     return ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
 
 
-def _read(name: str, table: object) -> Method:
-    """Return the method that a table describes."""
-    if not isinstance(table, Mapping):
-        raise _malformed(table)
+def _table(entry: object) -> MethodTable:
+    """Return the table of a method; a calibrator alone stands for one."""
+    if isinstance(entry, str) or hasattr(entry, "replicates"):
+        return {"calibrator": entry}
+    if not isinstance(entry, Mapping):
+        raise _malformed(entry)
+    return entry
+
+
+def _read(name: str, entry: object) -> Method:
+    """Return the method that a table describes; a text would be the key of one table."""
+    if isinstance(entry, str):
+        raise _malformed(entry)
+    table = _table(entry)
     unknown = [str(key) for key in table if key not in _KEYS]
     if unknown:
         close = difflib.get_close_matches(unknown[0], _KEYS, n=1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import attrs
 
 from plausibly import registry
-from plausibly.errors import ComponentError, InputError, listed, warn
+from plausibly.errors import ComponentError, InputError, MissingExtra, listed, warn
 from plausibly.io import files, text
 from plausibly.io.hints import NEEDED, columns_hint, guessed
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
@@ -98,41 +99,53 @@ def _recognised(path: Path, options: dict[str, object]) -> _Found:
     names = [candidate.name for candidate in (found or candidates)]
     if not found and path.is_dir():
         files.existing(path, _ROLE)
-    raise _ambiguous(path, names) if found else _unknown(path, head, names)
+    raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
 
 
-def _candidates(options: dict[str, object]) -> tuple[list[_Found], dict[str, ComponentError]]:
+def _candidates(options: dict[str, object]) -> tuple[list[_Found], dict[str, InputError]]:
     """Return the readers that take these options, and why the others do not."""
     found: list[_Found] = []
-    refused: dict[str, ComponentError] = {}
-    for entry in registry.default().entries(READER):
+    refused: dict[str, InputError] = {}
+    plugins = registry.default()
+    plugins.tell()
+    for entry in plugins.entries(READER):
         try:
-            component = registry.resolve(READER, entry.qualified, options)
-        except ComponentError as reason:  # another reader's option, or a plugin that is broken
+            component = cast("Reader", plugins.make(entry, options))
+        except (ComponentError, MissingExtra) as reason:
             refused[entry.name] = reason
+            # Another reader's option is no fault, and an extra is said where nothing is found.
+            if reason.name not in ("component-parameter", "extra-missing"):
+                _warn_of(
+                    entry.name, "cannot be asked", reason, f"plausibly plugins check {entry.name}"
+                )
         else:
             found.append(_Found(_name(component), component))
     return found, refused
+
+
+def _warn_of(reader: str, what: str, reason: Exception, do: str) -> None:
+    warn(
+        "reader-failed",
+        f"reader {reader} {what}",
+        expected="yes or no",
+        got=reason_of(reason),
+        do=do,
+        whose=reader,
+        stacklevel=6,
+    )
 
 
 def _recognises(candidate: _Found, path: Path, head: bytes) -> bool:
     try:
         return candidate.reader.recognises(path, head)
     except Exception as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
-        warn(
-            "reader-failed",
-            f"reader {candidate.name} cannot tell whether it reads {path.name}",
-            expected="yes or no",
-            got=reason_of(reason),
-            do="mend its recognises; the other readers were asked",
-            whose=candidate.name,
-            stacklevel=5,
-        )
+        what = f"cannot tell whether it reads {path.name}"
+        _warn_of(candidate.name, what, reason, "mend its recognises; the other readers were asked")
         return False
 
 
 def _options_unfit(
-    path: Path, options: dict[str, object], refusals: dict[str, ComponentError]
+    path: Path, options: dict[str, object], refusals: dict[str, InputError]
 ) -> InputError:
     given = listed(quoted(name) for name in options)
     return InputError(
@@ -158,7 +171,9 @@ def _ambiguous(path: Path, names: list[str]) -> InputError:
     )
 
 
-def _unknown(path: Path, head: bytes, names: list[str]) -> InputError:
+def _unknown(
+    path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
+) -> InputError:
     rows = text.first_rows(path, head)
     do = "plausibly plugins list --kind reader; name one: --reader NAME"
     got = f"first bytes {head[:8]!r}"
@@ -170,6 +185,9 @@ def _unknown(path: Path, head: bytes, names: list[str]) -> InputError:
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
     if rows and not marked_up and (len(rows[0]) == len(NEEDED) or len(guessed(rows[0])) > 1):
         do = f"--reader crowd-table {columns_hint(rows)}"
+    extra = [why.what for why in refusals.values() if why.name == "extra-missing"]
+    if extra:
+        got += f"; not asked: {listed(extra)}"
     return InputError(
         "format-unknown",
         f"no reader recognises {path.name}",

@@ -113,6 +113,18 @@ class Registry:
         """
         self._plugins.refresh()
 
+    def tell(self) -> None:
+        """Warn of plugins that failed, once each; `find` and `create` do so themselves.
+
+        Raises
+        ------
+        ComponentError
+            ``plugin-failed`` where failures are errors.
+        """
+        self._plugins.load_others()
+        self._plugins.insist()
+        self._plugins.tell()
+
     def tell_of_names(self) -> None:
         """Warn of names that were to be disabled and are none here, once each."""
         self._plugins.tell_of_names()
@@ -196,9 +208,9 @@ class Registry:
         whose = f"{kind.name} {type(like).__name__}"
         return self._checked(kind, like, whose, Source(THIS_RUN))
 
-    def make(self, entry: Entry) -> object:
-        """Return the component of an entry, with its defaults; raises what `create` does."""
-        return self._build(_KIND[entry.kind], entry, {})
+    def make(self, entry: Entry, params: Mapping[str, object] | None = None) -> object:
+        """Return the component of an entry, from `entries`; raises what `create` does."""
+        return self._build(_KIND[entry.kind], entry, params or {})
 
     def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
         """Return the table from which `create` makes an equal component.
