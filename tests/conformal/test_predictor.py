@@ -19,7 +19,7 @@ from plausibly.arrays import Floats
 from plausibly.conformal.vacuity import warn_if_vacuous
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
-from plausibly.plugin import ScoreInput
+from plausibly.plugin import Evidence, PValues, ScoreInput
 
 ALPHAS = [0.3, 0.1, 0.05]
 
@@ -348,3 +348,27 @@ def test_an_alpha_of_many_digits_never_gets_a_smaller_set() -> None:
     assert Fraction(0.3) < Fraction(3, 10)
     assert float(p.threshold(Fraction(0.3))) == 2.0
     assert float(p.threshold("0.3")) == float(p.threshold(Fraction(3, 10))) == 3.0
+
+
+@attrs.frozen(kw_only=True)
+class Never:
+    """A combiner that lets no label in, from the mean or from separate p-values."""
+
+    separate: bool
+    held_out: float = 0.0
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        return 0 * (p.each().max(axis=0) if self.separate else p.mean())
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> plausibly.Guarantee:
+        return evidence.promise_of_rank(alpha, why="none", reference="none")
+
+
+@pytest.mark.parametrize("separate", [True, False])
+def test_a_rule_that_lets_nothing_in_has_an_infinite_threshold(separate: bool) -> None:
+    predictions, lam = world(30)
+    p = plausibly.calibrate(
+        predictions, lam, calibrator="monte-carlo", combiner=Never(separate=separate)
+    )
+    assert float(p.threshold(0.1)) == np.inf
+    assert not p.predict(predictions, 0.1).any()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from configparser import ConfigParser
-from importlib.util import find_spec
+from importlib.metadata import distribution
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -225,4 +225,4 @@ def test_errors_are_said_as_promised(folder: Path) -> None:
 def test_nothing_that_is_asked_for_by_name_is_needed(facts: dict[str, Any]) -> None:  # Any: TOML
     needed = {re.split(r"[<>=]", entry)[0] for entry in facts["project"]["dependencies"]}
     assert not needed & {"matplotlib", "scikit-learn", "pyarrow", "netCDF4", "zarr"}
-    assert all(find_spec(name) for name in needed)
+    assert all(distribution(name).version for name in needed)
