@@ -1,0 +1,293 @@
+"""A study end to end: what it prints, what it measures, and that nothing else has a part in it."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from cli_world import World, make, run
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.io import read_sets
+from plausibly.keys import hash_names
+from plausibly.protocols import Calibrator
+from plausibly.study import StudyResult, prepare, run_study, write_study
+from study_world import SMALLEST, WHOLE, study, tables, written
+
+METHODS: dict[str, dict[str, object] | Calibrator] = {
+    "everyone": {
+        "calibrator": {"name": "expected"},
+        "score": {"name": "probability"},
+        "combiner": {"name": "average"},
+    },
+    "voted": {
+        "calibrator": {"name": "voted"},
+        "score": {"name": "probability"},
+        "combiner": {"name": "average"},
+    },
+    "monte-carlo(draws=4), maximum": {
+        "calibrator": {"name": "monte-carlo", "draws": 4},
+        "score": {"name": "probability"},
+        "combiner": {"name": "maximum"},
+    },
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    world = make(tmp_path)
+    world.write("study.toml", WHOLE)
+    return world
+
+
+def ran(source: object) -> StudyResult:
+    """Return what a study gives, whatever it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        return run_study(source)  # type: ignore[arg-type]  # whatever stands for a study
+
+
+def inputs() -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions, with patients, and plausibilities as a caller of Python reads them."""
+    table = plausibly.read_examples("patients.csv")
+    predictions = plausibly.read_predictions("probabilities.csv")
+    predictions = predictions.assign_coords(patient=("example", table["patient"].values))
+    return predictions, plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+
+
+TOLD = """\
+config       study.toml is right: 3 calibrations, alphas 0.1 and 0.25
+annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
+             each), 3 labels seen; single-label; 70 % of examples disputed
+predictions  probabilities.csv: 30 x 3 float64; every example matched by name
+aggregator   label-frequency (the default for single-label)
+assumptions  no example twice; no patient on both sides; 15 of 15 patients have
+             several; not checked: that examples are exchangeable, and that the
+             model saw none of them
+study        6 random splits by patient, 50 % of the examples to test; seed 1
+
+alpha 0.1
+                             aggregated coverage   voted    set   guaranteed
+calibrated                      mean    spread  coverage   size  (aggregated)
+everyone                        .948      .049     1.000   2.32   .90
+voted                           .829 ✗    .038     1.000   1.26   nothing
+monte-carlo(draws=4), max…     1.000      .000     1.000   2.65   .90
+
+alpha 0.25
+                             aggregated coverage   voted    set   guaranteed
+calibrated                      mean    spread  coverage   size  (aggregated)
+everyone                        .853      .071      .976   1.33   .75
+voted                           .627 ✗    .076      .750   0.83   nothing
+monte-carlo(draws=4), max…      .885      .077     1.000   1.52   .75
+
+guaranteed     everyone, alpha 0.1: on average .90 of what experts say is
+               covered, if calibration and new examples are exchangeable and the
+               model saw none of them. Needs 9 calibration examples, has 30; any
+               alpha from .033.
+guaranteed     everyone, alpha 0.25: on average .75 of what experts say is
+               covered, if calibration and new examples are exchangeable and the
+               model saw none of them. Needs 3 calibration examples, has 30; any
+               alpha from .033.
+weakest group  diagnosis cat .667 (.007 to 1.000, widened for 5 groups), 2
+               examples of the sets of everyone at alpha 0.1: not clearly below
+               .90
+written        out/: results.nc sets.csv sets.json predictor.nc resolved.toml
+               sets.csv: everyone, for the 14 test examples of split 0;
+               predictor.nc: everyone, on all 30 examples
+next           plausibly predict out/predictor.nc -p NEW --alpha 0.1 \\
+                 -o new_sets.csv
+"""
+
+WARNED = """\
+warning group-repeats: there are 30 examples of 15 patients
+  expected  exchangeable examples; those of one patient may be alike; got 15
+            with several examples
+  do        compare with [examples] one_per = "patient" and another -o; report
+            both
+"""
+
+
+def test_what_is_told(world: World) -> None:
+    told = run("run", "study.toml")
+    assert told.code == 0
+    assert told.out == TOLD
+    assert told.err == WARNED
+    assert max(map(len, told.out.splitlines())) <= 80
+    quiet = run("run", "study.toml", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    assert run("run", "study.toml", "--strict").code == 3
+
+
+def test_the_same_as_data(world: World) -> None:
+    told = run("run", "study.toml", "-o", "elsewhere", "--json").document
+    result = ran("study.toml")
+    assert told["study"]["output"] == {"folder": "elsewhere"}
+    assert told["annotations"]["reader"] == "crowd-table"
+    assert [method["name"] for method in told["methods"]] == list(METHODS)
+    for method, name in zip(told["methods"], METHODS, strict=True):
+        for at, alpha in enumerate((0.1, 0.25)):
+            here = result.compared.sel({"method": name, "alpha": alpha})
+            figures = method["results"][at]
+            assert figures["aggregated_coverage"] == float(here["aggregated_coverage"].mean())
+            assert figures["set_size"] == float(here["set_size"].mean())
+            assert figures["alpha"] == alpha
+    assert told["methods"][2]["calibrator"] == "monte-carlo(draws=4)"
+    assert told["methods"][1]["results"][0]["guaranteed"] is None
+    assert told["predictor"]["fingerprint"] == result.predictor.fingerprint
+    assert len(told["groups"]) == 10
+    assert told["written"][0] == "elsewhere/results.nc"
+    assert sorted(written(world.path("elsewhere"))) == sorted(
+        Path(name).name for name in told["written"]
+    )
+
+
+def test_three_calibrations_are_those_of_compare(world: World) -> None:
+    predictions, lam = inputs()
+    expected = plausibly.compare(
+        predictions, lam, METHODS, alphas=["0.1", "0.25"], splits=6, group="patient", seed=1
+    )
+    xr.testing.assert_identical(ran("study.toml").compared, expected)
+
+
+def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: World) -> None:
+    result = ran("study.toml")
+    write_study(result)
+    predictions, lam = inputs()
+    groups = predictions["patient"].values
+    test = split(hash_names(predictions["example"].values), split_keys(1, 0), groups=groups)
+    predictor = plausibly.calibrate(
+        predictions[~test], lam[~test], seed=split_seed(1, 0), group="patient"
+    )
+    sets = predictor.predict(predictions[test], ["0.1", "0.25"])
+    stored = read_sets("out/sets.csv")
+    xr.testing.assert_equal(stored, sets.reset_coords(drop=True))
+    assert stored.attrs["fingerprint"] == predictor.fingerprint
+    assert stored.attrs["calibration_overlap"] == 0
+    about = json.loads(world.path("out/sets.json").read_text())
+    assert about["calibration"] == "everyone"
+    assert about["examples_are"] == "the test examples of split 0 of a study of 6"
+    coverage = plausibly.evaluate(stored, lam[test])["aggregated_coverage_mean"].values
+    measured = result.compared["aggregated_coverage"].sel({"method": "everyone", "split": 0}).values
+    np.testing.assert_allclose(coverage, measured, rtol=1e-15)
+
+    everything = plausibly.calibrate(predictions, lam, seed=1, group="patient")
+    saved = plausibly.load_predictor("out/predictor.nc")
+    assert saved.fingerprint == everything.fingerprint == result.predictor.fingerprint
+    assert (saved.n, saved.facts.aggregator) == (30, "label-frequency")
+
+
+def test_results_are_read_as_they_were_written(world: World) -> None:
+    result = ran("study.toml")
+    write_study(result)
+    stored = xr.load_dataset("out/results.nc", engine="scipy")
+    assert stored.attrs["guarantees"] == result.compared.attrs["guarantees"]
+    for name in result.compared.variables:
+        np.testing.assert_array_equal(stored[name].values, result.compared[name].values)
+    assert world.path("out/results.nc").read_bytes()[:3] == b"CDF"
+
+
+def test_a_seed_that_no_32_bits_hold_is_kept_as_text(world: World) -> None:
+    world.write("study.toml", f"seed = {10**30}\n{SMALLEST}[splits]\ncount = 1\n")
+    write_study(ran("study.toml"))
+    stored = xr.load_dataset("plausibly-out/results.nc", engine="scipy")
+    assert stored.attrs["seed"] == str(10**30)
+    assert study(world.path("plausibly-out/resolved.toml").read_text()).seed == 10**30
+
+
+def test_the_resolved_study_gives_the_same_bits(world: World) -> None:
+    run("run", "study.toml")
+    first = written(world.path("out"))
+    assert sorted(first) == sorted(
+        ["predictor.nc", "resolved.toml", "results.nc", "sets.csv", "sets.json"]
+    )
+    again = run("run", "out/resolved.toml")
+    assert again.code == 0
+    assert written(world.path("out")) == first
+    run("run", "out/resolved.toml", "-o", "copy")
+    copied = written(world.path("copy"))
+    assert {n: b for n, b in copied.items() if n != "resolved.toml"} == {
+        n: b for n, b in first.items() if n != "resolved.toml"
+    }
+    # Nothing is left to defaults, to readers that recognise, or to a later version's mind.
+    text = world.path("out/resolved.toml").read_text()
+    assert 'reader = "crowd-table"' in text
+    assert '[aggregator]\nname = "label-frequency"\n' in text
+
+
+def test_the_place_from_which_it_is_run_has_no_part_in_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("run", "study.toml")
+    first = written(world.path("out"))
+    world.path("deep").mkdir()
+    monkeypatch.chdir(world.path("deep"))
+    told = run("run", "../study.toml")
+    assert told.code == 0
+    assert "written        ../out/: results.nc" in told.out
+    assert written(world.path("out")) == first
+
+
+def shuffled(world: World, name: str, seed: int) -> None:
+    """Put the rows of a table into another order."""
+    header, *rows = world.path(name).read_text().splitlines()
+    random.Random(seed).shuffle(rows)
+    world.write(name, "\n".join([header, *rows]) + "\n")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_order_of_rows_has_no_part_in_it(world: World, seed: int) -> None:
+    run("run", "study.toml")
+    first = written(world.path("out"))
+    for number, name in enumerate(("votes.csv", "probabilities.csv", "patients.csv")):
+        shuffled(world, name, 10 * seed + number)
+    assert run("run", "study.toml").code == 0
+    assert written(world.path("out")) == first
+
+
+def test_a_study_from_python_needs_no_file(world: World) -> None:
+    from_file = ran("study.toml")
+    for source in (tables(WHOLE), study(WHOLE), prepare("study.toml"), Path("study.toml")):
+        result = ran(source)
+        xr.testing.assert_identical(result.compared, from_file.compared)
+        assert result.predictor.fingerprint == from_file.predictor.fingerprint
+    given = tables(WHOLE)
+    given["sede"] = 1
+    with pytest.raises(InputError) as caught:
+        run_study(given)
+    assert caught.value.what == "the study: sede"
+
+
+def test_progress_is_told_of_every_split(world: World) -> None:
+    steps: list[tuple[int, int]] = []
+    with pytest.warns(PlausiblyWarning, match="group-repeats"):
+        run_study("study.toml", progress=lambda done, total: steps.append((done, total)))
+    assert steps == [(number, 6) for number in range(1, 7)]
+
+
+def test_one_alpha_and_one_split(world: World) -> None:
+    world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
+    told = run("run", "study.toml")
+    assert told.code == 0
+    assert "study.toml is right: 1 calibration, alpha 0.1\n" in told.out
+    assert "study        1 random split, 50 % of the examples to test; seed 0\n" in told.out
+    assert "weakest group" not in told.out
+    assert read_sets("plausibly-out/sets.csv").dims == ("example", "label")
+
+
+def test_long_names_leave_the_table_within_its_columns(world: World) -> None:
+    name = "a name that is longer than the table has room for, number "
+    text = f"{SMALLEST}name = '{name}1'\n[[calibrations]]\nname = '{name}2'\n[splits]\ncount = 2\n"
+    world.write("study.toml", text)
+    told = run("run", "study.toml")
+    assert "\na name that is longer tha…   " in told.out
+    assert "\na name that is longer t… 2  " in told.out
+    assert max(map(len, told.out.splitlines())) <= 80
+    assert f"{name}1," in told.out.replace("\n" + " " * 15, " ")
