@@ -84,9 +84,9 @@ def _absent(path: str, name: str, there: list[str]) -> Mistake:
         return Mistake(path, text, advice="name a table that has it: [examples] path")
     those = ", ".join(there)
     text = f"examples have no {quoted(name)}; they have {those}"
-    guess = near(name, there) or there[0]
+    guess = near(name, there)
     key = "" if path.endswith("]") else f"{path.rpartition('.')[2]} = "
-    advice = f"write {key}{written(guess)}"
+    advice = f"write {key}{written(guess)}" if guess else "name one of those"
     # The text says what there is: in the list, that is enough.
     return Mistake(path, text, advice=advice, unknown=True, expected=f"one of {those}", got=name)
 

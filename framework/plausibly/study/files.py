@@ -12,7 +12,6 @@ from pathlib import Path
 
 import xarray as xr
 
-from plausibly.atomic import unwritable
 from plausibly.config.creation import without_plugins
 from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.study import with_paths
@@ -148,16 +147,29 @@ def _together(folder: Path) -> Iterator[Path]:
         _move(part, folder)
         new = None
     except OSError as reason:
-        raise unwritable(folder, reason) from reason
+        raise _unwritable(folder, (reason.strerror or str(reason)).lower(), new) from reason
     except InputError as error:
-        if error.name == "output-unwritable":
-            error.what = f"cannot write {folder / Path(error.whose).name}"
-        raise
+        if error.name != "output-unwritable":
+            raise
+        # What a writer says is about the folder that nobody else sees.
+        got = error.got.strip('"')
+        raise _unwritable(folder / Path(error.whose).name, got, new) from error.__cause__
     finally:
         if part is not None:
             shutil.rmtree(part, ignore_errors=True)
         if new is not None:
             shutil.rmtree(new, ignore_errors=True)
+
+
+def _unwritable(path: Path, why: str, new: Path | None) -> InputError:
+    return InputError(
+        "output-unwritable",
+        f"cannot write {path}",
+        expected="a writable folder",
+        got=f'"{why}"',
+        do="-o elsewhere" if new else "-o elsewhere; all old files are as they were",
+        whose=str(path),
+    )
 
 
 def _move(part: Path, folder: Path) -> None:
