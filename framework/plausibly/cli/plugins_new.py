@@ -1,0 +1,237 @@
+"""``plausibly plugins new``: a distribution, tested and typed, with a component that works."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib.machinery import PathFinder
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from io import StringIO
+from pathlib import Path
+from string import Template
+from tokenize import NAME, generate_tokens
+
+from plausibly.atomic import replacing
+from plausibly.cli.layout import WIDTH, fields
+from plausibly.cli.output import Output
+from plausibly.errors import InputError
+from plausibly.protocols import KINDS
+from plausibly.registry import Registry, default
+from plausibly.registry.disabling import normalised
+from plausibly.registry.messages import an
+
+LONGEST = 30
+"""Characters of a name: with more, lines of the templates would pass 100 columns."""
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_OURS = frozenset({"plausibly", "plausibly-builtins", "plausibly-plugin"})
+_FOLDERS = frozenset({"build", "dist", "docs", "tests"})
+_SUFFIX = ".txt"
+
+
+def show(
+    name: str, *, kind: str | None, folder: Path | None, json: bool, quiet: bool, debug: bool
+) -> int:
+    """Write the distribution, and print what it holds; return the exit code.
+
+    Parameters
+    ----------
+    name : str
+        What the distribution, its plugin and its component are called.
+    kind : str or None
+        What the component is; it has to be said.
+    folder : Path or None
+        Where to write it; None = a folder of that name, here.
+    json, quiet, debug : bool
+        As for every command.
+    """
+    output = Output("plugins new", json=json, quiet=quiet, debug=debug)
+
+    def body() -> None:
+        check_kind(kind)
+        check_name(name, str(kind), default())
+        place = Path(name) if folder is None else folder
+        made = write(name, str(kind), place)
+        output.document |= {"name": name, "kind": kind, "folder": str(place), "files": made}
+        title = f"{place}/"
+        output.show(fields([(title, " ".join(made)), ("next", _next(place, len(title) + 2))]))
+
+    return output.run(body)
+
+
+def _next(place: Path, indent: int) -> list[str]:
+    """Return what to type next; a command is never broken, only put on a line of its own."""
+    lines = [f"cd {shlex.quote(str(place))}"]
+    for command in ("pip install -e .", "pytest", "plausibly plugins check"):
+        longer = f"{lines[-1]}; {command}"
+        lines[-1:] = [longer] if indent + len(longer) <= WIDTH else [lines[-1], command]
+    return lines
+
+
+def check_kind(kind: str | None) -> None:
+    """Raise ``kind-unsaid`` or ``kind-unknown``."""
+    known = [one.name for one in KINDS]
+    if kind is None:
+        raise InputError(
+            "kind-unsaid",
+            "a new plugin needs a kind of component",
+            expected=f"one of {', '.join(known)}",
+            do="--kind aggregator, or another of them",
+            whose="--kind",
+        )
+    if kind not in known:
+        close = get_close_matches(kind, known, n=1)
+        raise InputError(
+            "kind-unknown",
+            f'there is no kind of component "{kind}"',
+            expected=f"one of {', '.join(known)}",
+            got=kind,
+            do=f"--kind {close[0] if close else known[2]}",
+            whose="--kind",
+        )
+
+
+def check_name(name: str, kind: str, registry: Registry) -> None:
+    """Raise ``plugin-name`` where a name is none, or ``plugin-name-taken`` where it is in use.
+
+    Parameters
+    ----------
+    name, kind : str
+        What the distribution is to be called, and of which kind its component is.
+    registry : Registry
+        Knows the names that come with plausibly.
+    """
+    module = name.replace("-", "_")
+    if not _NAME.fullmatch(name) or len(name) > LONGEST or keyword.iskeyword(module):
+        raise InputError(
+            "plugin-name",
+            f'a plugin cannot be called "{name}"',
+            expected=f"a letter, then letters, digits and single hyphens, all in lower case, "
+            f"at most {LONGEST}, and no word of Python",
+            got=f'"{name}"',
+            do=f"plausibly plugins new {_plain(name)} --kind {kind}",
+            whose=name,
+        )
+    holder = _holder(name, module, registry)
+    if holder:
+        raise InputError(
+            "plugin-name-taken",
+            f'the name "{name}" is taken by {holder}',
+            expected="a name of its own for the distribution, its module and its component",
+            got=f'"{name}", with the module {module}',
+            do=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
+            whose=name,
+        )
+
+
+def _plain(name: str) -> str:
+    """Return what it might be called instead."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:LONGEST].rstrip("-")
+    if keyword.iskeyword(plain.replace("-", "_")):
+        plain = f"my-{plain}"
+    return plain or "my-plugin"
+
+
+def _holder(name: str, module: str, registry: Registry) -> str:
+    """Return who has the name already, in words; empty where nobody has."""
+    for source in registry.plugins():
+        if source.builtin and normalised(source.plugin) == name:
+            return f"the plugin {source} that comes with plausibly"
+    for entry in registry.entries():
+        if entry.source.builtin and entry.name == name:
+            return f"the {entry.kind} that comes with plausibly"
+    if name in _OURS:
+        return "plausibly itself"
+    if module in sys.stdlib_module_names:
+        return f"the module {module} of Python"
+    if name in _FOLDERS:
+        return f"the folder {name}/ of the distribution"
+    found = PathFinder.find_spec(module)
+    # A folder without code, such as one in the current folder, is no module.
+    if found is not None and found.loader is not None and found.origin is not None:
+        return f"an installed module: {found.origin}"
+    return ""
+
+
+def write(name: str, kind: str, place: Path) -> list[str]:
+    """Write the files of a plugin, all or none; return their paths below `place`.
+
+    Parameters
+    ----------
+    name, kind : str
+        What the component is called, and what it is.
+    place : Path
+        The folder to write; it must not exist.
+
+    Raises
+    ------
+    InputError
+        ``output-exists``, or ``output-unwritable``.
+    """
+    made = rendered(name, kind)
+    if place.exists() or place.is_symlink():
+        raise InputError(
+            "output-exists",
+            f"{place} is there already, and was left as it is",
+            expected="a folder that does not exist yet",
+            got="a folder" if place.is_dir() else "a file",
+            do="-o another-folder, or another name",
+            whose=str(place),
+        )
+    with replacing(place) as part:
+        for path, text in made.items():
+            target = part / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", newline="\n")
+    return list(made)
+
+
+def rendered(name: str, kind: str) -> dict[str, str]:
+    """Return the text of every file of a new plugin, by its path."""
+    module = name.replace("-", "_")
+    templates = files("plausibly") / "templates"
+    found = {**dict(_texts(templates / "common", "")), **dict(_texts(templates / kind, ""))}
+    values: Mapping[str, str] = {
+        "name": name,
+        "module": module,
+        "component": _component(name, kind, found),
+        "summary": f"{an(kind).capitalize()} for plausibly.",
+        "version": version("plausibly"),
+    }
+    found["package/py.typed"] = ""
+    return {
+        path.replace("package/", f"{module}/", 1): Template(found[path]).substitute(values)
+        for path in sorted(found, key=_rank)
+    }
+
+
+def _texts(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
+    for item in folder.iterdir():
+        if item.is_dir():
+            yield from _texts(item, f"{prefix}{item.name}/")
+        elif item.name.endswith(_SUFFIX):
+            path = f"{prefix}{item.name.removesuffix(_SUFFIX)}"
+            yield path, item.read_text(encoding="utf-8")
+
+
+def _rank(path: str) -> tuple[bool, bool, str]:
+    """Return the place of a file: the two that explain it come first, the tests last."""
+    return path.startswith("tests/"), "/" in path, path.lower()
+
+
+def _component(name: str, kind: str, texts: Mapping[str, str]) -> str:
+    """Return the name of the component's class, which must not hide another in its modules."""
+    words = "".join(word.capitalize() for word in name.split("-"))
+    used = {*dir(builtins), *keyword.kwlist}
+    for path, text in texts.items():
+        if path.endswith(".py"):
+            lines = StringIO(text.replace("$", "")).readline
+            used |= {token.string for token in generate_tokens(lines) if token.type == NAME}
+    return f"{words}{kind.capitalize()}" if words in used else words

@@ -1,0 +1,146 @@
+"""Cut the blocks of the pages for authors of plugins out of the code: ``--write`` renews them.
+
+A mark such as ``<!-- cut: protocol aggregator -->`` says what the block below it is a copy of:
+
+=====================  ================================================================
+protocol KIND          source of the Protocol
+file PLUGIN/PATH       a file that ``plausibly plugins new PLUGIN`` writes
+rules KIND             what the author's kit checks
+components KIND        what comes with plausibly
+hook NAME              a function that plugins implement
+method NAME            signature and docstring of what a plugin's hook receives
+helpers MODULE         functions and types that the module offers to authors
+=====================  ================================================================
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+
+from plausibly import testing
+from plausibly.cli.plugins_new import rendered
+from plausibly.protocols import KINDS
+from plausibly.registry import Registry, hooks
+
+PAGES = Path(__file__).resolve().parents[1] / "docs" / "extend"
+
+NEW: Mapping[str, str] = {
+    "duels": "annotation",
+    "comparisons": "reader",
+    "smoothed": "aggregator",
+    "lead": "score",
+    "many-draws": "calibrator",
+    "bonferroni": "combiner",
+}
+"""The new plugins that the pages show, and their kinds."""
+
+_CUT = re.compile(
+    r"(?P<mark><!-- cut: (?P<what>\w+) (?P<of>\S+) -->\n\n)"
+    r"(?P<block>```.*?^```\n|(?:\|[^\n]*\n)+)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def protocol(kind: str) -> str:
+    """Return the source of a Protocol, as a block."""
+    (found,) = (one.protocol for one in KINDS if one.name == kind)
+    return _code(inspect.getsource(found))
+
+
+def file(path: str) -> str:
+    """Return a file of a new plugin, as a block."""
+    plugin, _, inside = path.partition("/")
+    return _code(rendered(plugin, NEW[plugin])[inside], Path(path).suffix.removeprefix("."))
+
+
+def rules(kind: str) -> str:
+    """Return the rules of the author's kit for a kind, as a table."""
+    found = testing.rules(kind)
+    return _table(("rule", "what it wants"), ((f"`{r.name}`", r.sentence) for r in found))
+
+
+def components(kind: str) -> str:
+    """Return the components of a kind that come with plausibly, as a table."""
+    found = [e for e in Registry(others=tuple).entries() if e.kind == kind]
+    rows = ((f"`{e.name}`", f"`{e.source.plugin}`", e.summary) for e in found)
+    return _table(("name", "plugin", "what it is"), rows)
+
+
+def hook(name: str) -> str:
+    """Return a function that plugins implement, as a block."""
+    lines = inspect.getsource(getattr(hooks, name)).splitlines()
+    return _code("\n".join(line for line in lines if not line.startswith("@")))
+
+
+def method(name: str) -> str:
+    """Return the signature and docstring of a method of `Registrar`, as a block."""
+    source = textwrap.dedent(inspect.getsource(getattr(hooks.Registrar, name)))
+    first, second, third, *_ = source.split('"""')
+    return _code(f'{first}"""{second}"""') if third else _code(source)
+
+
+def helpers(module: str) -> str:
+    """Return what a module offers beside kinds and Protocols, as a table."""
+    offered = import_module(module)
+    protocols = {one.protocol for one in KINDS}
+    rows = []
+    for name in offered.__all__:
+        value: object = getattr(offered, name)
+        known = inspect.isfunction(value) or inspect.isclass(value)
+        if known and value not in protocols and value.__module__.startswith("plausibly"):
+            first = inspect.cleandoc(inspect.getdoc(value) or "").partition("\n\n")[0]
+            rows.append((f"`{name}`", " ".join(first.split()).replace("|", "\\|")))
+    return _table(("name", "what it is or does"), rows)
+
+
+_MADE: Mapping[str, Callable[[str], str]] = {
+    made.__name__: made for made in (protocol, file, rules, components, hook, method, helpers)
+}
+
+
+def _code(text: str, language: str = "py") -> str:
+    named = {"py": "python", "toml": "toml", "md": "markdown"}[language]
+    return f"```{named}\n{text.rstrip()}\n```\n"
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def cut(page: str) -> str:
+    """Return a page with every marked block as the code has it now."""
+    return _CUT.sub(lambda found: found["mark"] + _MADE[found["what"]](found["of"]), page)
+
+
+def marks(page: str) -> list[tuple[str, str]]:
+    """Return what the blocks of a page are copies of."""
+    return [(found["what"], found["of"]) for found in _CUT.finditer(page)]
+
+
+def main() -> int:
+    """Say which pages differ from the code, or renew them."""
+    parser = argparse.ArgumentParser(description="Cut the blocks of docs/extend out of the code.")
+    parser.add_argument("--write", action="store_true", help="renew the pages")
+    write: bool = parser.parse_args().write
+    stale = []
+    for path in sorted(PAGES.glob("*.md")):
+        page = path.read_text(encoding="utf-8")
+        made = cut(page)
+        if made != page:
+            stale.append(path.name)
+            if write:
+                path.write_text(made, encoding="utf-8", newline="\n")
+    print(f"{'renewed' if write else 'stale'}: {', '.join(stale) or 'none'}")
+    return int(bool(stale) and not write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,287 @@
+"""``plausibly plugins new``: what it prints and writes, and what it refuses."""
+
+from __future__ import annotations
+
+import ast
+import os
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from cli_world import run
+from plausibly.cli import plugins_new
+from plausibly.cli.plugins_new import LONGEST, rendered
+from plausibly.protocols import KINDS
+from template_world import NAMES
+
+KIND_NAMES = [kind.name for kind in KINDS]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(folder: Path) -> set[str]:
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_the_transcript(here: Path) -> None:
+    ran = run("plugins", "new", "thesis-pl", "--kind", "aggregator")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "thesis-pl/  pyproject.toml README.md thesis_pl/__init__.py\n"
+        "            thesis_pl/aggregator.py thesis_pl/py.typed tests/test_kit.py\n"
+        "next        cd thesis-pl; pip install -e .; pytest; plausibly plugins check\n"
+    )
+    assert [path.name for path in here.iterdir()] == ["thesis-pl"]
+    assert files(here / "thesis-pl") == {
+        "pyproject.toml",
+        "README.md",
+        "thesis_pl/__init__.py",
+        "thesis_pl/aggregator.py",
+        "thesis_pl/py.typed",
+        "tests/test_kit.py",
+    }
+
+
+def test_a_folder_of_its_own_and_a_command_that_can_be_pasted(here: Path) -> None:
+    (here / "my code").mkdir()
+    ran = run("plugins", "new", "glicko", "--kind", "score", "-o", "my code/glicko")
+    assert ran.code == 0
+    assert ran.out.splitlines()[-2:] == [
+        "next             cd 'my code/glicko'; pip install -e .; pytest",
+        "                 plausibly plugins check",
+    ]
+    assert all(len(line) <= 80 for line in ran.out.splitlines())
+    assert (here / "my code" / "glicko" / "glicko" / "score.py").is_file()
+
+
+def test_for_programs_and_in_silence(here: Path) -> None:
+    document = run("plugins", "new", "glicko", "--kind", "score", "--json").document
+    assert document == {
+        "command": "plugins new",
+        "name": "glicko",
+        "kind": "score",
+        "folder": "glicko",
+        "files": [
+            "pyproject.toml",
+            "README.md",
+            "glicko/__init__.py",
+            "glicko/py.typed",
+            "glicko/score.py",
+            "tests/test_kit.py",
+        ],
+        "warnings": [],
+    }
+    ran = run("plugins", "new", "silent", "--kind", "score", "--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_every_kind_has_a_template() -> None:
+    assert set(NAMES) == set(KIND_NAMES)
+
+
+@pytest.mark.parametrize("kind", KIND_NAMES)
+@pytest.mark.parametrize("name", ["x", "a-b2-c", "keys", "true", "exception", "m" * LONGEST])
+def test_any_name_makes_modules_that_can_be_read(name: str, kind: str) -> None:
+    made = rendered(name, kind)
+    module = name.replace("-", "_")
+    assert f"{module}/{kind}.py" in made
+    assert not any("$" in text for text in made.values())
+    project = tomllib.loads(made["pyproject.toml"])
+    assert project["project"]["entry-points"]["plausibly"] == {name: module}
+    defined: list[str] = []
+    imported: list[str] = []
+    for path, text in made.items():
+        assert max(map(len, text.splitlines()), default=0) <= 100 or not path.endswith(".py")
+        if path.endswith(".py"):
+            tree = ast.parse(text, path)
+            defined += [n.name for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+            imported += [
+                alias.name
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ImportFrom) and not str(node.module).startswith(module)
+                for alias in node.names
+            ]
+    assert defined
+    assert not {*defined} & {*imported, *dir(__builtins__)}
+
+
+def test_the_longest_name_is_still_in_style(here: Path) -> None:
+    for kind in KIND_NAMES:
+        name = f"{'n' * (LONGEST - 3)}-x{KIND_NAMES.index(kind)}"
+        assert run("plugins", "new", name, "--kind", kind, "--quiet").code == 0
+        for words in (["check", "--no-cache"], ["format", "--check", "--diff", "--no-cache"]):
+            done = subprocess.run(
+                [sys.executable, "-m", "ruff", *words],
+                cwd=here / name,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+REFUSED = {
+    "Thesis_PL": (
+        'error plugin-name: a plugin cannot be called "Thesis_PL"\n'
+        "  expected  a letter, then letters, digits and single hyphens, all in lower\n"
+        '            case, at most 30, and no word of Python; got "Thesis_PL"\n'
+        "  do        plausibly plugins new thesis-pl --kind score\n"
+    ),
+    "lambda": (
+        'error plugin-name: a plugin cannot be called "lambda"\n'
+        "  expected  a letter, then letters, digits and single hyphens, all in lower\n"
+        '            case, at most 30, and no word of Python; got "lambda"\n'
+        "  do        plausibly plugins new my-lambda --kind score\n"
+    ),
+    "../7": (
+        'error plugin-name: a plugin cannot be called "../7"\n'
+        "  expected  a letter, then letters, digits and single hyphens, all in lower\n"
+        '            case, at most 30, and no word of Python; got "../7"\n'
+        "  do        plausibly plugins new my-plugin --kind score\n"
+    ),
+    "statistics": (
+        'error plugin-name-taken: the name "statistics" is taken by the module statistics\n'
+        "  of Python\n"
+        "  expected  a name of its own for the distribution, its module and its\n"
+        '            component; got "statistics", with the module statistics\n'
+        "  do        another name, such as my-statistics\n"
+    ),
+    "maximum": (
+        'error plugin-name-taken: the name "maximum" is taken by the combiner that comes\n'
+        "  with plausibly\n"
+        "  expected  a name of its own for the distribution, its module and its\n"
+        '            component; got "maximum", with the module maximum\n'
+        "  do        another name, such as my-maximum\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "said"), REFUSED.items(), ids=REFUSED)
+def test_names_that_are_none(name: str, said: str, here: Path) -> None:
+    ran = run("plugins", "new", name, "--kind", "score")
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "holder"),
+    [
+        ("numpy", "an installed module: "),
+        ("plausibly", "plausibly itself"),
+        ("plausibly-builtins", "plausibly itself"),
+        ("single-label", "the plugin single-label (plausibly "),
+        ("scores", "the plugin scores (plausibly "),
+        ("tests", "the folder tests/ of the distribution"),
+    ],
+)
+def test_names_that_are_taken(name: str, holder: str, here: Path) -> None:
+    ran = run("plugins", "new", name, "--kind", "score")
+    assert ran.code == 2
+    assert f'the name "{name}" is taken by {holder}' in " ".join(ran.err.split())
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("name", ["", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "x" * 31])
+def test_names_with_other_characters(name: str, here: Path) -> None:
+    ran = run("plugins", "new", "--kind", "score", "--", name)
+    assert ran.code == 2
+    assert ran.err.startswith("error plugin-name: ")
+    assert not list(here.iterdir())
+
+
+def test_a_folder_of_the_same_name_is_no_module(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "glicko").mkdir()
+    monkeypatch.syspath_prepend(here)
+    assert run("plugins", "new", "glicko", "--kind", "score", "-o", "there").code == 0
+
+
+def test_no_kind(here: Path) -> None:
+    ran = run("plugins", "new", "glicko")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "error kind-unsaid: a new plugin needs a kind of component\n"
+        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner\n"
+        "  do        --kind aggregator, or another of them\n"
+    )
+
+
+def test_another_kind(here: Path) -> None:
+    ran = run("plugins", "new", "glicko", "--kind", "scorer")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        'error kind-unknown: there is no kind of component "scorer"\n'
+        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner;\n"
+        "            got scorer\n"
+        "  do        --kind score\n"
+    )
+
+
+@pytest.mark.parametrize("what", ["a folder", "a file"])
+def test_what_is_there_is_left_as_it_is(what: str, here: Path) -> None:
+    place = here / "glicko"
+    if what == "a file":
+        place.write_text("mine")
+    else:
+        place.mkdir()
+        (place / "mine").write_text("mine")
+    ran = run("plugins", "new", "glicko", "--kind", "score")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "error output-exists: glicko is there already, and was left as it is\n"
+        f"  expected  a folder that does not exist yet; got {what}\n"
+        "  do        -o another-folder, or another name\n"
+    )
+    assert (place if what == "a file" else place / "mine").read_text() == "mine"
+    assert [path.name for path in here.iterdir()] == ["glicko"]
+
+
+def test_no_folder_to_write_into(here: Path) -> None:
+    ran = run("plugins", "new", "glicko", "--kind", "score", "-o", "nowhere/glicko")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "error output-unwritable: cannot write nowhere/glicko\n"
+        '  expected  a writable folder; got "no such file or directory"\n'
+        "  do        -o elsewhere\n"
+    )
+
+
+def test_nothing_half_written_where_the_disk_is_full(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def write_text(self: Path, text: str, **how: str) -> int:
+        written.append(self.name)
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+        return self.write_bytes(text.encode())
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    ran = run("plugins", "new", "glicko", "--kind", "score")
+    assert ran.code == 2
+    assert ran.err.startswith("error output-unwritable: cannot write glicko\n")
+    assert len(written) == 3
+    assert not list(here.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_the_folder_can_be_shared(here: Path) -> None:
+    (here / "plain").mkdir()
+    assert run("plugins", "new", "glicko", "--kind", "score").code == 0
+    modes = [stat.S_IMODE((here / name).stat().st_mode) for name in ("plain", "glicko")]
+    assert modes[0] == modes[1]
+
+
+def test_no_template_without_a_kind() -> None:
+    (folder,) = {Path(str(plugins_new.__file__)).parents[1] / "templates"}
+    assert {path.name for path in folder.iterdir()} == {"common", *KIND_NAMES}
