@@ -23,7 +23,7 @@ MOST_GROUPS = 30
 
 _OWNERS = frozenset(
     {
-        *("animal", "article", "author", "case", "client", "cluster", "document", "donor"),
+        *("actor", "animal", "article", "author", "case", "client", "cluster", "document", "donor"),
         *("family", "group", "id", "individual", "participant", "patient", "person"),
         *("recording", "respondent", "scan", "scene", "series", "session", "slide", "speaker"),
         *("study", "subject", "user", "video"),

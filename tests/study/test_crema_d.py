@@ -1,0 +1,99 @@
+"""A study of real ratings, from files to figures that were measured independently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from cli_world import run
+from exact_realdata import load
+from plausibly.io import write_plausibilities
+from plausibly.protocols import Calibrator
+from study_world import written
+
+pytestmark = pytest.mark.realdata
+
+STUDY = """\
+seed = 1
+[annotations]
+path = "votes.npz"
+[predictions]
+path = "model.npz"
+[examples]
+path = "actors.csv"
+[[calibrations]]
+name = "everyone"
+[[calibrations]]
+calibrator = "voted"
+[[calibrations]]
+calibrator = { name = "monte-carlo", draws = 10 }
+[splits]
+count = 10
+"""
+
+
+@pytest.fixture
+def folder(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    stored = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
+    names = stored["file_name"]
+    np.savez("votes.npz", counts=stored["counts"], examples=names, labels=stored["class_names"])
+    np.savez("model.npz", predictions=stored["probs"], examples=names, labels=stored["class_names"])
+    rows = [f"{name},{actor}" for name, actor in zip(names, stored["actor"], strict=True)]
+    Path("actors.csv").write_text("\n".join(["example,actor", *rows]) + "\n")
+    Path("study.toml").write_text(STUDY)
+    return tmp_path
+
+
+def test_crema_d(folder: Path, shared: Path) -> None:
+    ran = run("run", "study.toml", "--json")
+    assert ran.code == 0
+    assert [one["what"] for one in ran.document["warnings"]] == [
+        "91 actors are in calibration and in test"
+    ]
+    found = {one["name"]: one["results"][0] for one in ran.document["methods"]}
+    # Measured on 100 halves of the same data, independently of this program.
+    for name, coverage, size in (
+        ("everyone", 0.900, 2.24),
+        ("voted", 0.756, 1.27),
+        ("monte-carlo(draws=10)", 0.900, 2.24),
+    ):
+        assert found[name]["aggregated_coverage"] == pytest.approx(coverage, abs=0.004)
+        assert found[name]["set_size"] == pytest.approx(size, abs=0.03)
+    predictions, lam = load(shared, "crema_d")
+    names = np.load(shared / "data" / "crema_d" / "data.npz")["file_name"]
+    predictions, lam = (array.assign_coords(example=names) for array in (predictions, lam))
+    methods: dict[str, dict[str, object] | Calibrator] = {
+        "everyone": {},
+        "voted": {"calibrator": "voted"},
+        "monte-carlo(draws=10)": {"calibrator": "monte-carlo", "draws": 10},
+    }
+    expected = plausibly.compare(predictions, lam, methods, splits=10, seed=1)
+    stored = xr.load_dataset("plausibly-out/results.nc", engine="scipy")
+    for measure in ("aggregated_coverage", "voted_coverage", "set_size"):
+        np.testing.assert_array_equal(stored[measure].values, expected[measure].values)
+    first = written(folder / "plausibly-out")
+    assert run("run", "plausibly-out/resolved.toml").code == 0
+    assert written(folder / "plausibly-out") == first
+
+
+def test_the_same_study_of_plausibilities_by_actor(folder: Path, shared: Path) -> None:
+    stored = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
+    _, lam = load(shared, "crema_d")
+    write_plausibilities(lam.assign_coords(example=stored["file_name"]), folder / "lam.npz")
+    by_actor = STUDY.replace("count = 10", 'count = 3\ngroup = "actor"')
+    Path("votes.toml").write_text(by_actor)
+    Path("lam.toml").write_text(
+        by_actor.replace("annotations", "plausibilities").replace("votes.npz", "lam.npz")
+    )
+    documents = []
+    for name in ("votes.toml", "lam.toml"):
+        ran = run("run", name, "-o", Path(name).stem, "--json")
+        assert ran.code == 0
+        assert [one["name"] for one in ran.document["warnings"]] == ["group-repeats"]
+        documents.append(ran.document["methods"])
+    assert documents[0] == documents[1]

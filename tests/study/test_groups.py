@@ -1,0 +1,230 @@
+"""Examples that belong together: said, split whole, thinned out, and where sets are weak."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from cli_world import World, make
+from plausibly.errors import PlausiblyWarning
+from plausibly.evaluation.intervals import interval
+from plausibly.study import StudyResult, prepare, run_study
+from plausibly.study.assumptions import assumptions, warn_of_groups
+from plausibly.study.coordinates import groups_of, owners, plural
+from plausibly.study.weakness import coverage_by_group
+from study_world import WHOLE
+
+UNGROUPED = WHOLE.replace('group = "patient"\n', "")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:
+    """Return what a study gives, and what it warns of."""
+    world.write("study.toml", text)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        result = run_study("study.toml")
+    return result, [str(one.message) for one in heard]
+
+
+def examples(**coordinates: list[object]) -> xr.DataArray:
+    """Return predictions of examples with these coordinates."""
+    count = len(next(iter(coordinates.values())))
+    return xr.DataArray(
+        np.full((count, 2), 0.5),
+        dims=("example", "label"),
+        coords={
+            "example": [f"e{number}" for number in range(count)],
+            "label": ["a", "b"],
+            **{name: ("example", values) for name, values in coordinates.items()},
+        },
+    )
+
+
+def test_patients_on_both_sides_are_warned_of(world: World) -> None:
+    result, heard = ran(world, UNGROUPED)
+    patients = result.prepared.predictions["patient"].values
+    test = np.isin(result.prepared.predictions["example"].values, result.sets["example"].values)
+    both = set(patients[test]) & set(patients[~test])
+    assert heard == [
+        f"warning group-on-both-sides: {len(both)} patients are in calibration and in test\n"
+        f"  expected  each patient on one side; got {2 * len(both)} of 30 examples shared\n"
+        '  do        [splits] group = "patient"'
+    ]
+    assert assumptions(result.prepared.predictions, None)[:2] == [
+        "no example twice",
+        "15 of 15 patients have several",
+    ]
+
+
+def test_patients_with_several_examples_are_warned_of(world: World) -> None:
+    result, heard = ran(world, WHOLE)
+    assert [one.splitlines()[0] for one in heard] == [
+        "warning group-repeats: there are 30 examples of 15 patients"
+    ]
+    assert int(result.compared["n_test"].min()) % 2 == 0
+
+
+def test_one_example_a_patient(world: World) -> None:
+    text = WHOLE.replace('"patients.csv"', '"patients.csv"\none_per = "patient"')
+    text = text.replace("[0.1, 0.25]", "[0.3, 0.25]")
+    result, heard = ran(world, text)
+    assert heard == []
+    model = result.prepared.predictions
+    assert sorted(model["patient"].values) == sorted(f"p{number}" for number in range(15))
+    assert result.prepared.left_out == {"beside another of the same patient": 15}
+    assert result.predictor.n == 15
+    other, _ = ran(world, text.replace("seed = 1", "seed = 2"))
+    assert set(other.prepared.predictions["example"].values) != set(model["example"].values)
+    predictions = plausibly.read_predictions("probabilities.csv")
+    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    names = model["example"].values
+    expected = plausibly.compare(
+        predictions.sel(example=names).assign_coords(patient=model["patient"]),
+        lam.sel(example=names),
+        {"everyone": {}},
+        alphas=["0.3", "0.25"],
+        splits=6,
+        group="patient",
+        seed=1,
+    )
+    measured = result.compared["aggregated_coverage"].sel({"method": "everyone"}).values
+    np.testing.assert_array_equal(measured, expected["aggregated_coverage"].values[0])
+
+
+def test_coordinates_of_plausibilities_are_known_as_well(world: World) -> None:
+    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    table = plausibly.read_examples("patients.csv")
+    lam = lam.assign_coords(patient=("example", table["patient"].values))
+    lam.to_dataset(name="plausibilities").to_netcdf("lam.nc", engine="scipy")
+    text = WHOLE.replace(
+        '[annotations]\npath = "votes.csv"\nreader = "crowd-table"\n',
+        ('[plausibilities]\npath = "lam.nc"\n'),
+    ).replace('[examples]\npath = "patients.csv"\n', "")
+    world.write("study.toml", text)
+    assert prepare("study.toml").predictions["patient"].values[2] == "p1"
+
+
+OWNERS: dict[str, tuple[list[object], bool]] = {
+    "patient": (["a", "a", "b"], True),
+    "Patient_ID": ([1, 1, 2], True),
+    "id": (["a", "b", "a"], True),
+    "speaker name": (["a", "b", "a"], True),
+    "patient_age": ([30.5, 30.5, 40.0], False),
+    "age": ([30, 30, 40], False),
+    "site": (["a", "a", "b"], False),
+    "widow": (["a", "a", "b"], False),
+    "subject": (["a", "b", "c"], False),
+    "group": (["a", "a", "a"], False),
+}
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_what_examples_belong_to_is_told_by_its_name(name: str) -> None:
+    values, found = OWNERS[name]
+    assert [one.name for one in owners(examples(**{name: values}))] == [name] * found
+
+
+def test_the_smaller_groups_are_asked_first() -> None:
+    made = examples(family=["f", "f", "f", "g"], patient=["a", "a", "b", "c"])
+    assert [one.name for one in owners(made)] == ["patient", "family"]
+    one = groups_of(made, "patient")
+    assert (one.examples, one.groups, one.several, one.plural) == (4, 3, 1, "patients")
+    test = np.array([True, True, False, False])
+    with pytest.warns(PlausiblyWarning, match="group-on-both-sides: 1 families are in"):
+        warn_of_groups(made, test, None)
+    with pytest.warns(PlausiblyWarning, match="group-repeats: there are 4 examples of 3 pat"):
+        warn_of_groups(made, test, "patient")
+
+
+def test_groups_of_one_and_whole_groups_are_not_warned_of() -> None:
+    made = examples(patient=["a", "a", "b", "b"])
+    warn_of_groups(made, np.array([True, True, False, False]), None)
+    warn_of_groups(examples(patient=["a", "b"]), np.array([True, False]), "patient")
+
+
+PLURALS = {
+    "patient": "patients",
+    "family": "families",
+    "series": "series",
+    "subject_id": 'values of "subject_id"',
+}
+
+
+@pytest.mark.parametrize("name", PLURALS)
+def test_plurals(name: str) -> None:
+    assert plural(name) == PLURALS[name]
+
+
+# ---- weak groups
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from("xyz")), min_size=2, max_size=30))
+def test_coverage_by_group_is_the_mean_of_each_with_a_widened_interval(
+    rows: list[tuple[bool, str]],
+) -> None:
+    model = examples(site=[site for _, site in rows])
+    inside = np.array([[covered, True] for covered, _ in rows])
+    sets = model.copy(data=inside).assign_coords(alpha=0.1)
+    lam = model.copy(data=np.tile([0.75, 0.25], (len(rows), 1)))
+    found = coverage_by_group(sets, lam, ["site"])
+    sites = sorted({site for _, site in rows})
+    assert sorted(one.group for one in found) == sites
+    for one in found:
+        mine = np.array([1.0 if covered else 0.25 for covered, site in rows if site == one.group])
+        alone = interval(mine, confidence=1 - 0.05 / len(sites))
+        assert (one.examples, one.groups, one.alpha) == (len(mine), len(sites), 0.1)
+        assert math.isclose(one.mean, float(mine.mean()), rel_tol=1e-12)
+        assert (one.low, one.high) == (alone.low, alone.high)
+    assert [one.high for one in found] == sorted(one.high for one in found)
+
+
+def test_a_large_weak_group_is_weaker_than_a_small_one() -> None:
+    sites = ["large"] * 400 + ["tiny"] * 2 + ["fine"] * 400
+    covered = [number % 5 > 0 for number in range(400)] + [False, True] + [True] * 400
+    model = examples(site=list(sites))
+    sets = model.copy(data=np.array([[one, one] for one in covered])).expand_dims(alpha=[0.1, 0.2])
+    found = coverage_by_group(sets, model, ["site"])
+    assert [(one.alpha, one.group) for one in found] == [
+        (alpha, group) for alpha in (0.1, 0.2) for group in ("large", "tiny", "fine")
+    ]
+    assert found[0].high < 0.9 < found[1].high
+    assert coverage_by_group(sets, model, []) == []
+
+
+def test_intervals_count_clusters(world: World) -> None:
+    model = examples(site=["a", "a", "b", "b"] * 10, patient=[f"p{n // 4}" for n in range(40)])
+    inside = np.array([[n % 8 < 4, True] for n in range(40)])
+    sets = model.copy(data=inside).assign_coords(alpha=0.1)
+    alone = coverage_by_group(sets, model, ["site"])
+    clustered = coverage_by_group(sets, model, ["site"], cluster="patient")
+    assert all(
+        one.high - one.low > other.high - other.low
+        for one, other in zip(clustered, alone, strict=True)
+    )
+
+
+def test_numbers_and_true_labels_are_no_groups(world: World) -> None:
+    rows = world.path("patients.csv").read_text().splitlines()
+    wide = [f"{rows[0]},age,weight,serial,same"]
+    wide += [f"{row},{n % 3},{n}.5,s{n},x" for n, row in enumerate(rows[1:])]
+    world.write("patients.csv", "\n".join(wide) + "\n")
+    text = WHOLE.replace("[output]", '[evaluation]\ntrue = "diagnosis"\n[output]')
+    world.write("study.toml", text)
+    # 30 serial numbers are 30 groups, which is the most that is looked through.
+    assert prepare("study.toml").study.evaluation.by == ("site", "age", "serial")
+    world.write("study.toml", text.replace("true =", 'by = ["same"]\ntrue ='))
+    assert prepare("study.toml").study.evaluation.by == ("same",)
