@@ -45,7 +45,7 @@ def info(
 
         extras, plugins = _extras(), _plugins()
         core = {name: version(name) for name in requirements("plausibly")}
-        environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+        environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
         output.document |= {
             "version": version("plausibly"),
             "python": platform.python_version(),

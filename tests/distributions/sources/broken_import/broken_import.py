@@ -1,0 +1,3 @@
+"""A plugin that cannot be imported."""
+
+import no_such_module_xyz  # type: ignore[import-not-found]  # noqa: F401  # the mistake

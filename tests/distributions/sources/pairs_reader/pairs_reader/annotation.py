@@ -1,0 +1,76 @@
+"""Pairwise answers: of two labels, which fits better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import (
+    AnnotationTable,
+    Answer,
+    AnswerRefused,
+    Record,
+    check_responses,
+    refuse_responses,
+    responses_of,
+    table_from_records,
+)
+
+
+@attrs.frozen(kw_only=True)
+class Pairwise:
+    """A list of pairs ``(better, worse)``.
+
+    The better label of pair j stands in rank block 2 j - 1, the worse one in block 2 j.
+    """
+
+    name: ClassVar[str] = "pairwise"
+
+    def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of ``(example, annotator, pairs)`` records."""
+        return table_from_records(
+            self.name, records, labels, _mentions, blocks=True, unlisted="unknown"
+        )
+
+    def validate(self, table: xr.Dataset) -> None:
+        """Refuse responses with half a pair."""
+        rows = check_responses(table, self.name)
+        start = np.r_[True, rows.response[1:] != rows.response[:-1]][: rows.response.size]
+        place = np.arange(rows.response.size)
+        within = place - np.maximum.accumulate(np.where(start, place, 0)) + 1
+        odd = (rows.mentions % 2 == 1) | responses_of(rows, within != rows.block)
+        refuse_responses(
+            rows,
+            odd,
+            "pair-broken",
+            "compares one label with nothing",
+            expected="pairs of a better and a worse label",
+            do="mend these responses, or drop them",
+        )
+
+
+def _mentions(answer: object) -> Answer:
+    if not isinstance(answer, (list, tuple)):
+        raise AnswerRefused(
+            "answer-invalid",
+            f"gives a {type(answer).__name__}",
+            expected='a list of pairs, such as [("cat", "dog")]',
+            got=repr(answer),
+            do="write the better label first",
+        )
+    found: list[tuple[str, int, float]] = []
+    for number, pair in enumerate(sorted(answer)):
+        better, worse = map(str, pair)
+        if better == worse:
+            raise AnswerRefused(
+                "pair-broken",
+                f'compares "{better}" with itself',
+                expected="two labels",
+                do="mend or drop it",
+            )
+        found += [(better, 2 * number + 1, 1.0), (worse, 2 * number + 2, 1.0)]
+    return tuple(found)

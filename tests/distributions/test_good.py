@@ -1,0 +1,193 @@
+"""Plugins that work, installed by pip: used from Python, the command line and a study file."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from cli_world import World, make
+from dist_world import Environment
+
+pytestmark = pytest.mark.timeout(900)
+
+ROWS = """\
+aggregator  bradley-terry    pairs            pairs-reader 0.1  ready
+aggregator  plackett-luce    thesis           thesis-pl 0.2     ready
+annotation  pairwise         pairs            pairs-reader 0.1  ready
+reader      pairwise         pairs            pairs-reader 0.1  ready
+"""
+INFO = """\
+plugin  thesis (thesis-pl 0.2)
+about   Plausibilities from rankings by the model of Plackett and Luce.
+url     https://example.org/thesis-pl
+state   ready
+offers  aggregator plackett-luce
+
+aggregator  plackett-luce of thesis (thesis-pl 0.2)
+summary     chances of being ranked first, fitted to all rankings
+state       ready
+class       thesis_pl.plackett_luce:PlackettLuce
+parameters  rounds  an integer; default 50
+              Steps.
+            prior  a number; default 0.5
+              How often every label is thought to have been put first before
+              anybody ranks.
+use         --aggregator '{name = "thesis:plackett-luce", rounds = 50}'
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make(tmp_path)
+
+
+def test_listed(good: Environment) -> None:
+    ran = good.plausibly("plugins", "list")
+    assert (ran.code, ran.err) == (0, "")
+    others = [line for line in ran.out.splitlines(keepends=True) if "plausibly 0." not in line]
+    assert "".join(others[1:-1]) == ROWS
+    assert others[-1].endswith(" components of 10 plugins, none failed\n")
+
+
+def test_metadata_alone(good: Environment) -> None:
+    ran = good.plausibly("plugins", "list", "--installed", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    (thesis,) = (p for p in ran.document["plugins"] if p["plugin"] == "thesis")
+    assert thesis == {
+        "plugin": "thesis",
+        "distribution": "thesis-pl",
+        "version": "0.2",
+        "module": "thesis_pl",
+        "state": "installed",
+        "reason": "",
+        "about": "Plausibilities from rankings by the model of Plackett and Luce.",
+        "url": "https://example.org/thesis-pl",
+    }
+
+
+def test_told_of(good: Environment) -> None:
+    ran = good.plausibly("plugins", "info", "thesis")
+    assert (ran.code, ran.out, ran.err) == (0, INFO, "")
+
+
+def test_checked(good: Environment) -> None:
+    ran = good.plausibly("plugins", "check")
+    assert (ran.code, ran.err) == (0, "")
+    *others, ours, end = ran.out.splitlines()
+    assert others == [
+        "ok      pairs-reader 0.1  aggregator pairs:bradley-terry",
+        "ok      pairs-reader 0.1  annotation pairs:pairwise",
+        "ok      pairs-reader 0.1  reader pairs:pairwise",
+        "ok      thesis-pl 0.2     aggregator thesis:plackett-luce",
+    ]
+    assert ours.endswith(" of plausibly")
+    assert end == "10 plugins, none failed."
+
+
+def test_information(good: Environment) -> None:
+    ran = good.plausibly("info", variables={"PLAUSIBLY_DISABLE_PLUGINS": "pairs"})
+    assert (ran.code, ran.err) == (0, "")
+    assert "plugins      9 ready, 0 failed, 1 disabled\n" in ran.out
+    assert "environment  PLAUSIBLY_DISABLE_PLUGINS=pairs\n" in ran.out
+
+
+PYTHON = """
+import plausibly
+table = plausibly.read_annotations("votes.csv")
+lam = plausibly.aggregate(table, "plackett-luce", rounds=200, prior=1.0)
+as_table = {"name": "thesis:plackett-luce", "rounds": 200}
+assert lam.identical(plausibly.aggregate(table, as_table, prior=1.0))
+from thesis_pl.plackett_luce import PlackettLuce
+assert lam.identical(plausibly.aggregate(table, PlackettLuce(rounds=200, prior=1.0)))
+for example, row in zip(lam.example.values, lam.values):
+    print(example, *row.tolist())
+predictions = plausibly.read_predictions("probabilities.csv")
+predictor = plausibly.calibrate(predictions, table, aggregator="plackett-luce")
+predictor.save("from_python.nc")
+print(predictor.fingerprint)
+"""
+
+
+def test_from_python(good: Environment, world: World) -> None:
+    ran = good.run("-W", "error", "-c", PYTHON, folder=world.folder)
+    assert ran.code == 0, ran.err
+    *rows, fingerprint = ran.out.splitlines()
+    assert len(rows) == 30
+    assert len(fingerprint) == 8
+    # One label a response: the model is then the share of the votes, with the prior.
+    first = [float(value) for value in rows[0].split()[1:]]
+    assert first == pytest.approx([(3 + 1) / 6, 1 / 6, 1 / 6])
+
+
+def test_from_the_command_line(good: Environment, world: World) -> None:
+    table = '{name = "plackett-luce", rounds = 200, prior = 1.0}'
+    words = ["aggregate", "-a", "votes.csv", "--aggregator", table, "-o", "lam.csv"]
+    ran = good.plausibly(*words, folder=world.folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert "thesis:plackett-luce (rounds 200, prior 1)" in " ".join(ran.out.split())
+    with world.path("lam.csv").open(encoding="utf-8") as file:
+        by_command = [
+            [float(row[label]) for label in ("cat", "dog", "fox")] for row in csv.DictReader(file)
+        ]
+    in_python = good.run("-c", PYTHON, folder=world.folder).out.splitlines()[:-1]
+    assert by_command == [[float(value) for value in row.split()[1:]] for row in in_python]
+
+
+def test_a_mistake_in_its_parameters(good: Environment, world: World) -> None:
+    table = '{name = "plackett-luce", round = 0, prior = "1"}'
+    words = ["aggregate", "-a", "votes.csv", "--aggregator", table, "-o", "lam.csv"]
+    ran = good.plausibly(*words, folder=world.folder)
+    assert ran.code == 2
+    assert ran.err.startswith('error component-parameter: aggregator "plackett-luce": 2 mistakes')
+    assert 'did you mean "rounds"?' in " ".join(ran.err.split())
+
+
+STUDY = """
+alphas = [0.2]
+
+[annotations]
+path = "votes.csv"
+
+[predictions]
+path = "probabilities.csv"
+
+[aggregator]
+name = "plackett-luce"
+rounds = 20
+
+[[calibrations]]
+calibrator = { name = "expected" }
+
+[splits]
+count = 3
+"""
+
+
+def test_from_a_study_file(good: Environment, world: World) -> None:
+    world.write("study.toml", STUDY)
+    ran = good.plausibly("run", "study.toml", folder=world.folder)
+    assert ran.code == 0, ran.err
+    assert "thesis:plackett-luce (rounds 20, prior 0.5)" in " ".join(ran.out.split())
+    resolved = tomllib.loads(world.path("plausibly-out/resolved.toml").read_text("utf-8"))
+    assert resolved["aggregator"] == {"name": "thesis:plackett-luce", "rounds": 20, "prior": 0.5}
+    again = good.plausibly("run", "plausibly-out/resolved.toml", "-o", "again", folder=world.folder)
+    assert again.code == 0, again.err
+    first, second = world.path("plausibly-out/sets.csv"), world.path("again/sets.csv")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
+    world.write("study.toml", STUDY + '\n[plugins]\ndisable = ["thesis-pl"]\n')
+    ran = good.plausibly("run", "study.toml", folder=world.folder)
+    assert ran.code == 2
+    said = " ".join((ran.out + ran.err).split())
+    assert "aggregator" in said
+    assert "thesis" in said
+
+
+def test_the_command_is_installed(good: Environment) -> None:
+    ran = good.run(good.python.parent / "plausibly", "plugins", "info", "thesis")
+    assert (ran.code, ran.out) == (0, INFO)

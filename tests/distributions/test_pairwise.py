@@ -1,0 +1,124 @@
+"""A format that plausibly has never heard of, from file to prediction sets, by a plugin alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli_world import LABELS, World, make
+from dist_world import Environment, Ran
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """Each vote becomes the comparisons of its label with the two others."""
+    made = make(tmp_path)
+    for votes, pairs in (("votes.csv", "pairs.csv"), ("new_votes.csv", "new_pairs.csv")):
+        lines = ["example,annotator,better,worse"]
+        for row in made.path(votes).read_text("utf-8").splitlines()[1:]:
+            task, worker, label = row.split(",")
+            lines += [f"{task},{worker},{label},{other}" for other in LABELS if other != label]
+        made.write(pairs, "\n".join(lines) + "\n")
+    return made
+
+
+def well(ran: Ran) -> str:
+    assert (ran.code, ran.err) == (0, "")
+    return " ".join(ran.out.split())
+
+
+def test_on_the_command_line(good: Environment, world: World) -> None:
+    def run(*words: str) -> Ran:
+        return good.plausibly(*words, folder=world.folder)
+
+    by = ["--aggregator", "bradley-terry"]
+    said = well(run("calibrate", "-a", "pairs.csv", *by, "-p", "probabilities.csv", "-o", "p.nc"))
+    assert "pairs.csv (pairs:pairwise): 30 examples, 3 annotators, 90 responses" in said
+    assert "aggregator pairs:bradley-terry" in said
+    assert "guarantee alpha 0.1: on average .90 of what experts say" in said
+    well(run("predict", "p.nc", "-p", "new.csv", "-o", "sets.csv"))
+    about = json.loads(world.path("sets.json").read_text("utf-8"))
+    assert [promise["level"] for promise in about["guarantees"]] == ["9/10"]
+    said = well(run("evaluate", "sets.csv", "-a", "new_pairs.csv", *by))
+    assert said.startswith("alpha 0.1, 20 examples coverage 95 % interval set size aggregated:")
+
+
+def test_without_an_aggregator(good: Environment, world: World) -> None:
+    ran = good.plausibly("aggregate", "-a", "pairs.csv", "-o", "lam.csv", folder=world.folder)
+    assert ran.code == 2
+    assert ran.err.startswith("error aggregator-unsaid: annotations of kind pairwise have no")
+
+
+PYTHON = """
+import numpy as np
+import plausibly
+table = plausibly.read_annotations("pairs.csv")
+print(table)
+lam = plausibly.aggregate(table, "bradley-terry")
+np.testing.assert_allclose(lam.sum("label"), 1.0)
+# Who wins every comparison is the most plausible; all alike is a third each.
+votes = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+clear = (votes.max("label") > 0.6).values
+np.testing.assert_array_equal(lam.values.argmax(1)[clear], votes.values.argmax(1)[clear])
+even = (votes.max("label") < 0.4).values
+np.testing.assert_allclose(lam.values[even], 1 / 3, atol=1e-9)
+some = plausibly.select(table, example=["c03", "c01"])
+np.testing.assert_array_equal(
+    plausibly.aggregate(some, "bradley-terry").sel(example="c03"), lam.sel(example="c03")
+)
+from plausibly import registry
+from plausibly.plugin import ANNOTATION
+kind = registry.resolve(ANNOTATION, "pairwise")
+built = kind.build([("e", "w", [("a", "b"), ("a", "c")]), ("f", "w", [("b", "c")])], None)
+kind.validate(built)
+print(built.mention_block.values.tolist())
+try:
+    kind.build([("e", "w", [("a", "a")])], None)
+except plausibly.InputError as error:
+    print(error.what)
+"""
+
+
+def test_in_python(good: Environment, world: World) -> None:
+    ran = good.run("-W", "error", "-c", PYTHON, folder=world.folder)
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[-2:] == [
+        "[1, 2, 3, 4, 1, 2]",
+        'example e, annotator w compares "a" with itself',
+    ]
+    assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 responses (3 each)")
+
+
+def test_in_a_study(good: Environment, world: World) -> None:
+    world.write(
+        "study.toml",
+        'alphas = [0.2]\n[annotations]\npath = "pairs.csv"\nreader = "pairwise"\n'
+        '[predictions]\npath = "probabilities.csv"\n[aggregator]\nname = "bradley-terry"\n'
+        '[[calibrations]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 3\n',
+    )
+    ran = good.plausibly("run", "study.toml", folder=world.folder)
+    assert ran.code == 0, ran.err
+    assert "pairs.csv (pairs:pairwise)" in ran.out
+    assert world.path("plausibly-out/predictor.nc").exists()
+
+
+def test_without_the_plugin_it_is_no_format(good: Environment, world: World) -> None:
+    words = ["aggregate", "-a", "pairs.csv", "-o", "lam.csv"]
+    off = {"PLAUSIBLY_DISABLE_PLUGINS": "pairs"}
+    ran = good.plausibly(*words, folder=world.folder, variables=off)
+    assert ran.code == 2
+    assert ran.err.startswith("error format-unknown: no reader recognises pairs.csv")
+    words += ["--reader", "pairs:pairwise"]
+    ran = good.plausibly("--disable-plugin", "pairs-reader", *words, folder=world.folder)
+    assert ran.code == 2
+    assert ran.err == (
+        'error component-unknown: no reader "pairs:pairwise": pairs (pairs-reader 0.1) is\n'
+        "  disabled\n"
+        "  expected  the name of a plugin that is on; got --disable-plugin names\n"
+        "            pairs-reader\n"
+        "  do        take pairs-reader out of --disable-plugin\n"
+    )

@@ -1,0 +1,185 @@
+"""Real distributions, built and installed offline into fresh environments."""
+
+from __future__ import annotations
+
+import importlib.metadata as metadata
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+PROJECT = Path(__file__).resolve().parents[2]
+SOURCES = PROJECT / "tests" / "distributions" / "sources"
+
+_BUILD = """
+import os, sys
+from hatchling.build import build_wheel
+out, *folders = sys.argv[1:]
+for folder in folders:
+    os.chdir(folder)
+    build_wheel(out)
+"""
+
+
+def build(out: Path, *folders: Path) -> list[Path]:
+    """Return the wheels of these source folders."""
+    before = set(out.glob("*.whl"))
+    _run([sys.executable, "-c", _BUILD, out, *folders], folder=PROJECT)
+    made = sorted(set(out.glob("*.whl")) - before)
+    assert len(made) == len(folders), "a wheel for each folder"
+    return made
+
+
+def copied(source: Path, to: Path, replaced: dict[str, str]) -> Path:
+    """Return a copy of a source folder with other words in its names and texts."""
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            text, name = path.read_text("utf-8"), path.relative_to(source).as_posix()
+            for old, new in replaced.items():
+                text, name = text.replace(old, new), name.replace(old, new)
+            target = to / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+    return to
+
+
+def needed() -> set[str]:
+    """Return the names of all that plausibly needs, and of what that needs."""
+    with (PROJECT / "pyproject.toml").open("rb") as file:
+        left = list(tomllib.load(file)["project"]["dependencies"])
+    found: set[str] = set()
+    while left:
+        line = left.pop()
+        match = re.match(r"[A-Za-z0-9._-]+", line)
+        name = "" if match is None or "extra ==" in line else match[0].lower()
+        if name and name not in found and _is_installed(name):
+            found.add(name)
+            left += metadata.requires(name) or ()
+    return found
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.distribution(name)
+    except metadata.PackageNotFoundError:  # for another platform or version of Python
+        return False
+    return True
+
+
+@attrs.frozen
+class Ran:
+    """What a process did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:  # Any: whatever JSON holds
+        """The document that ``--json`` printed."""
+        document: dict[str, Any] = json.loads(self.out)  # Any: as above
+        return document
+
+
+@attrs.frozen
+class Environment:
+    """A virtual environment of its own: what plausibly needs, and what was installed."""
+
+    folder: Path
+
+    @classmethod
+    def made(cls, folder: Path) -> Environment:
+        """Make one; its libraries are those of the environment that runs the tests."""
+        _run([sys.executable, "-m", "venv", folder], folder=PROJECT)
+        made = cls(folder)
+        for name in needed():
+            distribution = metadata.distribution(name)
+            tops = {Path(str(file)).parts[0] for file in distribution.files or ()} - {".."}
+            for top in sorted(tops - {"__pycache__"}):
+                place, link = Path(str(distribution.locate_file(top))), made.site / top
+                if not link.exists():
+                    link.symlink_to(place)
+        return made
+
+    @property
+    def site(self) -> Path:
+        """Where its packages are."""
+        names = {"base": str(self.folder), "platbase": str(self.folder)}
+        return Path(sysconfig.get_path("purelib", "venv", vars=names))
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        names = {"base": str(self.folder), "platbase": str(self.folder)}
+        return Path(sysconfig.get_path("scripts", "venv", vars=names)) / Path(sys.executable).name
+
+    def install(self, wheels: Path, *words: str | Path) -> None:
+        """Install with pip from a folder of wheels; dependencies must be there."""
+        offline = ["--no-index", "--disable-pip-version-check", "--quiet", "--find-links"]
+        done = self.run("-m", "pip", "install", *offline, wheels, *words)
+        assert done.code == 0, done.err
+
+    def run(
+        self,
+        *words: str | Path,
+        folder: Path | None = None,
+        path: Sequence[Path] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Run its interpreter."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("PLAUSIBLY", "PYTHON"))}
+        return _run(
+            [self.python, *words],
+            folder=self.folder if folder is None else folder,
+            environment={
+                **kept,
+                **({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {}),
+                "COLUMNS": "200",
+                "PYTHONUTF8": "1",
+                **(variables or {}),
+            },
+            check=False,
+        )
+
+    def plausibly(
+        self,
+        *words: str | Path,
+        folder: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Run the command, warnings of Python being errors."""
+        command = ("-W", "error", "-m", "plausibly")
+        return self.run(*command, *words, folder=folder, variables=variables)
+
+
+def _run(
+    words: Iterable[str | Path],
+    *,
+    folder: Path,
+    environment: dict[str, str] | None = None,
+    check: bool = True,
+) -> Ran:
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0 or not check, done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def sources() -> dict[str, Path]:
+    """Return the source folders of all distributions, by folder name."""
+    return {path.parent.name: path.parent for path in sorted(SOURCES.glob("*/pyproject.toml"))}
