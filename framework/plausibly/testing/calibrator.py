@@ -23,7 +23,7 @@ from plausibly.testing.simulation import Population, blocks, demand_coverage, po
 
 _KEYS = Keys(7, "kit")
 _SIZE = 12
-_N, _TRIALS = 9, 1500
+_SIZES, _TRIALS = (9, 29), 700
 _NEVER = 1e6  # score of labels that nobody finds plausible
 
 
@@ -215,15 +215,16 @@ def zero_examples(calibrator: Calibrator, world: CalibratorWorld) -> None:
 @BOOK.rule
 def coverage(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """In simulated calibrations, sets of the mean p-value cover what it says at 1 - alpha."""
-    people = population("calibrator/coverage", (_N + 1) * _TRIALS)
-    p_values = np.zeros(_TRIALS)
-    for trial, rows in enumerate(blocks(_N + 1, _TRIALS)):
-        new = rows.stop - 1
-        found = calibrator.replicates(people.data(slice(rows.start, new)), _KEYS)
-        if found.target == "voted":
-            label = int(np.argmax(people.plausibilities[new]))
-        else:
-            label = int(people.label[new])
-        score = people.scores[new, label : label + 1].astype(found.scores.dtype)
-        p_values[trial] = PValues.of(Pools(found), score).mean()[0]
-    demand_coverage(p_values, lambda alpha: Fraction(1) - alpha, found.of_what)
+    for n in _SIZES:
+        people = population("calibrator/coverage", (n + 1) * _TRIALS)
+        p_values = np.zeros(_TRIALS)
+        for trial, rows in enumerate(blocks(n + 1, _TRIALS)):
+            new = rows.stop - 1
+            found = calibrator.replicates(people.data(slice(rows.start, new)), _KEYS)
+            if found.target == "voted":
+                label = int(np.argmax(people.plausibilities[new]))
+            else:
+                label = int(people.label[new])
+            score = people.scores[new, label : label + 1].astype(found.scores.dtype)
+            p_values[trial] = PValues.of(Pools(found), score).mean()[0]
+        demand_coverage(p_values, lambda alpha: Fraction(1) - alpha, found.of_what)

@@ -88,6 +88,7 @@ def unknown(kind: Kind[Any] | str, name: str) -> Result:
 def check(
     kind: Kind[Any] | str,
     component: object,
+    /,
     *,
     expected_failures: Expected | None = None,
     **data: object,

@@ -18,13 +18,13 @@ from plausibly.keys import Keys
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common
-from plausibly.testing.rules import Broken, RuleBook, demand, refused
+from plausibly.testing.rules import Broken, DoesNotApply, RuleBook, demand, refused
 from plausibly.testing.same import farthest, read_only, same
 from plausibly.testing.simulation import ALPHAS, blocks, demand_coverage, population
 
 _N, _M, _H = 11, 4, 40
 _QUERIES = 25
-_TINY, _TRIALS = 9, 600
+_SIZES, _TRIALS, _DRAWS = (9, 29), 400, 6
 _CLOSE = 1e-12
 _ASSUMPTION = "an assumption that the calibrator states"
 _LABEL = "a label that the calibrator drew"
@@ -71,6 +71,8 @@ class CombinerWorld:
             separate=separate,
             calibrator="monte-carlo",
             combiner="in the kit",
+            # A combiner without a guarantee is tried too: it must say that it has none.
+            allow_no_guarantee=True,
         )
 
     def atoms(self, n: int = _N, m: int = _M) -> Floats:
@@ -108,10 +110,23 @@ def _combined(combiner: PValueCombiner, case: Case) -> Floats:
     return np.asarray(combiner.combine(case.p, case.held_out))
 
 
+def _promised(combiner: PValueCombiner, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    try:
+        found: object = combiner.guarantee(evidence, alpha)
+    except IncompatibleComponents as error:
+        raise DoesNotApply(f"it does not go with drawn labels: {error.what}") from error
+    if not isinstance(found, Guarantee):
+        raise Broken(f"it gives a {type(found).__name__}, no Guarantee")
+    return found
+
+
 def _behaves(combiner: PValueCombiner, world: CombinerWorld) -> object:
     case = world.case()
-    promises = [str(combiner.guarantee(case.evidence, alpha)) for alpha in ALPHAS]
-    return [_combined(combiner, case), promises]
+    combined = _combined(combiner, case)
+    try:
+        return [combined, *(str(_promised(combiner, case.evidence, alpha)) for alpha in ALPHAS)]
+    except DoesNotApply as reason:
+        return [combined, str(reason)]
 
 
 enter_common(BOOK, _behaves)
@@ -260,9 +275,7 @@ def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
 def guarantee_stated(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """The guarantee says at which level, of what, if what, and why."""
     for alpha in ALPHAS:
-        found: object = combiner.guarantee(world.evidence(), alpha)
-        if not isinstance(found, Guarantee):
-            raise Broken(f"it gives a {type(found).__name__}, no Guarantee")
+        found = _promised(combiner, world.evidence(), alpha)
         demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
         demand(found.why.strip(), "it does not say why")
         demand(found.of_what == _LABEL, "it does not pass on what the calibrator says is covered")
@@ -277,7 +290,7 @@ def guarantee_stated(combiner: PValueCombiner, world: CombinerWorld) -> None:
 @BOOK.rule
 def guarantee_falls(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """A larger alpha never promises more."""
-    levels = [combiner.guarantee(world.evidence(), alpha).level for alpha in ALPHAS]
+    levels = [_promised(combiner, world.evidence(), alpha).level for alpha in ALPHAS]
     for (low, less), (high, more) in pairwise(zip(ALPHAS, levels, strict=True)):
         rises = more is not None and (less is None or more > less)
         demand(not rises, f"at alpha {high} it promises {more}, at {low} only {less}")
@@ -287,12 +300,12 @@ def guarantee_falls(combiner: PValueCombiner, world: CombinerWorld) -> None:
 def vacuity_told(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """Where every set is every label, the guarantee says that it is vacuous; else it does not."""
     worst = np.array([-np.inf])
-    for n, h in ((2, 3), (_TINY, 12), (30, 40), (200, 200)):
+    for n, h in ((2, 3), (9, 12), (30, 40), (200, 200)):
         # Held-out scores above all others: the worst query stands alone at the bottom.
         case = world.case(world.atoms(n), worst, np.full(h, 2.0))
         least = float(_combined(combiner, case)[0])
         for alpha in ALPHAS:
-            said = combiner.guarantee(case.evidence, alpha)
+            said = _promised(combiner, case.evidence, alpha)
             every = least > float(alpha)
             if said.level is not None and said.vacuous != every:
                 held = f" and {h} held out" if world.share > 0 else ""
@@ -305,24 +318,23 @@ def vacuity_told(combiner: PValueCombiner, world: CombinerWorld) -> None:
 @BOOK.rule
 def super_uniform(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """In simulated calibrations, the p-value of a new label exceeds alpha as often as it claims."""
-    aside = _H if world.share > 0 else 0
-    size = _TINY + aside + 1
-    people = population("combiner/nulls", size * _TRIALS)
-    p_values = np.zeros(_TRIALS)
-    for trial, rows in enumerate(blocks(size, _TRIALS)):
-        kept = slice(rows.start, rows.start + _TINY)
-        data = people.data(kept)
-        pools = Pools(Replicates(scores=data.scores_at(data.draw(3, Keys(7, "kit")))))
-        held_out = PValues.of(pools, people.own(slice(kept.stop, rows.stop - 1))) if aside else None
-        new = PValues.of(pools, people.own(slice(rows.stop - 1, rows.stop)))
-        p_values[trial] = np.asarray(combiner.combine(new, held_out))[0]
-    evidence = world.evidence(_TINY, 3, aside)
+    for n in _SIZES:
+        aside = _H if world.share > 0 else 0
+        evidence = world.evidence(n, _DRAWS, aside)
+        people = population("combiner/nulls", (n + aside + 1) * _TRIALS)
+        p_values = np.zeros(_TRIALS)
+        for trial, rows in enumerate(blocks(n + aside + 1, _TRIALS)):
+            data = people.data(slice(rows.start, rows.start + n))
+            drawn = data.scores_at(data.draw(_DRAWS, Keys(7, "kit")))
+            pools = Pools(Replicates(scores=drawn))
+            others = people.own(slice(rows.start + n, rows.stop - 1))
+            new = PValues.of(pools, people.own(slice(rows.stop - 1, rows.stop)))
+            held_out = PValues.of(pools, others) if aside else None
+            p_values[trial] = np.asarray(combiner.combine(new, held_out))[0]
 
-    def level(alpha: Fraction) -> Fraction | None:
-        promised = combiner.guarantee(evidence, alpha)
-        if promised.level is None:
-            return None
-        # A promise for single calibrations holds for all but a share of them.
-        return promised.level * (promised.confidence or 1)
+        def level(alpha: Fraction, evidence: Evidence = evidence) -> Fraction | None:
+            promised = _promised(combiner, evidence, alpha)
+            # A promise for single calibrations holds for all but a share of them.
+            return promised.level and promised.level * (promised.confidence or 1)
 
-    demand_coverage(p_values, level, _LABEL)
+        demand_coverage(p_values, level, _LABEL)

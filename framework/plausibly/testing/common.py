@@ -14,7 +14,7 @@ from plausibly.config.parameters import Parameter, parameters_of
 from plausibly.errors import ComponentError
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import problems
-from plausibly.testing.rules import Broken, RuleBook, demand
+from plausibly.testing.rules import Broken, RuleBook, demand, shown
 from plausibly.testing.same import global_randomness, same
 
 P = TypeVar("P")
@@ -62,7 +62,8 @@ def enter_common(book: RuleBook[P, W], behave: Callable[[P, W], object]) -> None
     def configuration_round_trip(component: P, world: W) -> None:
         """Its parameters can be written into a file, and the file gives an equal component."""
         again = remade(book.kind, component)
-        demand(again == component, f"{component!r} was written, and {again!r} read, which differs")
+        if again != component:
+            raise Broken(f"{shown(component)} was written, and {shown(again)} read, which differs")
 
     @book.rule
     def state_round_trip(component: P, world: W) -> None:

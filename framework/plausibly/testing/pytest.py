@@ -30,7 +30,7 @@ from plausibly.errors import InputError
 from plausibly.protocols import Kind
 from plausibly.testing import checks, worlds
 from plausibly.testing.report import Report
-from plausibly.testing.rules import Rule, found
+from plausibly.testing.rules import Rule, found, shown
 from plausibly.testing.simulation import population
 
 MakeTable: TypeAlias = Callable[[str], xr.Dataset]
@@ -52,7 +52,7 @@ class RuleTest:
     kind: str
     rule: Rule
 
-    def __call__(self, component: object, **data: object) -> None:
+    def __call__(self, component: object, /, **data: object) -> None:
         """Try a component.
 
         Parameters
@@ -71,7 +71,7 @@ class RuleTest:
         if result.state == "not run":
             pytest.skip(result.detail)
         if result.state == "fails":
-            report = Report(kind=self.kind, component=repr(component), rules=(result,))
+            report = Report(kind=self.kind, component=shown(component), rules=(result,))
             raise AssertionError(report.table())
 
 
@@ -149,5 +149,5 @@ def kit_predictions() -> xr.DataArray:
 
 @pytest.fixture
 def kit_plausibilities() -> xr.DataArray:
-    """Plausibilities (example, label) of the examples of `kit_predictions`: shares of 3 votes."""
+    """Plausibilities (example, label) of the examples of `kit_predictions`: shares of 5 votes."""
     return worlds.labelled(population("fixtures", 12).plausibilities.copy())

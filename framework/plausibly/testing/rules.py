@@ -129,7 +129,7 @@ class RuleBook(Generic[P, W]):
             _judged(found(rule, component, world), expected.get(rule.name)) for rule in self.rules
         ]
         results += [self.unknown(name) for name in expected if name not in self._rules]
-        report = Report(kind=self.kind.name, component=_shown(component), rules=tuple(results))
+        report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
         if report.failed:
             raise AssertionError(report.table())
         return report
@@ -174,7 +174,8 @@ def _judged(result: Result, reason: str | None) -> Result:
     )
 
 
-def _shown(component: object) -> str:
+def shown(component: object) -> str:
+    """Return a component as reports call it, also where its own repr fails."""
     try:
         text = " ".join(repr(component).split())
     except Exception:  # noqa: BLE001  # a broken repr is for a rule to say

@@ -1,0 +1,162 @@
+"""A small aggregator that keeps every rule, and one that breaks each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from kit_mutants import Mutant, changed, common
+from plausibly.arrays import Floats
+from plausibly.plugin import Keys, Rows, answered_rows
+
+
+@attrs.frozen(kw_only=True)
+class Shares:
+    """Shares of the votes."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    power: float = 1.0
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label)."""
+        rows = self.rows(annotations)
+        votes = rows.by_label(self.weights(rows)[rows.response]) ** self.power
+        return rows.plausibilities(votes / votes.sum(axis=1, keepdims=True))
+
+    def rows(self, annotations: xr.Dataset) -> Rows:
+        """Return the columns of a table that can be read."""
+        return answered_rows(annotations, self.accepts)
+
+    def weights(self, rows: Rows) -> Floats:
+        """Return how many times each response counts."""
+        return rows.weight
+
+
+def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> Any:
+    """Return the aggregator with something done to its results."""
+
+    def aggregate(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        return change(Shares.aggregate(self, annotations, keys), annotations)
+
+    return changed(Shares, aggregate=aggregate)
+
+
+def _negative(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    if "naevus" not in found.label.values:
+        return found
+    names = found.label.values
+    moved: xr.DataArray = found + 0.75 * ((names == "naevus") * 1.0 - (names == "melanoma"))
+    return moved
+
+
+def _first_example(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    values = found.values.copy()
+    values[:1] = 0.5 * values[:1] + 0.5 / values.shape[1]
+    return found.copy(data=values)
+
+
+def _first_label(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    values = found.values.copy()
+    values[:, 0] += 1e-3
+    return found.copy(data=values / (1 + 1e-3))
+
+
+def _to_the_mean(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    return 0.9 * found + 0.1 * found.mean("example") if found.sizes["example"] else found
+
+
+def _marks_the_table(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    table.attrs["seen"] = 1
+    return found
+
+
+def _sorts_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    table["response_example"].values.sort()
+    return found
+
+
+def _drops_unnamed(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    return found.drop_sel(label="nobody names this", errors="ignore")
+
+
+def _needs_examples(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    if not found.sizes["example"]:
+        raise ValueError("zero-size array")
+    return found
+
+
+def _half_of_one(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    return found * 0.5 if found.sizes["label"] == 1 else found
+
+
+def _no_patients(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    return found.drop_vars("patient", errors="ignore")
+
+
+def _needs_annotators(self: Shares, annotations: xr.Dataset) -> Rows:
+    rows = Shares.rows(self, annotations)
+    if (rows.annotator < 0).any():
+        raise KeyError(-1)
+    return rows
+
+
+def _any_kind(self: Shares, annotations: xr.Dataset) -> Rows:
+    return answered_rows(annotations, frozenset({str(annotations.attrs["kind"])}))
+
+
+def _unsealed(self: Shares, annotations: xr.Dataset) -> Rows:
+    if annotations.attrs["kind"] not in self.accepts:
+        return Shares.rows(self, annotations)
+    rows = Rows.of(annotations)
+    return Shares.rows(self, annotations) if (rows.votes == 0).any() else rows
+
+
+def _unanswered_too(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+    try:
+        return Shares.aggregate(self, annotations, keys)
+    except ValueError as error:
+        if "no response" not in str(error):
+            raise
+    rows = Rows.of(annotations)
+    votes = rows.by_label(rows.weight[rows.response]) + 1e-9
+    return rows.plausibilities(votes / votes.sum(axis=1, keepdims=True))
+
+
+def _first_annotator_twice(self: Shares, rows: Rows) -> Floats:
+    return np.where(rows.annotator == 0, 2.0, 1.0) * rows.weight
+
+
+def _every_response_once(self: Shares, rows: Rows) -> Floats:
+    return np.ones(rows.example.size)
+
+
+MUTANTS = {
+    **common(Shares, "aggregate", lambda found: found.assign_attrs(note="fitted")),
+    "accepts-kinds": Mutant(changed(Shares, accepts=frozenset())),
+    "names-kept": Mutant(_after(lambda found, _: found.expand_dims("fold"))),
+    "simplex": Mutant(_after(_negative)),
+    "example-order": Mutant(_after(_first_example), frozenset({"example-alone"})),
+    "label-order": Mutant(_after(_first_label)),
+    "annotator-order": Mutant(changed(Shares, weights=_first_annotator_twice)),
+    "example-alone": Mutant(_after(_to_the_mean)),
+    "inputs-unchanged": Mutant(_after(_marks_the_table)),
+    "read-only-inputs": Mutant(_after(_sorts_in_place)),
+    "declared-labels": Mutant(_after(_drops_unnamed)),
+    "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
+    "zero-examples": Mutant(_after(_needs_examples)),
+    "one-label": Mutant(_after(_half_of_one)),
+    "unknown-annotators": Mutant(
+        changed(Shares, rows=_needs_annotators), frozenset({"counted-responses"})
+    ),
+    "counted-responses": Mutant(changed(Shares, weights=_every_response_once)),
+    "denominator-true": Mutant(
+        _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
+    ),
+    "coordinates-kept": Mutant(_after(_no_patients)),
+    "other-kinds-refused": Mutant(changed(Shares, rows=_any_kind)),
+    "detached-refused": Mutant(changed(Shares, rows=_unsealed)),
+}

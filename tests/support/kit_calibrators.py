@@ -1,0 +1,108 @@
+"""A small calibrator that keeps every rule, and one that breaks each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from kit_mutants import Mutant, changed, common
+from plausibly.plugin import CalibrationData, Keys, Replicates
+
+
+@attrs.frozen(kw_only=True)
+class Drawn:
+    """Labels drawn from the plausibilities."""
+
+    draws: int = 3
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return one replicate a draw."""
+        return Replicates(scores=data.scores_at(data.draw(self.draws, keys)))
+
+
+def _before(change: Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]) -> Any:
+    def replicates(self: Drawn, data: CalibrationData, keys: Keys) -> Replicates:
+        return Drawn.replicates(self, *change(data, keys))
+
+    return changed(Drawn, replicates=replicates)
+
+
+def _after(change: Callable[[Replicates, CalibrationData], Replicates]) -> Any:
+    def replicates(self: Drawn, data: CalibrationData, keys: Keys) -> Replicates:
+        return change(Drawn.replicates(self, data, keys), data)
+
+    return changed(Drawn, replicates=replicates)
+
+
+def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
+    return attrs.evolve(data, hashes=np.arange(len(data), dtype=np.uint64)), keys
+
+
+def _by_size(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
+    return data, keys.child(str(len(data)))
+
+
+def _own_seed(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
+    return data, Keys(0, "mine")
+
+
+def _smooths(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
+    smooth = 0.9 * data.plausibilities + 0.1 / data.plausibilities.shape[1]
+    return attrs.evolve(data, plausibilities=smooth), keys
+
+
+def _at_least(number: int) -> Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]:
+    def change(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
+        if len(data) == number:
+            raise ValueError(f"not enough: {number}")
+        return data, keys
+
+    return change
+
+
+def _voted(data: CalibrationData) -> Replicates:
+    return Replicates(scores=data.scores_at(data.voted()[None, :]))
+
+
+def _marks_the_data(found: Replicates, data: CalibrationData) -> Replicates:
+    if data.hashes.flags.writeable:
+        data.hashes[:1] += np.uint64(1)
+    return found
+
+
+def _writes_the_same(found: Replicates, data: CalibrationData) -> Replicates:
+    data.scores[...] = data.scores
+    return found
+
+
+def _wide(found: Replicates, data: CalibrationData) -> Replicates:
+    return attrs.evolve(found, scores=found.scores.astype(np.float64))
+
+
+def _needs_counts(found: Replicates, data: CalibrationData) -> Replicates:
+    return found if data.denominator is not None else _voted(data)
+
+
+def _off_for_one_label(found: Replicates, data: CalibrationData) -> Replicates:
+    return attrs.evolve(found, scores=found.scores + 1) if len(data.labels) == 1 else found
+
+
+MUTANTS = {
+    **common(Drawn, "replicates", lambda found: attrs.evolve(found, of_what="fitted")),
+    "replicates-valid": Mutant(_after(lambda found, _: attrs.evolve(found, assumptions=()))),
+    "float32-kept": Mutant(_after(_wide)),
+    "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
+    "example-alone": Mutant(_before(_by_size)),
+    "seed-respected": Mutant(_before(_own_seed)),
+    "inputs-unchanged": Mutant(_after(_marks_the_data)),
+    "read-only-inputs": Mutant(_after(_writes_the_same)),
+    "without-denominator": Mutant(_after(_needs_counts)),
+    "impossible-labels": Mutant(_before(_smooths)),
+    "one-label": Mutant(_after(_off_for_one_label)),
+    "one-example": Mutant(_before(_at_least(1))),
+    "zero-examples": Mutant(_before(_at_least(0))),
+    "coverage": Mutant(_after(lambda found, data: _voted(data))),
+}

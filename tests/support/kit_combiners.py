@@ -1,0 +1,117 @@
+"""A small combiner that keeps every rule, and one that breaks each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+
+from kit_mutants import Mutant, changed, common
+from plausibly.arrays import Floats
+from plausibly.plugin import Evidence, Guarantee, PValues, require_held_out
+
+
+@attrs.frozen(kw_only=True)
+class Mean:
+    """The mean of the p-values."""
+
+    held_out: ClassVar[float] = 0.0
+    note: str = ""
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        """Return one p-value a query."""
+        return p.mean()
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        """Return the promise of 1 - alpha."""
+        return evidence.promise_of_rank(alpha, why="risk control", reference="the docs")
+
+
+def _combine(change: Callable[[PValues], Floats], **members: object) -> Any:
+    def combine(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
+        return change(p)
+
+    return changed(Mean, combine=combine, **members)
+
+
+def _promise(change: Callable[[Guarantee], Guarantee]) -> Any:
+    def guarantee(self: Mean, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        return change(Mean.guarantee(self, evidence, alpha))
+
+    return changed(Mean, guarantee=guarantee)
+
+
+def _with_held_out(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
+    require_held_out(held_out)
+    return p.mean()
+
+
+def _flat(p: PValues) -> Floats:
+    return p.mean().ravel() if p.size else p.mean()
+
+
+def _needs_queries(p: PValues) -> Floats:
+    if not p.size:
+        raise ValueError("zero-size array")
+    return p.mean()
+
+
+def _beyond_one(p: PValues) -> Floats:
+    mean = p.mean()
+    return np.where(mean == 1, 1 + 1e-9, mean)
+
+
+def _turns_down(p: PValues) -> Floats:
+    mean = p.mean()
+    return np.where(mean > 0.8, 1.8 - mean, mean)
+
+
+def _narrow(p: PValues) -> Floats:
+    mean = p.mean()
+    narrow = p.scores is not None and p.scores.dtype == np.float32
+    return mean.astype(np.float32).astype(np.float64) if narrow else mean
+
+
+def _marks_the_scores(p: PValues) -> Floats:
+    mean = p.mean()
+    if p.scores is not None and p.scores.flags.writeable:
+        p.scores[...] = 0
+    return mean
+
+
+def _writes_the_same(p: PValues) -> Floats:
+    p.numerators[...] = p.numerators
+    return p.mean()
+
+
+def _fails_without_each(p: PValues) -> Floats:
+    if not p.pools.replicates.separate:
+        raise ValueError("no replicates")
+    return p.mean()
+
+
+def _less_at_the_least(found: Guarantee) -> Guarantee:
+    return attrs.evolve(found, level=Fraction(1, 2)) if found.alpha == Fraction(1, 20) else found
+
+
+MUTANTS = {
+    **common(Mean, "guarantee", lambda found: attrs.evolve(found, why="fitted")),
+    "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
+    "shape": Mutant(_combine(_flat)),
+    "zero-queries": Mutant(_combine(_needs_queries)),
+    "unit-interval": Mutant(_combine(_beyond_one)),
+    "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),
+    "monotone": Mutant(_combine(_turns_down)),
+    "float32": Mutant(_combine(_narrow)),
+    "inputs-unchanged": Mutant(_combine(_marks_the_scores)),
+    "read-only-inputs": Mutant(_combine(_writes_the_same)),
+    "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
+    "mean-only": Mutant(_combine(_fails_without_each)),
+    "guarantee-stated": Mutant(_promise(lambda found: attrs.evolve(found, why=" "))),
+    "guarantee-falls": Mutant(_promise(_less_at_the_least)),
+    "vacuity-told": Mutant(_promise(lambda found: attrs.evolve(found, vacuous=False))),
+    "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0))),
+}

@@ -1,0 +1,75 @@
+"""Components that break one rule each: what the author's kit must catch, by that rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import attrs
+import numpy as np
+
+
+@attrs.frozen
+class Mutant:
+    """A component that breaks a rule.
+
+    Attributes
+    ----------
+    component : object
+        The component.
+    also : frozenset of str
+        Rules that cannot but break with it.
+    """
+
+    component: object
+    also: frozenset[str] = frozenset()
+
+
+# Any below: classes are made from classes, and the kit is what looks at them.
+
+
+def changed(base: type[Any], **members: object) -> Any:
+    """Return an object of a class that differs from `base` in these members."""
+    return type(base.__name__, (base,), {"__module__": base.__module__, **members})()
+
+
+def common(base: type[Any], method: str, note: Callable[[Any], Any]) -> dict[str, Mutant]:
+    """Return mutants for the rules that all kinds share.
+
+    Parameters
+    ----------
+    base : type
+        A class whose objects keep every rule.
+    method : str
+        A method of it.
+    note : callable
+        Changes what the method gives a little, so that no other rule minds.
+    """
+    sound = getattr(base, method)
+
+    def by_place(self: object, *given: object) -> object:
+        return sound(self, *given)
+
+    @wraps(sound)
+    def with_hidden_state(self: object, *given: object) -> object:
+        found = sound(self, *given)
+        return note(found) if "hidden" in vars(self) else found
+
+    @wraps(sound)
+    def with_global_seed(self: object, *given: object) -> object:
+        np.random.seed(0)  # noqa: NPY002  # the fault itself
+        return sound(self, *given)
+
+    fitted = changed(base, **{method: with_hidden_state})
+    object.__setattr__(fitted, "hidden", True)
+    return {
+        "protocol": Mutant(changed(base, **{method: by_place})),
+        "frozen": Mutant(changed(base, __setattr__=object.__setattr__)),
+        "readable": Mutant(changed(base, __repr__=object.__repr__)),
+        "configuration-round-trip": Mutant(
+            changed(base, __eq__=object.__eq__, __hash__=object.__hash__)
+        ),
+        "state-round-trip": Mutant(fitted),
+        "deterministic": Mutant(changed(base, **{method: with_global_seed})),
+    }

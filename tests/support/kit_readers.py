@@ -1,0 +1,138 @@
+"""A small reader that keeps every rule, and one that breaks each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import xarray as xr
+
+from kit_mutants import Mutant, changed, common
+from plausibly.errors import InputError
+from plausibly.labelled.seal import sealed
+from plausibly.plugin import ANNOTATION, resolve
+
+Labels = Sequence[str] | None
+
+HEADER = "kit 1"
+FILE = f"{HEADER}\ncase 2|r2|benign\ncase 2|r1|malignant\ncase 1|r1|unclear\ncase 1|r2|benign\n"
+
+
+def refuse(path: Path, why: str) -> InputError:
+    """Return the error about a file."""
+    return InputError("kit-file", f"{path.name}: {why}", expected="a kit file", whose=path.name)
+
+
+@attrs.frozen(kw_only=True)
+class Bars:
+    """A header, then one response a line: example, annotator, label."""
+
+    bar: str = "|"
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether the file starts with the header."""
+        return head.startswith(HEADER.encode())
+
+    def read(self, path: Path, labels: Labels) -> xr.Dataset:
+        """Return the annotation table."""
+        header, *lines = self.text(path).splitlines() or [""]
+        if header != HEADER:
+            raise refuse(path, "no header")
+        rows = [self.row(path, line) for line in lines]
+        if not rows:
+            raise refuse(path, "no rows")
+        return resolve(ANNOTATION, "single-label").build(rows, labels)
+
+    def text(self, path: Path) -> str:
+        """Return what is written in the file."""
+        try:
+            return path.read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise refuse(path, "unreadable") from error
+
+    def row(self, path: Path, line: str) -> tuple[object, object, object]:
+        """Return the record in a line."""
+        fields = line.split(self.bar)
+        if len(fields) != 3:
+            raise refuse(path, f"{len(fields)} fields")
+        return fields[0], fields[1], fields[2]
+
+
+def _read(change: Callable[[xr.Dataset, Path], xr.Dataset]) -> Any:
+    def read(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
+        return change(Bars.read(self, path, labels), path)
+
+    return changed(Bars, read=read)
+
+
+def _declared(change: Callable[[Labels], Labels]) -> Any:
+    def read(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
+        return Bars.read(self, path, change(labels))
+
+    return changed(Bars, read=read)
+
+
+def _by_file(table: xr.Dataset, path: Path) -> xr.Dataset:
+    return sealed(table.assign_coords(example=[f"{path.stem} {e}" for e in table.example.values]))
+
+
+def _nobodys_kind(table: xr.Dataset, path: Path) -> xr.Dataset:
+    return table.assign_attrs(kind="kind of nobody")
+
+
+def _caches(table: xr.Dataset, path: Path) -> xr.Dataset:
+    path.with_suffix(".cache").write_bytes(b"1")
+    return table
+
+
+def _takes_any_label(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
+    try:
+        return Bars.read(self, path, labels)
+    except InputError as error:
+        if error.name != "label-unknown":
+            raise
+        return Bars.read(self, path, None)
+
+
+def _by_name(self: Bars, path: Path, head: bytes) -> bool:
+    return Bars.recognises(self, path, head) and path.name == "good.kit"
+
+
+def _fails_when_empty(self: Bars, path: Path) -> str:
+    text = Bars.text(self, path)
+    if not text:
+        raise IndexError("list index out of range")
+    return text
+
+
+def _opens_bare(self: Bars, path: Path) -> str:
+    if not path.exists():
+        raise FileNotFoundError(path)
+    return Bars.text(self, path)
+
+
+def _decodes_bare(self: Bars, path: Path) -> str:
+    return path.read_bytes().decode("utf-8") if path.exists() else Bars.text(self, path)
+
+
+def _splits_bare(self: Bars, path: Path, line: str) -> tuple[object, object, object]:
+    example, annotator, label = line.split(self.bar)
+    return example, annotator, label
+
+
+MUTANTS = {
+    **common(Bars, "read", lambda table: table.assign_attrs(note="fitted")),
+    "recognises-its-own": Mutant(changed(Bars, recognises=_by_name)),
+    "recognises-no-other": Mutant(changed(Bars, recognises=lambda self, path, head: True)),
+    "reads": Mutant(_read(_nobodys_kind)),
+    "copy-is-the-same": Mutant(_read(_by_file)),
+    "file-unchanged": Mutant(_read(_caches)),
+    "declared-labels": Mutant(_declared(lambda labels: labels and sorted(labels))),
+    "undeclared-refused": Mutant(changed(Bars, read=_takes_any_label)),
+    "empty-refused": Mutant(changed(Bars, text=_fails_when_empty)),
+    "missing-refused": Mutant(changed(Bars, text=_opens_bare)),
+    "truncated-told": Mutant(changed(Bars, row=_splits_bare)),
+    "damaged-told": Mutant(changed(Bars, text=_decodes_bare)),
+}

@@ -1,0 +1,98 @@
+"""A small score function that keeps every rule, one that draws, and one that breaks each rule."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+
+from kit_mutants import Mutant, changed, common
+from plausibly.arrays import Floats
+from plausibly.plugin import ScoreInput
+
+
+@attrs.frozen(kw_only=True)
+class Scaled:
+    """The probability, scaled."""
+
+    randomised: ClassVar[bool] = False
+    reads: ClassVar[ScoreInput] = "probability"
+    scale: float = 2.0
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        """Return scores (..., label)."""
+        return probabilities * probabilities.dtype.type(self.scale)
+
+
+@attrs.frozen(kw_only=True)
+class Smoothed:
+    """Minus the probability of the likelier labels, and a random share of the label's own."""
+
+    randomised: ClassVar[bool] = True
+    reads: ClassVar[ScoreInput] = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        """Return scores (..., label)."""
+        if uniform is None:
+            raise ValueError("a uniform an example")
+        likelier = probabilities[..., None, :] > probabilities[..., :, None]
+        before = (likelier * probabilities[..., None, :]).sum(axis=-1)
+        scores: Floats = -(before + uniform * probabilities).astype(probabilities.dtype)
+        return scores
+
+
+def _score(change: Any) -> Any:
+    def score(self: Scaled, probabilities: Floats, uniform: Floats | None) -> Floats:
+        found: Floats = change(probabilities)
+        return found
+
+    return changed(Scaled, score=score)
+
+
+def _flattens(p: Floats) -> Floats:
+    return p.reshape(-1, p.shape[-1]) if p.ndim > 2 else p * 1
+
+
+def _doubles_in_place(p: Floats) -> Floats:
+    found: Floats = p / p.sum(axis=-1, keepdims=True)
+    if p.flags.writeable:
+        p *= 2
+    return found
+
+
+def _writes_the_same(p: Floats) -> Floats:
+    p *= 1
+    return p * 1
+
+
+def _divides_by_itself(p: Floats) -> Floats:
+    return p * (p / p)
+
+
+def _divides_by_gaps(p: Floats) -> Floats:
+    if p.shape[-1] < 2:
+        return p * 1
+    gaps = np.diff(np.sort(p, axis=-1), axis=-1).min(axis=-1, keepdims=True, initial=1)
+    found: Floats = p * (gaps / gaps)
+    return found
+
+
+def _against_the_second(p: Floats) -> Floats:
+    return p - np.partition(p, -2, axis=-1)[..., -2:-1]
+
+
+MUTANTS = {
+    **common(Scaled, "score", lambda found: found * 2),
+    "shape": Mutant(_score(_flattens)),
+    "float32-kept": Mutant(_score(lambda p: p.astype(np.float64))),
+    "label-order": Mutant(_score(lambda p: p + np.arange(p.shape[-1], dtype=p.dtype) / 1000)),
+    "rows-alone": Mutant(_score(lambda p: p - p.dtype.type(p.sum(dtype=np.float64)))),
+    "inputs-unchanged": Mutant(_score(_doubles_in_place)),
+    "read-only-inputs": Mutant(_score(_writes_the_same)),
+    "larger-fits-better": Mutant(_score(lambda p: -p)),
+    "zero-probability": Mutant(_score(_divides_by_itself)),
+    "ties": Mutant(_score(_divides_by_gaps), frozenset({"zero-probability"})),
+    "one-label": Mutant(_score(_against_the_second)),
+    "zero-examples": Mutant(_score(lambda p: p + 0 * p.max())),
+}

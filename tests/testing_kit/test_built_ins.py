@@ -1,0 +1,104 @@
+"""Every component that comes with plausibly keeps the rules that strangers' components must."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plausibly.protocols import KINDS
+from plausibly.registry import default
+from plausibly.testing import check, rules
+
+KIND = {kind.name: kind for kind in KINDS}
+OURS = [(e.kind, e.name) for e in default().entries() if e.source.builtin and e.kind != "reader"]
+READERS = [e.name for e in default().entries() if e.source.builtin and e.kind == "reader"]
+LABELS = ("b c", "Ä", "0")
+
+OTHERWISE: list[tuple[str, dict[str, Any]]] = [
+    ("annotation", {"name": "label-set", "empty": "drop"}),
+    ("aggregator", {"name": "majority-vote", "ties": "fractional"}),
+    ("aggregator", {"name": "majority-vote", "ties": "random"}),
+    ("calibrator", {"name": "monte-carlo", "draws": 1}),
+    ("combiner", {"name": "ecdf", "band": "one-sided", "delta": 0.1, "held_out": 0.3}),
+    ("combiner", {"name": "pac", "delta": 0.25, "held_out": 0.9}),
+]
+
+
+def _crowd(path: Path) -> None:
+    rows = ["t 1,w2,b c", "t 1,w10,Ä", "t 1,,0", "t 10,w2,0", "t 9,w10,b c", "t 9,w2,"]
+    path.write_text("\n".join(["task,worker,label", *rows, ""]), encoding="utf-8")
+
+
+def _sets(path: Path) -> None:
+    rows = ["t 1\tw2\tb c", "t 1\tw2\tÄ", "t 1\tw1\t0", "t 2\tw2\t0"]
+    path.write_text("\n".join(["task\tworker\tlabel", *rows, ""]), encoding="utf-8")
+
+
+def _counts(path: Path) -> None:
+    path.write_text("example,b c,Ä,0\nx 10,2,0,1\nx 9,0,1,3\n", encoding="utf-8")
+
+
+def _array(path: Path) -> None:
+    np.save(path, np.array([[2, 0, 1], [0, 1, 3]]))
+
+
+def _archive(path: Path) -> None:
+    np.savez(path, counts=np.array([[2, 0, 1], [0, 1, 3]]), labels=list(LABELS), names=["x", "y"])
+
+
+def _selectors(path: Path) -> None:
+    path.write_text(json.dumps([[[[0, 2], [1]], [[2]]], [[[1], [0]]]]), encoding="utf-8")
+
+
+# Reader, ending, kind, declared labels, what writes the file.
+FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Path], None]]] = [
+    ({"name": "crowd-table"}, "csv", "single-label", None, _crowd),
+    ({"name": "crowd-table", "kind": "label-set"}, "tsv", "label-set", None, _sets),
+    ({"name": "counts"}, "csv", "single-label", None, _counts),
+    ({"name": "counts"}, "npy", "single-label", LABELS, _array),
+    ({"name": "counts"}, "npz", "single-label", None, _archive),
+    ({"name": "selectors"}, "json", "partial-ranking", LABELS, _selectors),
+]
+
+
+def sound(of: str, like: str | dict[str, Any], **data: Any) -> None:
+    report = check(KIND[of], default().create(KIND[of], like), **data)
+    assert [result.name for result in report.rules] == [rule.name for rule in rules(of)]
+    assert {result.state for result in report.rules} == {"holds"}, str(report)
+
+
+@pytest.mark.parametrize(("kind", "name"), OURS)
+def test_a_built_in_keeps_every_rule(kind: str, name: str) -> None:
+    sound(kind, name)
+
+
+@pytest.mark.parametrize(("kind", "table"), OTHERWISE)
+def test_so_it_does_with_other_parameters(kind: str, table: dict[str, Any]) -> None:
+    sound(kind, table)
+
+
+def test_there_is_a_file_for_every_reader() -> None:
+    assert {str(table["name"]) for table, *_ in FILES} == set(READERS)
+
+
+@pytest.mark.parametrize(
+    ("table", "ending", "kind", "labels", "write"),
+    FILES,
+    ids=[f"{table['name']}-{ending}" for table, ending, *_ in FILES],
+)
+def test_a_reader_keeps_every_rule(
+    tmp_path: Path,
+    table: dict[str, Any],
+    ending: str,
+    kind: str,
+    labels: tuple[str, ...] | None,
+    write: Callable[[Path], None],
+) -> None:
+    path = tmp_path / f"votes.{ending}"
+    write(path)
+    sound("reader", table, path=path, kind=kind, labels=labels)

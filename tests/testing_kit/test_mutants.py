@@ -1,0 +1,72 @@
+"""Each rule is broken by a component made for it, and by that rule it is caught."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kit_aggregators
+import kit_annotations
+import kit_calibrators
+import kit_combiners
+import kit_readers
+import kit_scores
+from kit_mutants import Mutant
+from plausibly.protocols import KINDS
+from plausibly.testing import check, rules
+from plausibly.testing.checks import world_of
+from plausibly.testing.rules import found
+
+SOUND: dict[str, object] = {
+    "annotation": kit_annotations.Words(),
+    "reader": kit_readers.Bars(),
+    "aggregator": kit_aggregators.Shares(),
+    "score": kit_scores.Scaled(),
+    "calibrator": kit_calibrators.Drawn(),
+    "combiner": kit_combiners.Mean(),
+}
+MUTANTS: dict[str, dict[str, Mutant]] = {
+    "annotation": kit_annotations.MUTANTS,
+    "reader": kit_readers.MUTANTS,
+    "aggregator": kit_aggregators.MUTANTS,
+    "score": kit_scores.MUTANTS,
+    "calibrator": kit_calibrators.MUTANTS,
+    "combiner": kit_combiners.MUTANTS,
+}
+EVERY = [(kind, rule) for kind, mutants in MUTANTS.items() for rule in mutants]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> dict[str, dict[str, Any]]:
+    """What the check of each kind is given, by kind."""
+    path = tmp_path / "good.kit"
+    path.write_text(kit_readers.FILE, encoding="utf-8")
+    return {"reader": {"path": path}}
+
+
+def test_every_rule_has_a_component_that_breaks_it() -> None:
+    assert MUTANTS.keys() == {kind.name for kind in KINDS}
+    for kind, mutants in MUTANTS.items():
+        assert [rule.name for rule in rules(kind)] == list(mutants), kind
+
+
+@pytest.mark.parametrize("kind", SOUND)
+def test_what_they_are_made_from_keeps_every_rule(
+    kind: str, data: dict[str, dict[str, Any]]
+) -> None:
+    report = check(kind, SOUND[kind], **data.get(kind, {}))
+    assert {result.state for result in report.rules} == {"holds"}
+
+
+@pytest.mark.parametrize(("kind", "rule"), EVERY, ids=[f"{k}-{r}" for k, r in EVERY])
+def test_it_is_caught_by_its_rule_and_by_no_other(
+    kind: str, rule: str, data: dict[str, dict[str, Any]]
+) -> None:
+    mutant = MUTANTS[kind][rule]
+    world = world_of(kind, mutant.component, data.get(kind, {}))
+    results = [found(one, mutant.component, world) for one in rules(kind)]
+    fails = {result.name: result.detail for result in results if result.state == "fails"}
+    assert fails.keys() == {rule} | mutant.also, fails
+    assert fails[rule].strip()

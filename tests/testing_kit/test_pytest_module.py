@@ -1,0 +1,88 @@
+"""The opt-in pytest module: one test a rule, strict expected failures, fixtures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit_aggregators import MUTANTS, Shares
+from plausibly.errors import InputError
+from plausibly.plugin import AGGREGATOR
+from plausibly.testing.pytest import RuleTest, rules
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+
+TEST = """
+import pytest
+from kit_aggregators import MUTANTS, Shares
+from kit_readers import Bars
+from plausibly.plugin import AGGREGATOR, READER
+from plausibly.testing.pytest import rules
+
+@pytest.mark.parametrize("rule", rules(AGGREGATOR))
+def test_sound(rule):
+    rule(Shares())
+
+@pytest.mark.parametrize("rule", rules(AGGREGATOR, expected_failures={"label-order": "ours"}))
+def test_expected(rule):
+    rule(MUTANTS["label-order"].component)
+
+@pytest.mark.parametrize("rule", rules("aggregator", expected_failures={"simplex": "ours"}))
+def test_unexpected(rule):
+    rule(Shares())
+
+@pytest.mark.parametrize("rule", rules(READER))
+def test_without_file(rule):
+    rule(Bars())
+
+def test_fixtures(kit_annotations, kit_predictions, kit_plausibilities):
+    import plausibly
+    assert set(kit_annotations("label-set").dims) >= {"example", "response"}
+    plausibly.calibrate(kit_predictions, kit_plausibilities).threshold(0.1)
+    with pytest.raises(plausibly.errors.InputError, match="no made-up annotations of kind pairs"):
+        kit_annotations("pairs")
+"""
+
+
+def test_in_a_project_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["plausibly.testing.pytest"]\n')
+    (tmp_path / "test_it.py").write_text(TEST)
+    (tmp_path / "pytest.ini").write_text(
+        f"[pytest]\npythonpath = {SUPPORT}\naddopts = --strict-markers\nfilterwarnings = error\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    *lines, last = done.stdout.strip().splitlines()
+    assert last.split(" in ")[0] == "1 failed, 79 passed, 12 skipped, 1 xfailed", done.stdout
+    assert any("test_unexpected[simplex]" in line for line in lines if line.startswith("FAILED"))
+    assert "XPASS(strict)" in done.stdout
+    assert "there is no file to try it on" in done.stdout
+
+
+def test_a_rule_fails_with_a_table() -> None:
+    (one,) = [p.values[0] for p in rules(AGGREGATOR) if p.id == "simplex"]
+    assert isinstance(one, RuleTest)
+    one(Shares())
+    with pytest.raises(AssertionError) as caught:
+        one(MUTANTS["simplex"].component)
+    assert str(caught.value) == (
+        "aggregator Shares(power=1.0): 0 of 1 rules hold, 1 fails\n"
+        "rule     state  what happened\n"
+        "simplex  fails  a plausibility is -0.75\n"
+        "                wanted: Every row is a distribution over labels: floats, not negative, "
+        "with sum 1."
+    )
+
+
+def test_an_expected_failure_must_name_a_rule() -> None:
+    with pytest.raises(InputError) as caught:
+        rules(AGGREGATOR, expected_failures={"simplx": "ours"})
+    assert str(caught.value) == (
+        'error rule-unknown: aggregator has no rule of the name "simplx"; did you mean\n'
+        '  "simplex"?\n'
+        "  expected  names of rules, as reports show them\n"
+        "  do        mend or drop it in expected_failures"
+    )

@@ -1,0 +1,269 @@
+"""What the kit says: counts, tables, expected failures, and what it asks for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import attrs
+import pytest
+
+from kit_aggregators import MUTANTS, Shares
+from kit_annotations import Words
+from kit_combiners import Mean
+from kit_readers import FILE, Bars
+from kit_scores import Scaled, Smoothed
+from plausibly import testing
+from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.plugin import (
+    AGGREGATOR,
+    CALIBRATOR,
+    READER,
+    SCORE,
+    Evidence,
+    Floats,
+    Guarantee,
+)
+from plausibly.protocols import KINDS
+from plausibly.testing import Report, check, check_aggregator, rules
+
+REASON = "annotators differ in skill"
+
+
+def broken(*names: str) -> object:
+    """Return the aggregator that breaks one of these rules."""
+    (name,) = names
+    return MUTANTS[name].component
+
+
+@attrs.frozen(kw_only=True)
+class Turned(Scaled):
+    """Scores that are turned round, and of one width."""
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        """Return minus the probability."""
+        scores: Floats = -probabilities.astype("float64")
+        return scores
+
+
+def told(call: object) -> str:
+    assert callable(call)
+    with pytest.raises(AssertionError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_sound_component_is_one_line() -> None:
+    report = testing.check_score_function(Scaled())
+    assert str(report) == "17 of 17 rules hold"
+    assert report.kind == "score"
+    assert report.component == "Scaled(scale=2.0)"
+    assert not report.failed
+
+
+def test_a_randomised_score_function_is_tried_with_uniforms() -> None:
+    assert str(testing.check_score_function(Smoothed())) == "17 of 17 rules hold"
+
+
+def test_failures_are_one_error_with_a_table() -> None:
+    assert told(lambda: testing.check_score_function(Turned())) == (
+        "score Turned(scale=2.0): 15 of 17 rules hold, 2 fail\n"
+        "rule                state  what happened\n"
+        "float32-kept        fails  from float32 it gives float64\n"
+        "                           wanted: From float32 it gives float32, and from float64 "
+        "float64.\n"
+        "larger-fits-better  fails  the likeliest label scores -0.463, the least likely -0.0429: "
+        "turn the\n"
+        "                           sign\n"
+        "                           wanted: On average the likeliest label scores no less than "
+        "the least\n"
+        "                           likely: larger = fits better."
+    )
+
+
+def test_an_expected_failure_that_fails_is_fine_and_counted() -> None:
+    expected = {"annotator-order": REASON}
+    report = check(AGGREGATOR, broken("annotator-order"), expected_failures=expected)
+    assert str(report) == "24 of 25 rules hold, 1 expected failure"
+    (result,) = [r for r in report.rules if r.state == "expected failure"]
+    assert result.name == "annotator-order"
+    assert result.detail.startswith(f"{REASON} (single-label: annotators turned round,")
+
+
+def test_an_expected_failure_that_passes_fails() -> None:
+    text = told(lambda: check_aggregator(Shares(), expected_failures={"annotator-order": REASON}))
+    assert text == (
+        "aggregator Shares(power=1.0): 24 of 25 rules hold, 1 unexpected pass\n"
+        "rule             state            what happened\n"
+        'annotator-order  unexpected pass  it holds, and should fail because "annotators differ in '
+        'skill":\n'
+        "                                  take it out of expected_failures\n"
+        "                                  wanted: The order of the annotators does not matter."
+    )
+
+
+def test_an_expected_failure_that_names_no_rule_fails() -> None:
+    text = told(lambda: check_aggregator(Shares(), expected_failures={"annotators-order": REASON}))
+    assert text == (
+        "aggregator Shares(power=1.0): 25 of 25 rules hold, 1 unknown rule\n"
+        "rule              state         what happened\n"
+        "annotators-order  unknown rule  aggregator has no rule of this name; did you mean "
+        '"annotator-order"?\n'
+        "                                wanted: expected_failures names rules of this kind."
+    )
+    assert "has no rule of this name\n" in told(
+        lambda: check_aggregator(Shares(), expected_failures={"zzz": REASON})
+    )
+
+
+def test_an_expected_failure_beside_a_real_one() -> None:
+    expected = {"example-order": "the first example is a reference"}
+    text = told(
+        lambda: check(AGGREGATOR, broken("example-order"), expected_failures=expected)
+    ).splitlines()
+    assert text[0].endswith("23 of 25 rules hold, 1 fails, 1 expected failure")
+    assert text[2].split()[:2] == ["example-alone", "fails"]
+    assert [line.split()[:3] for line in text if line.startswith("example-order")] == [
+        ["example-order", "expected", "failure"]
+    ]
+
+
+def test_what_cannot_be_run_is_said_and_counted() -> None:
+    report = check(READER, Bars())
+    assert str(report) == (
+        "5 of 17 rules hold, 12 not run (there is no file to try it on: path=..., a small file of "
+        "its syntax)"
+    )
+    expected = {"reads": "not yet"}
+    text = told(lambda: check(READER, Bars(), expected_failures=expected))
+    assert "it was not run (there is no file" in " ".join(text.split())
+
+
+def test_a_component_with_a_broken_repr_is_called_by_its_class() -> None:
+    class Mute(Scaled):
+        def __repr__(self) -> str:
+            raise RuntimeError("no repr")
+
+    text = told(lambda: check(SCORE, Mute()))
+    assert text.startswith("score Mute: 16 of 17 rules hold, 1 fails\n")
+    assert "RuntimeError: no repr" in text
+
+
+def test_warnings_for_users_are_not_failures() -> None:
+    from plausibly.errors import warn
+
+    class Chatty(Scaled):
+        def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+            warn("chatty", "something to know")
+            return super().score(probabilities, uniform)
+
+    assert not check(SCORE, Chatty()).failed
+
+
+def test_a_combiner_that_refuses_drawn_labels_is_tried_as_far_as_it_goes() -> None:
+    class Elsewhere(Mean):
+        def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+            raise IncompatibleComponents("pair-incompatible", "only for augmented images")
+
+    report = testing.check_p_value_combiner(Elsewhere())
+    assert str(report) == (
+        "17 of 21 rules hold, 4 not run (it does not go with drawn labels: only for augmented "
+        "images)"
+    )
+
+
+def test_a_guarantee_that_is_none_is_said() -> None:
+    class Wordy(Mean):
+        def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+            return "90 %"  # type: ignore[return-value]  # the fault itself
+
+    text = told(lambda: testing.check_p_value_combiner(Wordy()))
+    assert "it gives a str, no Guarantee" in text
+
+
+def test_data_that_are_needed_are_asked_for() -> None:
+    class Pairs(Words):
+        name = "pairs"
+
+    class PairWins(Shares):
+        accepts = frozenset({"pairs"})
+
+    with pytest.raises(InputError) as caught:
+        testing.check_annotation(Pairs())
+    assert str(caught.value) == (
+        "error kit-data-missing: annotation Pairs cannot be tried: there are no records\n"
+        "  to try it on\n"
+        "  expected  data on which the rules can be tried\n"
+        '  do        records=[("case 1", "r1", answer), ...] and labels=[...], or a\n'
+        "            method example() of both"
+    )
+    with pytest.raises(InputError, match=r"there are no\n  annotations of kind pairs"):
+        check_aggregator(PairWins())
+    with pytest.raises(InputError, match=r"there is no file lost\.csv"):
+        testing.check_reader(Bars(), path="lost.csv")
+    with pytest.raises(InputError, match=r"not\n  about two examples"):
+        testing.check_annotation(Pairs(), records=[("a", "b", "c")])
+    report = check(AGGREGATOR, PairWins())
+    assert {r.state for r in report.rules if r.name in ("simplex", "label-order")} == {"not run"}
+
+
+def test_kinds_and_data_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        check("agregator", Shares())
+    assert str(caught.value) == (
+        'error kind-unknown: the author\'s kit has no rules for the kind "agregator"\n'
+        "  expected  annotation | reader | aggregator | score | calibrator | combiner\n"
+        '  do        plausibly.testing.check("aggregator", component)'
+    )
+    with pytest.raises(InputError) as caught:
+        check(CALIBRATOR, Mean(), path="x.csv", records=[])
+    assert str(caught.value) == (
+        "error kit-options: rules of calibrator components take no path, records\n"
+        "  expected  no data: they are made up\n"
+        "  do        leave path, records out"
+    )
+    with pytest.raises(InputError, match="expected  annotations="):
+        check(AGGREGATOR, Shares(), table=1)
+
+
+def test_an_author_of_a_kind_passes_records_or_an_example(tmp_path: Path) -> None:
+    class Example(Words):
+        name = "words"
+
+        @classmethod
+        def example(cls) -> tuple[list[tuple[str, str, str]], list[str]]:
+            return [("1", "r", "a"), ("2", "r", "b"), ("2", "q", "a")], ["b", "a", "unused"]
+
+    class Wins(Shares):
+        accepts = frozenset({"words"})
+
+    records, labels = Example.example()
+    assert not testing.check_annotation(Example()).failed
+    assert not testing.check_annotation(Example(), records=records, labels=labels).failed
+    assert not testing.check_annotation(Example(), records=records).failed
+    table = Example().build(records, labels)
+    report = check_aggregator(Wins(), annotations=table)
+    assert [(r.name, r.detail) for r in report.rules if r.state == "not run"] == [
+        ("one-label", "a table of one label cannot be made up for this kind")
+    ]
+    path = tmp_path / "f.kit"
+    path.write_text(FILE, encoding="utf-8")
+    assert not testing.check_reader(Bars(), path=str(path), kind="single-label").failed
+    with pytest.raises(AssertionError, match="the table is of kind single-label, not words"):
+        testing.check_reader(Bars(), path=path, kind="words")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
+def test_rules_have_names_and_sentences(kind: object) -> None:
+    every = rules(kind)  # type: ignore[arg-type]  # one of KINDS
+    assert len({rule.name for rule in every}) == len(every) >= 17
+    for rule in every:
+        assert rule.sentence.endswith("."), rule.name
+        assert rule.name == rule.name.lower()
+
+
+def test_reports_are_plain_data() -> None:
+    report = testing.check_score_function(Scaled())
+    assert isinstance(report, Report)
+    name, state, detail, _ = attrs.astuple(report.rules[0])
+    assert (name, state, detail) == ("protocol", "holds", "")

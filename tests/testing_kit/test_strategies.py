@@ -1,0 +1,119 @@
+"""The strategies give what the border takes, and all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+import xarray as xr
+from hypothesis import Phase, given, settings
+from hypothesis import find as find_least
+from hypothesis import strategies as st
+
+import plausibly
+from kit_annotations import Words
+from plausibly.errors import InputError
+from plausibly.labelled.borders import check_plausibilities, check_predictions
+from plausibly.labelled.seal import check_table
+from plausibly.testing import strategies, worlds
+
+Found = TypeVar("Found")
+
+FEW = settings(max_examples=15)
+ANY = settings(max_examples=500, phases=[Phase.generate])  # one is enough, the least is not asked
+
+
+def found(
+    tables: st.SearchStrategy[Found], wanted: Callable[[Found], object] = lambda _: True
+) -> Found:
+    """Return something that the strategy gives and that is as wanted; fails where there is none."""
+    return find_least(tables, lambda one: bool(wanted(one)), settings=ANY)
+
+
+@pytest.mark.parametrize("kind", worlds.ANSWERS)
+def test_tables_are_sealed_and_can_be_aggregated(kind: str) -> None:
+    @FEW
+    @given(strategies.annotation_tables(kind))
+    def holds(table: xr.Dataset) -> None:
+        check_table(table, frozenset({kind}))
+        shares = check_plausibilities(plausibly.aggregate(table))
+        assert shares.sizes["label"] == table.sizes["label"] <= 4
+
+    holds()
+
+
+def test_tables_have_unknown_annotators_ranks_and_one_label() -> None:
+    tables = strategies.annotation_tables("partial-ranking")
+    found(tables, lambda table: (table.response_annotator < 0).any())
+    found(tables, lambda table: table.sizes["label"] == 1)
+    found(tables, lambda table: (table.mention_block > 1).any())
+    known = strategies.annotation_tables("single-label", unknown=False, max_examples=2)
+
+    @FEW
+    @given(known)
+    def holds(table: xr.Dataset) -> None:
+        assert (table.response_annotator >= 0).all()
+        assert table.sizes["example"] <= 2
+
+    holds()
+
+
+def test_a_kind_of_ones_own_brings_its_answers() -> None:
+    class Own(Words):
+        name = "own"
+
+    def words(labels: object) -> st.SearchStrategy[object]:
+        assert isinstance(labels, list)
+        return st.sampled_from(labels)
+
+    table = found(strategies.annotation_tables(Own(), answers=words))
+    assert table.attrs["kind"] == "own"
+    with pytest.raises(InputError) as caught:
+        found(strategies.annotation_tables(Own()))
+    assert str(caught.value) == (
+        "error kit-data-missing: there is no strategy of answers of kind own\n"
+        "  expected  single-label | partial-ranking | label-set | soft-label\n"
+        "  do        annotation_tables(kind, answers=lambda labels: a strategy of\n"
+        "            answers)"
+    )
+
+
+@FEW
+@given(strategies.predictions())
+def test_predictions_pass_the_border(array: xr.DataArray) -> None:
+    check_predictions(array)
+
+
+@FEW
+@given(strategies.predictions(scale="logit", dtype="float32", max_examples=2, max_labels=2))
+def test_logits_keep_their_scale_and_width(array: xr.DataArray) -> None:
+    assert check_predictions(array).attrs["scale"] == "logit"
+    assert array.dtype == "float32"
+    assert max(array.shape) <= 2
+
+
+def test_predictions_have_ties_and_zeros_and_both_widths() -> None:
+    every = strategies.predictions()
+    found(every, lambda p: (p == 0).any())
+    found(every, lambda p: p.sizes["label"] > 1 and len(set(p.values[0].tolist())) == 1)
+    found(every, lambda p: p.dtype == "float32")
+    found(every, lambda p: p.dtype == "float64")
+
+
+@FEW
+@given(strategies.plausibilities(counted=True))
+def test_counted_plausibilities_have_their_denominator(array: xr.DataArray) -> None:
+    assert "denominator" in check_plausibilities(array).coords
+
+
+@FEW
+@given(strategies.plausibilities(counted=False))
+def test_others_have_none(array: xr.DataArray) -> None:
+    assert "denominator" not in check_plausibilities(array).coords
+
+
+def test_whether_they_are_counted_is_drawn() -> None:
+    every = strategies.plausibilities()
+    found(every, lambda p: "denominator" in p.coords)
+    found(every, lambda p: "denominator" not in p.coords)
