@@ -99,14 +99,16 @@ aggregator  tempered   thesis       thesis-pl 0.2      ready
 calibrator  by         calibration  plausibly 0.2      ready
 calibrator  drawn      calibration  plausibly 0.2      ready
 combiner    least      calibration  plausibly 0.2      ready
-combiner    house-min  house        house-rules 1.3    ready
+combiner    house-min  house        house-rules 1.3    failed at check
 combiner    half       pairs        pairs-reader 0.1   failed at registration
 -           -          chatty       chatty-plugin 0.2  disabled
 -           -          empty        nothing-yet 0.2    ready
+failed at check  combiner house:house-min: expected combine(p, held_out), got
+  combine(p_values, alpha)
 failed at registration  pairs (pairs-reader 0.1): No module named 'polars'
 disabled  chatty (chatty-plugin 0.2): Registry(disabled=...) names chatty
 ready  empty (nothing-yet 0.2): it registers nothing
-8 components of 7 plugins, 1 failed, 1 disabled:  plausibly plugins check pairs
+7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check house pairs
 """
 INSTALLED = """\
 plugin       module                          distribution       state

@@ -6,6 +6,7 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
 
@@ -254,29 +255,96 @@ class TestComponents:
             assert made.create(COMBINER, "whole") == Least()
 
     def test_a_place_is_looked_at_when_it_is_asked_for(
-        self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
+        self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        module = ModuleType("half_xyz")
-        module.__dict__["Half"] = Half
-        monkeypatch.setitem(sys.modules, "half_xyz", module)
-        plugins.add("thesis", self.hook("half_xyz:Half"), distribution="thesis-pl")
+        (tmp_path / "half_file_xyz.py").write_text("from registry_components import Frequency\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        plugins.add("thesis", self.hook("half_file_xyz:Frequency"), distribution="thesis-pl")
         made = plugins.registry()
         assert made.failures() == ()
+        assert "half_file_xyz" not in sys.modules
         for _ in range(2):
             with pytest.raises(ComponentError, match="component-invalid"):
                 made.create(COMBINER, "half")
         (failure,) = made.failures()
         assert (failure.whose, failure.state) == (HALF, "failed at check")
 
-    def test_a_place_that_is_not_there(self, plugins: Plugins) -> None:
-        plugins.add("thesis", self.hook("no_such_module_xyz:Half"), distribution="thesis-pl")
+    def test_a_place_that_breaks_when_it_is_asked_for(
+        self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / "breaks_xyz.py").write_text("import sys\nsys.exit(3)\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        plugins.add("thesis", self.hook("breaks_xyz:Half"), distribution="thesis-pl")
         made = plugins.registry()
+        assert made.failures() == ()
         with pytest.raises(ComponentError, match="component-unloadable"):
             made.create(COMBINER, "half")
         (failure,) = made.failures()
-        assert (failure.state, failure.source.plugin) == ("failed at loading", "thesis")
-        assert "No module named 'no_such_module_xyz'" in failure.reason
+        assert failure.reason == (
+            f"{HALF} cannot be loaded: expected a class or function at breaks_xyz:Half, "
+            "got SystemExit: 3"
+        )
 
+
+class TestGlances:
+    """Of a place in memory, and of one that is nowhere, all is known without an import."""
+
+    def state(self, plugins: Plugins, target: str, extra: str = "") -> str:
+        def hook(registrar: Registrar) -> None:
+            registrar.add(COMBINER, "half", target, extra=extra)
+
+        plugins.add("thesis", hook, distribution="thesis-pl")
+        failures = plugins.registry().failures()
+        return failures[0].state if failures else "ready"
+
+    @pytest.fixture(autouse=True)
+    def module(self, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+        made = ModuleType("half_xyz")
+        made.__dict__.update(Half=Half, Whole=Least)
+        monkeypatch.setitem(sys.modules, "half_xyz", made)
+        return made
+
+    @pytest.mark.parametrize(
+        ("target", "extra", "state"),
+        [
+            ("half_xyz:Whole", "", "ready"),
+            ("half_xyz:Half", "", "failed at check"),
+            ("half_xyz:Gone", "", "failed at loading"),
+            ("nowhere_xyz:Half", "", "failed at loading"),
+            ("nowhere_xyz:Half", "crowd", "ready"),
+            ("half_xyz.inner:Half", "", "failed at loading"),
+            ("nowhere_xyz.inner:Half", "", "ready"),
+            ("json.tool:Half", "", "ready"),
+        ],
+    )
+    def test_what_is_certain(self, plugins: Plugins, target: str, extra: str, state: str) -> None:
+        before = set(sys.modules)
+        assert self.state(plugins, target, extra) == state
+        new = {name for name in set(sys.modules) - before if not name.startswith("in_memory")}
+        assert new <= {"importlib.util", "importlib._abc"}, "nothing is imported"
+
+    def test_attributes_that_are_made_when_they_are_asked_for(
+        self, plugins: Plugins, module: ModuleType
+    ) -> None:
+        def __getattr__(name: str) -> object:
+            raise AssertionError("it may import what takes long")
+
+        module.__dict__["__getattr__"] = __getattr__
+        assert self.state(plugins, "half_xyz:Later") == "ready"
+
+    def test_a_module_that_lies_about_itself(
+        self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "json.nothing_xyz", ModuleType("json.nothing_xyz"))
+        monkeypatch.setattr("importlib.util.find_spec", _liar)
+        assert self.state(plugins, "json.other_xyz:Half") == "ready"
+
+
+def _liar(name: str) -> object:
+    raise ValueError(f"{name}.__spec__ is None")
+
+
+class TestOfThisRun:
     def test_a_mended_cell_is_whole_again(self, plugins: Plugins) -> None:
         made = plugins.registry()
 

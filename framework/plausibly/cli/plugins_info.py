@@ -11,7 +11,7 @@ import attrs
 from plausibly import registry
 from plausibly.cli import layout
 from plausibly.cli.output import Output
-from plausibly.cli.plugins_list import component_as_data, metadata_of, source_as_data
+from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
 from plausibly.errors import InputError
 from plausibly.registry import Registry, Source
 from plausibly.registry.about import About, about, first_sentence
@@ -67,12 +67,14 @@ def _plugin(source: Source, rows: Sequence[Row]) -> str:
     whole = [row for row in rows if row.source == source and row.entry is None]
     state = whole[0] if whole else next(row for row in rows if row.source == source)
     offered = [f"{r.kind} {r.name}" for r in rows if r.source == source and r.kind]
+    broken = [r for r in rows if r.source == source and r.entry and r.state == "failed"]
+    ready = f"ready, but {plural(len(broken), 'component')} failed" if broken else "ready"
     return layout.fields(
         [
             ("plugin", str(source)),
             ("about", said["about"]),
             ("url", said["url"]),
-            ("state", _state(state) if whole or state.state == "disabled" else "ready"),
+            ("state", _state(state) if whole or state.state == "disabled" else ready),
             ("offers", ", ".join(offered)),
         ]
     )

@@ -10,6 +10,7 @@ import attrs
 from plausibly.errors import ComponentError, MissingExtra, listed
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import Problem, class_problems, problems
+from plausibly.registry.disabling import VARIABLE
 from plausibly.registry.entries import Entry, Failure, Source, reason_of
 from plausibly.registry.needs import missing
 
@@ -71,13 +72,15 @@ class Checked:
 
 def check_failure(failure: Failure) -> Checked:
     """Return what is known of a plugin that failed as a whole."""
-    off = f"PLAUSIBLY_DISABLE_PLUGINS={failure.source.plugin}"
+    # A name that is not its own would turn off the plugin that has it.
+    source = failure.source
+    off = f"{VARIABLE}={source.distribution if failure.stage == 'name' else source.plugin}"
     return Checked(
-        failure.source,
+        source,
         "failed",
         stage=failure.stage,
         reason=failure.reason,
-        do=failure.remedy if failure.source.builtin else f"{failure.remedy}, or {off}",
+        do=failure.remedy if source.builtin else f"{failure.remedy}, or {off}",
     )
 
 

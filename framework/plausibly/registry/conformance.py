@@ -116,7 +116,7 @@ def _wanted(declared: property) -> object:
 
 def _method_problem(component: object, name: str, declared: object) -> Iterator[Problem]:
     wanted = _without_self(declared)
-    expected = f"{name}{_names_only(wanted)}"
+    expected = f"{name}{names_only(wanted)}"
     if inspect.getattr_static(component, name, _MISSING) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
         return
@@ -134,7 +134,7 @@ def _method_problem(component: object, name: str, declared: object) -> Iterator[
         has.bind(*wanted.parameters)
         has.bind(**dict.fromkeys(wanted.parameters))
     except TypeError:
-        yield Problem(name, expected, f"{name}{_names_only(has)}")
+        yield Problem(name, expected, f"{name}{names_only(has)}")
 
 
 def _without_self(declared: object) -> inspect.Signature:
@@ -145,7 +145,7 @@ def _without_first(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
-def _names_only(signature: inspect.Signature) -> str:
+def names_only(signature: inspect.Signature) -> str:
     """Return the parameters as text, without annotations: they may not exist at run time."""
     parameters = [
         p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()

@@ -16,6 +16,7 @@ import attrs
 import pluggy
 
 from plausibly.registry import hooks
+from plausibly.registry.conformance import names_only
 from plausibly.registry.disabling import normalised
 from plausibly.registry.entries import Advised, Entry, Failure, Source, Stage, reason_of
 from plausibly.registry.hooks import API_VERSION, GROUP, HOOK, OLDEST_API, Registrar
@@ -187,7 +188,7 @@ def _check_hook(manager: pluggy.PluginManager, module: ModuleType) -> None:
     mark = "mark it with @hookimpl of plausibly.plugin"
     if not marked:
         unmarked = [
-            f"{name}{inspect.signature(value)}"
+            f"{name}{names_only(inspect.signature(value))}"
             for name, value in vars(module).items()
             if inspect.isfunction(value) and "registrar" in inspect.signature(value).parameters
         ]
@@ -202,7 +203,7 @@ def _check_hook(manager: pluggy.PluginManager, module: ModuleType) -> None:
         kinds = {p.kind for p in takes.parameters.values() if p.name == "registrar"}
         if needed != ["registrar"] or kinds != {inspect.Parameter.POSITIONAL_OR_KEYWORD}:
             raise Advised(
-                f"expected {name}(registrar), got {name}{takes}",
+                f"expected {name}(registrar), got {name}{names_only(takes)}",
                 f"def {name}(registrar: Registrar) -> None",
             )
 

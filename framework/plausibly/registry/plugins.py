@@ -18,6 +18,7 @@ from plausibly.registry.conformance import class_problems
 from plausibly.registry.disabling import Asked, Disabled, normalised
 from plausibly.registry.discovery import OURS, Declared, run_hook
 from plausibly.registry.entries import THIS_RUN, Advised, Entry, Failure, Source, Stage
+from plausibly.registry.glance import glance
 from plausibly.registry.messages import invalid
 
 Find = Callable[[], Iterable[Declared | Failure]]
@@ -159,10 +160,20 @@ class Plugins:
                 self._check(outcome)
 
     def _check(self, entries: Iterable[Entry]) -> None:
-        """Record classes that are here already and cannot satisfy their Protocol."""
+        """Record what cannot be loaded, or cannot satisfy its Protocol, as far as it can be seen.
+
+        Nothing is imported for it; ours are known to be there.
+        """
         for entry in entries:
+            if entry.source.builtin:
+                continue
             kind = _PROTOCOL[entry.kind]
-            found = class_problems(entry.target, kind.protocol)
+            try:
+                target = glance(entry)
+            except ComponentError as error:
+                self.fail(entry, "loading", error)
+                continue
+            found = class_problems(target, kind.protocol)
             if found:
                 whose = f'{kind.name} "{entry.name}"'
                 self.fail(entry, "check", invalid(kind, whose, entry.source, found))
