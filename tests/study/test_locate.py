@@ -149,3 +149,5 @@ def test_lines_end_as_the_writer_ends_them() -> None:
 
 def test_the_scanner_keeps_what_it_found_before_it_lost_its_way() -> None:
     assert lines_of("a = 1\nb = 2\n= 3\nc = 4\n") == {"a": 1, "b": 2}
+    assert lines_of("a = 1\nb : 2\nc = 4\n") == {"a": 1, "b": 2}
+    assert lines_of("a = ['x' 'y']\nc = 4\n") == {"a": 1, "a[0]": 1}

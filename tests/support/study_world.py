@@ -15,6 +15,7 @@ from plausibly.config.document import Document, parse
 from plausibly.config.draft import draft
 from plausibly.config.report import StudyError, located
 from plausibly.config.study import Study
+from plausibly.errors import MissingExtra
 from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
 from plausibly.registry import Registry
 
@@ -174,9 +175,28 @@ class Unset:
         raise NotImplementedError
 
 
+@attrs.frozen(kw_only=True)
+class Broken:
+    """A calibrator that only its own data suit."""
+
+    pair: tuple[str, int] = ("a", 1)
+    either: int | str = 1
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Ask for what other examples do not have."""
+        raise LookupError(self.pair[0])
+
+
+def needs_an_extra() -> Wrapped:
+    """Ask for what is not installed."""
+    raise MissingExtra("extra-missing", "it needs more", do='pip install "plausibly[more]"')
+
+
 def with_more_components(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a registry of this test's own, with the calibrators above in it."""
     fresh = Registry()
     fresh.register(CALIBRATOR, "wrapped", Wrapped)
     fresh.register(CALIBRATOR, "unset", Unset)
+    fresh.register(CALIBRATOR, "broken", Broken)
+    fresh.register(CALIBRATOR, "needy", needs_an_extra)
     monkeypatch.setattr(registry, "default", lambda: fresh)

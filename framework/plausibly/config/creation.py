@@ -35,22 +35,15 @@ def component(kind: Kind[P], like: ComponentLike[P]) -> P:
 
 
 def _said_of(like: object, error: InputError) -> list[Mistake]:
-    named = isinstance(like, Mapping)
+    table = isinstance(like, Mapping)
     if isinstance(error, ParameterError):
         name = like.get("name") if isinstance(like, Mapping) else like
         return [_whose(mistake, str(name)) for mistake in error.mistakes]
     if isinstance(error, MissingExtra):
         return [Mistake("", error.what, advice=error.do)]
+    path = "name" if table and error.name == "component-unknown" else ""
     do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
-    if error.name != "component-unknown":
-        return [attrs.evolve(mistake, advice=do) for mistake in mistakes_in(error)]
-    suggestion = error.details.get("suggestion")
-    text = error.what
-    if suggestion:
-        text += f'; did you mean "{suggestion}"?'
-    elif error.got:
-        text += f"; {error.got}"
-    return [Mistake("name" if named else "", text, advice=do)]
+    return [attrs.evolve(one, path=path, advice=do) for one in mistakes_in(error)]
 
 
 def _whose(mistake: Mistake, name: str) -> Mistake:

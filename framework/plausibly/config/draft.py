@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -124,15 +124,15 @@ def _calibrations(strict: Strict, parameter: Parameter, value: object) -> object
     if isinstance(value, Mapping):
         advice = "write [[calibrations]], with two brackets"
         raise Mistakes([Mistake("", "expected a list of tables, got a table", advice=advice)])
-    made = strict.value(parameter, value)
-    if not isinstance(made, tuple) or not isinstance(value, list | tuple):
-        return made
+    made = cast("tuple[Calibration, ...]", strict.value(parameter, value))
     if not made:
         raise Mistakes([Mistake("", _NO_CALIBRATION)])
     named: list[Calibration] = []
     places: dict[str, int] = {}
     found: list[Mistake] = []
-    for number, (calibration, table) in enumerate(zip(made, value, strict=True)):
+    for number, (calibration, table) in enumerate(
+        zip(made, cast("Iterable[object]", value), strict=True)
+    ):
         name = calibration.name
         if not name and isinstance(table, Mapping):
             if "name" in table:

@@ -193,6 +193,8 @@ def mistakes_in(error: Exception) -> list[Mistake]:
     if isinstance(error, Wrong):
         instead = _value(error.instead)
         return [Mistake("", str(error), value=instead, expected=error.expected, got=error.got)]
+    if isinstance(error, InputError) and error.name == "component-unknown":
+        return [_unknown_component(error)]
     if isinstance(error, InputError):
         expectation = f"; expected {error.expected}" if error.expected else ""
         got = f"; got {error.got}" if error.got else ""
@@ -202,6 +204,17 @@ def mistakes_in(error: Exception) -> list[Mistake]:
     rule = _OF_ATTRS.fullmatch(text)
     text = f"{rule['rule']}, got {rule['value']}" if rule else text
     return [Mistake("", text or type(error).__name__)]
+
+
+def _unknown_component(error: InputError) -> Mistake:
+    suggestion = error.details.get("suggestion")
+    text = error.what
+    if suggestion:
+        text += f'; did you mean "{suggestion}"?'
+    elif error.got:
+        text += f"; {error.got}"
+    do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
+    return Mistake("", text, advice=do)
 
 
 def _value(instead: object) -> str:

@@ -36,7 +36,9 @@ class Located:
         do = "" if self.mistake.unknown else self.do
         if not do or do in text:
             return text
-        return f"{text} {do[0].upper()}{do[1:]}" if text.endswith("?") else f"{text}; {do}"
+        if text.endswith("?") and do.startswith("all: "):
+            return f"{text} A{do[1:]}"
+        return f"{text}; {do}"
 
     @property
     def do(self) -> str:

@@ -1,0 +1,165 @@
+"""Components of a study: made in this process, needing more, or with files of their own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cli_world import World, make
+from plausibly import registry
+from plausibly.config.schema import schema
+from plausibly.errors import InputError, MissingExtra
+from plausibly.plugin import READER
+from plausibly.study import files, prepare, reading, run_study, write_study
+from study_world import SMALLEST, Wrapped, rows, with_more_components
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    with_more_components(monkeypatch)
+    return make(tmp_path)
+
+
+def test_nested_components_run_as_the_inner_ones_alone(world: World) -> None:
+    world.write(
+        "study.toml",
+        SMALLEST
+        + """\
+name = "nested"
+calibrator = { name = "wrapped", inner = { name = "wrapped", inner = "voted" } }
+[[calibrations]]
+name = "alone"
+calibrator = "voted"
+[splits]
+count = 3
+""",
+    )
+    result = run_study("study.toml")
+    nested, alone = result.compared["set_size"].values
+    assert nested.tolist() == alone.tolist()
+    write_study(result)
+    text = Path("plausibly-out/resolved.toml").read_text()
+    assert 'calibrator.inner.inner.name = "voted"\n' in text
+    again = prepare("plausibly-out/resolved.toml").study.calibrations[0].calibrator
+    assert again == result.prepared.study.calibrations[0].calibrator
+
+
+def test_files_of_components_start_where_the_study_file_lies(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write("study.toml", SMALLEST + "calibrator = { name = 'wrapped', file = 'w.bin' }\n")
+    world.path("deep").mkdir()
+    monkeypatch.chdir(world.path("deep"))
+    ready = prepare("../study.toml")
+    assert ready.study.calibrations[0].calibrator == Wrapped(file=Path("../w.bin"))
+    result = run_study(ready)
+    write_study(result)
+    text = world.path("plausibly-out/resolved.toml").read_text()
+    assert 'calibrator.file = "../w.bin"' in text
+
+
+def test_what_is_wrong_inside_nested_components_has_its_path(world: World) -> None:
+    many = "many = [{ name = 'monte-carlo', draw = 1 }]"
+    assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', {many} }}\n") == [
+        '6 calibrations[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
+    ]
+    assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', inner = 'votde' }}\n") == [
+        '6 calibrations[0].calibrator.inner: no calibrator "votde"; did you mean "voted"? '
+        "All: plausibly plugins list --kind calibrator"
+    ]
+
+
+def test_a_component_that_needs_an_extra_is_a_mistake_among_others(world: World) -> None:
+    needy, unknown = rows(f"{SMALLEST}calibrator = 'needy'\nscore = 'zzz'\n")
+    assert needy == '6 calibrations[0].calibrator: it needs more; pip install "plausibly[more]"'
+    assert unknown.startswith('7 calibrations[0].score: no score "zzz"; ')
+    assert unknown.endswith("; all: plausibly plugins list --kind score")
+
+
+def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*arguments: object, **options: object) -> None:
+        raise MissingExtra("extra-missing", "p.parquet needs pyarrow", do="pip install it")
+
+    monkeypatch.setattr(reading, "read_predictions", refuses)
+    world.write("study.toml", SMALLEST)
+    with pytest.raises(MissingExtra):
+        prepare("study.toml")
+    world.write("study.toml", f"sede = 1\n{SMALLEST}")
+    with pytest.raises(InputError) as caught:
+        prepare("study.toml")
+    assert " predictions.path: p.parquet needs pyarrow; pip install it\n" in str(caught.value)
+
+
+def test_what_fails_on_made_examples_is_left_to_the_run(world: World) -> None:
+    world.write("study.toml", f"{SMALLEST}calibrator = 'broken'\n")
+    ready = prepare("study.toml")
+    with pytest.raises(LookupError):
+        run_study(ready)
+
+
+def test_the_schema_of_lists_of_fixed_length_and_of_choices() -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        with_more_components(monkeypatch)
+        (broken,) = [
+            one["then"]["properties"]
+            for one in schema()["$defs"]["calibrator"]["anyOf"][1]["allOf"]
+            if "broken" in one["if"]["properties"]["name"]["enum"]
+        ]
+    assert broken["pair"] == {
+        "type": "array",
+        "prefixItems": [{"type": "string"}, {"type": "integer"}],
+        "items": False,
+        "minItems": 2,
+        "default": ["a", 1],
+    }
+    assert broken["either"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
+
+
+def test_a_broken_reader_has_no_options(world: World) -> None:
+    registry.register(READER, "lost", "no_such_module:Lost")
+    assert rows(SMALLEST.replace("[pred", "zzzz = 1\n[pred"))[0].startswith(
+        "3 annotations.zzzz: no such key; it has path, unanswered, strip, rename, reader"
+    )
+
+
+def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
+    found = run_study("study.toml")
+
+    def elsewhere(*arguments: object) -> str:
+        raise ValueError("path is on mount 'C:', start on mount 'D:'")
+
+    monkeypatch.setattr(os.path, "relpath", elsewhere)
+    text = files.resolved_text(found, Path("plausibly-out"))
+    assert f'path = "{world.path("votes.csv").resolve().as_posix()}"' in text
+
+
+def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
+    found = run_study("study.toml")
+
+    def refuses(_: object, path: Path) -> None:
+        raise InputError("output-unwritable", f"cannot write {path}", got='"full"', whose=str(path))
+
+    def odd(_: object, path: Path) -> None:
+        raise InputError("sets-unfit", "these are no prediction sets")
+
+    monkeypatch.setattr(files, "write_sets", refuses)
+    with pytest.raises(InputError) as caught:
+        write_study(found)
+    assert str(caught.value) == (
+        "error output-unwritable: cannot write plausibly-out/sets.csv\n"
+        '  expected  a writable folder; got "full"\n'
+        "  do        -o elsewhere"
+    )
+    monkeypatch.setattr(files, "write_sets", odd)
+    with pytest.raises(InputError, match="sets-unfit"):
+        write_study(found)
+    assert not world.path("plausibly-out").exists()
