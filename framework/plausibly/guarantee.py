@@ -97,7 +97,7 @@ class Guarantee:
     def shown_level(self) -> str:
         """Return the level as text, of whatever label is covered."""
         if self.level is None:
-            return "nothing"
+            return "no guarantee"
         return f"{rounded(self.level)}, vacuous" if self.vacuous else rounded(self.level)
 
     def short(self) -> str:

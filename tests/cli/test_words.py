@@ -71,7 +71,7 @@ def test_a_guarantee_for_every_alpha(world: World) -> None:
 def test_guarantees_of_strangers() -> None:
     alpha = Fraction(1, 10)
     nothing = Guarantee(alpha=alpha, level=None, why="no proof")
-    assert promise_text(nothing) == "alpha 0.1: nothing is promised"
+    assert promise_text(nothing) == "alpha 0.1: no guarantee; no proof."
     other = Guarantee(
         alpha=alpha,
         level=1 - alpha,

@@ -133,7 +133,8 @@ def test_a_vacuous_guarantee_says_so_first() -> None:
 def test_no_guarantee_is_said_in_words() -> None:
     none = Guarantee(alpha=ALPHA, level=None, why="nothing is proved")
     assert none.statement() == "no guarantee"
-    assert none.short() == "nothing"
+    assert none.short() == "no guarantee"
+    assert none.shown_level() == "no guarantee"
     assert Guarantee.from_json(none.to_json()) == none
 
 

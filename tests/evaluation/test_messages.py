@@ -114,7 +114,8 @@ MALFORMED = (
         (
             lambda: read_methods([{"calibrator": "voted", "combinr": "average"}]),
             'error method-key: method "voted" has the unknown key "combinr"\n'
-            "  expected  some of calibrator, score, combiner, draws; got combinr\n"
+            "  expected  some of calibrator, score, combiner, draws, allow_no_guarantee; got\n"
+            "            combinr\n"
             '  do        did you mean "combiner"?',
         ),
         (

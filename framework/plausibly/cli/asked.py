@@ -100,6 +100,7 @@ class Method:
     alphas: tuple[str, ...]
     seed: int
     only_common: bool
+    allow_no_guarantee: bool
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -65,6 +65,13 @@ def calibrate(
     alpha: common.Alphas = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
+    allow_no_guarantee: Annotated[
+        bool,
+        typer.Option(
+            "--allow-no-guarantee",
+            help="Calibrate also where the combiner has no guarantee for these p-values.",
+        ),
+    ] = False,
     no_names: Annotated[
         bool,
         typer.Option("--no-names", help="Keep no hashes of the examples' names in the predictor."),
@@ -129,6 +136,7 @@ def calibrate(
                 alphas=tuple(alpha or common.DEFAULT_ALPHAS),
                 seed=seed,
                 only_common=only_common,
+                allow_no_guarantee=allow_no_guarantee,
             ),
             values.outputs(out, inputs),
             names=not no_names,
@@ -179,6 +187,7 @@ def _run(
             draws=method.draws,
             seed=method.seed,
             group=method.group,
+            allow_no_guarantee=method.allow_no_guarantee,
         )
     if opinions.aggregator is not None:
         facts = attrs.evolve(predictor.facts, aggregator=str(opinions.aggregator["name"]))

@@ -16,7 +16,7 @@ def promise_text(promise: Guarantee) -> str:
     """
     alpha = f"alpha {float(promise.alpha):g}"
     if promise.level is None:
-        return f"{alpha}: nothing is promised"
+        return f"{alpha}: no guarantee; {promise.why}."
     of_what = "what experts say" if promise.of_what == NEW_LABEL else promise.of_what
     level = rounded(promise.level)
     if promise.target == "voted":

@@ -123,6 +123,7 @@ def calibrate(
     seed: int = 0,
     group: str | None = None,
     only_common: bool = False,
+    allow_no_guarantee: bool = False,
 ) -> ConformalPredictor:
     """Calibrate a conformal predictor on everything that experts said.
 
@@ -146,6 +147,9 @@ def calibrate(
         Coordinate of the predictions whose groups the held-out examples are taken by.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
+    allow_no_guarantee : bool
+        Calibrate also with a combiner that has no guarantee for these p-values; everything that is
+        made of them then says "no guarantee".
 
     Returns
     -------
@@ -156,7 +160,8 @@ def calibrate(
     InputError
         Where inputs are malformed or do not match.
     IncompatibleComponents
-        Where the pair of calibrator and combiner has no guarantee.
+        Where calibrator and combiner do not go together, or have no guarantee together and
+        `allow_no_guarantee` is not set.
 
     References
     ----------
@@ -222,6 +227,7 @@ def calibrate(
         separate=replicates.separate,
         calibrator=called["calibrator"],
         combiner=called["combiner"],
+        allow_no_guarantee=allow_no_guarantee,
     )
     # Asked once, so that a pair without a guarantee never becomes a predictor.
     the_combiner.guarantee(evidence, Fraction(1, 10))

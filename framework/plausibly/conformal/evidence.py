@@ -100,6 +100,8 @@ class Evidence:
         As the calibrator stated them in `Replicates`.
     calibrator, combiner : str
         Names, for messages.
+    allow_no_guarantee : bool
+        Whether the user wants sets also where nothing is guaranteed.
     """
 
     n: int
@@ -111,6 +113,7 @@ class Evidence:
     separate: bool
     calibrator: str
     combiner: str
+    allow_no_guarantee: bool = False
 
     def require_separate(self) -> None:
         """Raise `IncompatibleComponents` where the replicates have no p-values of their own."""
@@ -123,6 +126,59 @@ class Evidence:
                 do="combiner average, or calibrator monte-carlo",
                 whose=f"combiner {self.combiner}",
             )
+
+    def no_guarantee(
+        self,
+        alpha: Fraction,
+        reason: str,
+        *,
+        do: str = "combiner average (1 - alpha)",
+        reference: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> Guarantee:
+        """Return that nothing is guaranteed, where the user allowed that; refuse the pair else.
+
+        Parameters
+        ----------
+        alpha : Fraction
+        reason : str
+            What a guarantee would need, and why that is not so here.
+        do : str
+            What has a guarantee instead.
+        reference : str
+            Where the lack is shown.
+        notes : tuple of str
+
+        Returns
+        -------
+        Guarantee
+            Without a level.
+
+        Raises
+        ------
+        IncompatibleComponents
+            ``guarantee-none``, unless `allow_no_guarantee`.
+        """
+        if not self.allow_no_guarantee:
+            raise IncompatibleComponents(
+                "guarantee-none",
+                f"combiner {self.combiner} has no guarantee for our p-values",
+                expected=reason,
+                do=f"{do}, or allow_no_guarantee=True (--allow-no-guarantee)",
+                whose=f"combiner {self.combiner}",
+            )
+        return Guarantee(
+            alpha=alpha,
+            level=None,
+            target=self.target,
+            of_what=self.of_what,
+            over="nothing",
+            assumptions=self.assumptions,
+            why=f"a guarantee needs {reason}",
+            reference=reference,
+            has=self.n_held_out or self.n,
+            notes=notes,
+        )
 
     def promise_of_rank(
         self,
@@ -168,7 +224,7 @@ class Evidence:
         why: str,
         reference: str,
         needed: int,
-        least_alpha: float,
+        least_alpha: float | None,
         held_out: bool = False,
         vacuous: bool,
         confidence: Fraction | None = None,

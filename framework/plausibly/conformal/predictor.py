@@ -293,9 +293,10 @@ class ConformalPredictor:
         for alpha in (Fraction(1, 10), Fraction(1, 20)):
             promise = self._promise(alpha)
             of = "" if promise.target == "aggregated" else " of the voted label"
+            kept = f"guaranteed {promise.shown_level()}{of}"
             lines.append(
                 f"  alpha {float(alpha):g}  threshold {_shown(self._tau(alpha))}  "
-                f"guaranteed {promise.shown_level()}{of}"
+                f"{'no guarantee' if promise.level is None else kept}"
             )
         return "\n".join(lines)
 

@@ -39,13 +39,15 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
     needed = promise.needed or 0
     works = "" if promise.least_alpha is None else rounded_up(promise.least_alpha)
     if promise.counted == "calibration examples":
+        more = f"{counted(needed - promise.has)} more"
         warn(
             "n-too-small",
             f"every set is every label at alpha {alpha}",
             expected=f"{counted(needed)} calibration examples or more",
             got=counted(promise.has),
-            do=f"alpha {works} works with {counted(promise.has)}; or annotate "
-            f"{counted(needed - promise.has)} more",
+            do=f"alpha {works} works with {counted(promise.has)}; or annotate {more}"
+            if works
+            else f"annotate {more}",
             whose="predictor",
             stacklevel=4,
         )

@@ -22,7 +22,7 @@ from plausibly.protocols import (
 )
 
 MethodTable: TypeAlias = Mapping[str, object]
-"""Arguments of `calibrate` by name: calibrator, score, combiner, draws."""
+"""Arguments of `calibrate` by name: those of `Method`."""
 
 Methods: TypeAlias = (
     Mapping[str, MethodTable | Calibrator] | Sequence[MethodTable | Calibrator | str]
@@ -41,12 +41,15 @@ class Method:
     calibrator, score, combiner : str, mapping or object
     draws : int or None
         Shorthand for the calibrator's parameter.
+    allow_no_guarantee : bool
+        Whether to measure the method also where it has no guarantee.
     """
 
     calibrator: ComponentLike[Calibrator] = "expected"
     score: ComponentLike[ScoreFunction] = DEFAULT_SCORE
     combiner: ComponentLike[PValueCombiner] = "average"
     draws: int | None = None
+    allow_no_guarantee: bool = False
 
     def table(self) -> dict[str, object]:
         """Return names and parameters as text, for the record of a study."""
@@ -55,7 +58,11 @@ class Method:
             "score": component_name(SCORE, self.score),
             "combiner": component_name(COMBINER, self.combiner),
         }
-        return table if self.draws is None else {**table, "draws": self.draws}
+        if self.draws is not None:
+            table["draws"] = self.draws
+        if self.allow_no_guarantee:
+            table["allow_no_guarantee"] = True
+        return table
 
 
 _KEYS = tuple(field.name for field in attrs.fields(Method))

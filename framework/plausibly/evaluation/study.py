@@ -59,8 +59,9 @@ def compare(
         Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
         of its kind. Aligned with the predictions by name.
     methods : mapping of str to mapping, or sequence of mapping or str
-        Arguments of `calibrate` (``calibrator``, ``score``, ``combiner``, ``draws``) by the name of
-        the method, or in a list, named after their components or by a ``name``.
+        Arguments of `calibrate` (``calibrator``, ``score``, ``combiner``, ``draws``,
+        ``allow_no_guarantee``) by the name of the method, or in a list, named after their
+        components or by a ``name``.
     alphas : number or text, or a sequence of them
         Miscoverage rates.
     splits : int
@@ -227,6 +228,7 @@ class _Split:
             draws=method.draws,
             seed=self.seed,
             group=self.group,
+            allow_no_guarantee=method.allow_no_guarantee,
         )
         means = [self._means(plane) for plane in self._sets(predictor)]
         stated = [predictor.guarantee(alpha) for alpha in self.alphas]

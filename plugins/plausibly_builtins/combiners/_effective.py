@@ -1,0 +1,81 @@
+"""How many independent tests dependent p-values are worth."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from plausibly.plugin import Floats, PValues
+from plausibly_builtins.combiners._merging import ranks
+
+Effective: TypeAlias = Literal["none", "nyholt", "galwey"]
+
+_POINTS = 1000
+_DIGITS = 9  # rounding off what linear algebra adds, so that copies count as one test exactly
+
+_KNOWN: WeakKeyDictionary[object, dict[Effective, float]] = WeakKeyDictionary()
+
+
+def effective_tests(p: PValues, effective: Effective) -> float:
+    """Return the effective number of tests among the replicates of a calibration.
+
+    Replicates share the test score, so that their p-values are functions of one number; they are
+    as alike as these functions are. Correlated are the ranks that the replicates give to the
+    calibration scores themselves, of which up to 1,000 are taken, evenly spaced in their order.
+
+    Parameters
+    ----------
+    p : PValues
+        Any queries: the number depends on the calibration alone.
+    effective : {"none", "nyholt", "galwey"}
+        "none" counts every replicate.
+
+    Returns
+    -------
+    float
+        From 1 (copies) to m.
+    """
+    if effective == "none" or p.m == 1:
+        return float(p.m)
+    known = _KNOWN.setdefault(p.pools, {})
+    if effective not in known:
+        ordered = p.pools.pooled.ordered
+        places = np.linspace(0, len(ordered) - 1, min(len(ordered), _POINTS)).astype(np.intp)
+        values, _ = ranks(PValues.of(p.pools, ordered[places]))
+        known[effective] = worth(correlation(values.astype(np.float64)), effective)
+    return known[effective]
+
+
+def correlation(values: Floats) -> Floats:
+    """Return the correlations of rows; rows that do not vary count as alike."""
+    centred = values - values.mean(axis=1, keepdims=True)
+    size = np.sqrt((centred**2).sum(axis=1))
+    scale = np.outer(size, size)
+    product = centred @ centred.T
+    shares: Floats = np.divide(product, scale, out=np.ones_like(product), where=scale > 0)
+    return np.clip(shares, -1.0, 1.0)
+
+
+def worth(correlations: Floats, effective: Effective) -> float:
+    """Return the effective number of tests of a matrix of correlations.
+
+    Parameters
+    ----------
+    correlations : ndarray, (replicate, replicate)
+    effective : {"none", "nyholt", "galwey"}
+        Nyholt (2004): ``1 + (m - 1)(1 - var(eigenvalues) / m)``, which is ``m + 1 - sum(r^2) / m``.
+        Galwey (2009): ``(sum of the roots of the eigenvalues)^2 / (their sum)``.
+    """
+    m = len(correlations)
+    if effective == "none":
+        return float(m)
+    if effective == "nyholt":
+        number = m + 1 - float((correlations**2).sum()) / m
+    else:
+        # Roots would make much of the rounding of eigenvalues that are zero.
+        eigenvalues = np.linalg.eigvalsh(correlations)
+        eigenvalues = np.where(eigenvalues > m * 1e-12, eigenvalues, 0.0)
+        number = float(np.sqrt(eigenvalues).sum() ** 2 / eigenvalues.sum())
+    return min(max(round(number, _DIGITS), 1.0), float(m))

@@ -1,0 +1,178 @@
+"""What the merging rules share: p-values as exact ratios, and the form of their promise."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache, reduce
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import Evidence, Floats, Guarantee, InputError, Ints, PValues, counted
+
+VOVK_WANG = "Vovk & Wang, Combining p-values via averaging, Biometrika 2020"
+GASPARIN = "Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484"
+EXCHANGEABLE_REPLICATES = "replicates are exchangeable, as labels drawn alike are"
+AVERAGE_SUFFICES = (
+    "where replicates share the test score, as drawn labels do, combiner average already has "
+    "1 - alpha; in every comparison of docs/combiners.md its sets are smaller"
+)
+
+_DIGITS = 50
+
+
+class Merging:
+    """A rule that makes one p-value of several, whatever they are p-values of.
+
+    p-values of a calibration are ratios of integers with one denominator: rules get the numerators
+    and that denominator, so that those with rational results round once, at the end.
+    """
+
+    __slots__ = ()
+
+    held_out: ClassVar[float] = 0.0
+
+    @abstractmethod
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        """Return the merged p-values ``(*query)`` of ``values / unit``, (replicate, *query)."""
+
+    def merge(self, p_values: Floats) -> Floats:
+        """Return the merged p-values of any p-values.
+
+        Parameters
+        ----------
+        p_values : ndarray, (replicate, *query)
+            Above 0, at most 1; replicates in the order in which they were drawn.
+
+        Returns
+        -------
+        ndarray of float64, (*query)
+
+        Raises
+        ------
+        InputError
+            ``p-values-range``.
+        """
+        return self._merged(checked(p_values), 1)
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        """Return the merged p-value of each query."""
+        return self._merged(*ranks(p))
+
+
+def checked(p_values: Floats) -> Floats:
+    """Return p-values (replicate, *query) as float64, or say what is wrong with them."""
+    values = np.asarray(p_values, dtype=np.float64)
+    wrong = 0 if values.ndim == 0 else int((~((values > 0) & (values <= 1))).sum())
+    if values.ndim == 0 or not values.shape[0] or wrong:
+        raise InputError(
+            "p-values-range",
+            "p-values cannot be merged",
+            expected="numbers above 0 and at most 1, of shape (replicate, ...)",
+            got=f"{counted(wrong)} others" if wrong else f"the shape {values.shape}",
+            do="pass one row of p-values a replicate",
+            whose="p-values",
+        )
+    return values
+
+
+def ranks(p: PValues) -> tuple[Ints, int]:
+    """Return numerators and denominator of the replicates' p-values.
+
+    The p-value of each replicate is ``(1 + number of its scores at most the query's) / (n + 1)``.
+
+    Returns
+    -------
+    numerators : ndarray of int64, (replicate, *query)
+    denominator : int
+    """
+    each = p.each()
+    total = p.pools.each[0].total
+    return np.rint(each * total).astype(np.int64), total
+
+
+def in_order(rows: Floats | Sequence[Floats]) -> Floats:
+    """Return the sum over replicates, added in their order whatever the shape of the queries.
+
+    ``numpy.sum`` adds in another order for one query than for many, and a query has one p-value.
+    """
+    total: Floats = reduce(np.add, rows)
+    return total
+
+
+def capped(p_values: Floats) -> Floats:
+    """Return p-values of at most 1."""
+    kept: Floats = np.minimum(p_values, 1.0)
+    return kept
+
+
+def between(merged: Floats, values: Floats | Ints, unit: int) -> Floats:
+    """Return means kept between the least and the largest p-value against rounding.
+
+    So that copies of a p-value give it back, to the last bit.
+    """
+    kept: Floats = np.clip(merged, values.min(axis=0) / unit, values.max(axis=0) / unit)
+    return kept
+
+
+@cache
+def euler() -> Fraction:
+    """Return e to fifty digits."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return Fraction(Decimal(1).exp())
+
+
+@cache
+def logarithm(number: int) -> Fraction:
+    """Return the natural logarithm of a whole number to fifty digits."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return Fraction(Decimal(number).ln())
+
+
+def promised(
+    evidence: Evidence,
+    alpha: Fraction,
+    *,
+    factor: Fraction,
+    why: str,
+    reference: str,
+    exchangeable: bool = False,
+    notes: tuple[str, ...] = (),
+) -> Guarantee:
+    """Return the promise of 1 - alpha; refuse calibrators without separate p-values.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    alpha : Fraction
+    factor : Fraction
+        What the rule makes of equal p-values, as a multiple of them: its least p-value is this
+        over n + 1.
+    why, reference : str
+    exchangeable : bool
+        Whether the rule also needs exchangeable replicates.
+    notes : tuple of str
+    """
+    evidence.require_separate()
+    least = factor / (evidence.n + 1)
+    promise = evidence.promise(
+        alpha,
+        1 - alpha,
+        why=why,
+        reference=reference,
+        needed=math.ceil(factor / alpha) - 1,
+        # p-values are capped at 1, above every alpha.
+        least_alpha=float(least) if least < 1 else None,
+        vacuous=alpha < least,
+        notes=(*notes, AVERAGE_SUFFICES),
+    )
+    if not exchangeable or evidence.m == 1:
+        return promise
+    return attrs.evolve(promise, assumptions=(*promise.assumptions, EXCHANGEABLE_REPLICATES))
