@@ -1,0 +1,171 @@
+"""Where the labels of an example stand by their probability, ties together.
+
+Shared by the scores that add probabilities up or count labels. Which labels come before another is
+said by ``>=``, so that no score depends on how a sort breaks ties, and sums run from the least
+probability to the largest, so that none depends on the order of the labels or on the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import Floats, IncompatibleComponents, InputError, Ints
+
+_CELLS = 1 << 17  # a block of this many cells, as float64, stays within the second-level cache
+
+
+@attrs.frozen(eq=False)
+class Places:
+    """Labels of some examples in the order of their probabilities, (example, place).
+
+    Attributes
+    ----------
+    ordered : ndarray, (example, place)
+        Probabilities, from the least to the largest.
+    first, last : ndarray of int, (example, place)
+        The places of the first and of the last label with this probability.
+    """
+
+    ordered: Floats
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, ordered: Floats) -> Places:
+        """Return the places in rows of sorted probabilities."""
+        end = ordered.shape[1] - 1
+        index = np.arange(end + 1)
+        step = ordered[:, 1:] != ordered[:, :-1]
+        first = np.zeros(ordered.shape, dtype=np.intp)
+        first[:, 1:] = np.where(step, index[1:], 0)
+        last = np.full(ordered.shape, end, dtype=np.intp)
+        last[:, :-1] = np.where(step, index[:-1], end)
+        return cls(
+            ordered,
+            np.maximum.accumulate(first, axis=1),
+            np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1],
+        )
+
+    @property
+    def below(self) -> Floats:
+        """Sum of the probabilities that are less than this one, in float64."""
+        sums = np.zeros(self.ordered.shape, dtype=np.float64)
+        np.cumsum(self.ordered[:, :-1], axis=1, dtype=np.float64, out=sums[:, 1:])
+        return np.take_along_axis(sums, self.first, axis=1)
+
+    @property
+    def tied(self) -> Floats:
+        """Sum of the probabilities that are equal to this one, itself among them, in float64."""
+        sums: Floats = np.multiply(self.last - self.first + 1, self.ordered, dtype=np.float64)
+        return sums
+
+    @property
+    def above(self) -> Ints:
+        """Number of labels whose probability is larger."""
+        counts: Ints = self.ordered.shape[1] - 1 - self.last
+        return counts
+
+    @property
+    def rank(self) -> Ints:
+        """Number of labels whose probability is as large or larger: 1 is the likeliest."""
+        counts: Ints = self.ordered.shape[1] - self.first
+        return counts
+
+    @property
+    def largest(self) -> Floats:
+        """The largest probability of each example, (example, 1), in float64."""
+        return self.ordered[:, -1:].astype(np.float64)
+
+
+Rule: TypeAlias = Callable[[Places, Floats | None], Floats]
+"""From places and a uniform an example, (example, 1), to scores (example, place)."""
+
+
+def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floats:
+    """Return what a rule says of the places of all labels, in the order of the labels.
+
+    Parameters
+    ----------
+    probabilities : ndarray, (..., label)
+        Where one is NaN, so are all scores of its example.
+    uniform : ndarray, (..., 1), or None
+        What the rule gets, as float64; from `read_uniform`.
+    rule : callable
+        Called with some examples at a time, so that temporaries stay small.
+
+    Returns
+    -------
+    ndarray, (..., label)
+        In the dtype of `probabilities`.
+    """
+    rows = probabilities.reshape(-1, probabilities.shape[-1])
+    draws = None if uniform is None else uniform.reshape(-1, 1)
+    scores = np.empty(rows.shape, dtype=probabilities.dtype)
+    step = max(1, _CELLS // rows.shape[1])
+    for start in range(0, len(rows), step):
+        block = slice(start, start + step)
+        order = np.argsort(rows[block], axis=1)
+        places = Places.of(np.take_along_axis(rows[block], order, axis=1))
+        # A huge penalty gives -inf, which still compares.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = rule(places, None if draws is None else draws[block])
+            found = np.where(np.isnan(places.largest), np.nan, found).astype(scores.dtype)
+        np.put_along_axis(scores[block], order, found, axis=1)
+    return scores.reshape(probabilities.shape)
+
+
+def require_masses(probabilities: Floats, name: str) -> None:
+    """Raise `IncompatibleComponents` where numbers cannot be shares of probability.
+
+    Raises
+    ------
+    IncompatibleComponents
+        ``scale-unsuitable`` where one is below 0: sums would not grow along the order.
+    """
+    least = probabilities.min(initial=0.0)
+    if least < 0:
+        raise IncompatibleComponents(
+            "scale-unsuitable",
+            f"score {name} adds probabilities up, and the predictions fall below 0",
+            expected="scale probability, logit or independent",
+            got=f"{least:.4g}",
+            do="score margin or rank, or say scale='logit' (--scale logit) if they are logits",
+            whose=f"score {name}",
+        )
+
+
+def read_uniform(probabilities: Floats, uniform: Floats | None, name: str) -> Floats:
+    """Return the uniforms of a randomised score as float64.
+
+    Raises
+    ------
+    InputError
+        ``uniform-missing`` without them, ``uniform-malformed`` where they are not one number
+        from 0 to 1 an example.
+    """
+    wanted = (*probabilities.shape[:-1], 1)
+    if uniform is None:
+        raise InputError(
+            "uniform-missing",
+            f"score {name} is randomised, and was given no uniforms",
+            expected=f"one uniform an example, of shape {wanted}",
+            do=f'uniform=..., or score "{name}" without randomised = true',
+            whose=f"score {name}",
+        )
+    draws = np.asarray(uniform, dtype=np.float64)
+    within = (draws >= 0) & (draws <= 1)
+    if draws.shape != wanted or not within.all():
+        shaped = draws.shape == wanted
+        raise InputError(
+            "uniform-malformed",
+            f"score {name} was given uniforms that it cannot use",
+            expected=f"one number from 0 to 1 an example, of shape {wanted}",
+            got=f"{draws[~within][0]:.4g}" if shaped else f"shape {draws.shape}",
+            do=f"uniform=numpy.random.default_rng(0).random({wanted})",
+            whose=f"score {name}",
+        )
+    return draws

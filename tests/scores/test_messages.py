@@ -1,0 +1,115 @@
+"""What is said of scores that cannot be made or used, word for word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plausibly
+from conformal_world import world
+from plausibly import registry
+from plausibly.arrays import Floats
+from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.plugin import SCORE
+
+SUMMING = ["aps", "raps", "saps"]
+ROWS = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "text"),
+    [
+        ("raps", "penalty", -0.5, "must be >= 0.0, got -0.5"),
+        ("raps", "penalty", float("nan"), "must be >= 0.0, got nan"),
+        ("raps", "penalty", float("inf"), "must be < inf, got inf"),
+        ("raps", "free_rank", -1, "must be >= 0, got -1"),
+        ("raps", "free_rank", 1.5, "expected an integer, got 1.5"),
+        ("raps", "randomised", 1, "expected true or false, got 1"),
+        ("saps", "weight", 0, "must be > 0.0, got 0.0"),
+        ("saps", "weight", float("inf"), "must be < inf, got inf"),
+        ("aps", "randomised", "yes", 'expected true or false, got the text "yes"'),
+        ("aps", "penalty", 0.1, "no such parameter; raps has"),
+    ],
+)
+def test_parameters(name: str, parameter: str, value: object, text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        registry.resolve(SCORE, {"name": name, parameter: value})
+    told = " ".join(str(refused.value).split())
+    assert told.startswith(f'error component-parameter: score "{name}", {parameter}: {text}')
+
+
+@pytest.mark.parametrize("name", SUMMING)
+def test_numbers_below_zero_are_no_probabilities(name: str) -> None:
+    predictions, lam = world(20, dtype="float64")
+    scores = (predictions - 0.5).assign_attrs(scale="any")
+    scores[3, 1] = -1.25
+    with pytest.raises(IncompatibleComponents) as refused:
+        plausibly.calibrate(scores, lam, score=name)
+    assert refused.value.name == "scale-unsuitable"
+    assert str(refused.value) == (
+        f"error scale-unsuitable: score {name} adds probabilities up, and the predictions\n"
+        "  fall below 0\n"
+        "  expected  scale probability, logit or independent; got -1.25\n"
+        "  do        score margin or rank, or say scale='logit' (--scale logit) if they\n"
+        "            are logits"
+    )
+
+
+@pytest.mark.parametrize("name", SUMMING)
+@pytest.mark.parametrize("scale", ["any", "independent"])
+def test_other_numbers_are_taken(name: str, scale: str) -> None:
+    predictions, lam = world(20, dtype="float64")
+    scores = (predictions * 0.9).assign_attrs(scale=scale)
+    sets = plausibly.calibrate(scores, lam, score=name).predict(scores, 0.2)
+    assert sets.any("label").all()
+
+
+@pytest.mark.parametrize("name", ["margin", "rank"])
+def test_what_the_message_names_takes_any_number(name: str) -> None:
+    predictions, lam = world(20, dtype="float64")
+    scores = (predictions - 0.5).assign_attrs(scale="any")
+    plain = plausibly.calibrate(predictions, lam, score=name).predict(predictions, 0.2)
+    shifted = plausibly.calibrate(scores, lam, score=name).predict(scores, 0.2)
+    assert (plain.values == shifted.values).mean() > 0.95
+
+
+@pytest.mark.parametrize("name", SUMMING)
+def test_uniforms_left_out(name: str) -> None:
+    score = registry.resolve(SCORE, {"name": name, "randomised": True})
+    with pytest.raises(InputError) as refused:
+        score.score(ROWS, None)
+    assert refused.value.name == "uniform-missing"
+    assert str(refused.value) == (
+        f"error uniform-missing: score {name} is randomised, and was given no uniforms\n"
+        "  expected  one uniform an example, of shape (2, 1)\n"
+        f'  do        uniform=..., or score "{name}" without randomised = true'
+    )
+
+
+@pytest.mark.parametrize(
+    ("uniform", "got"),
+    [
+        (np.array([0.5, 0.5]), "shape (2,)"),
+        (np.full((2, 3), 0.5), "shape (2, 3)"),
+        (np.full((1, 1), 0.5), "shape (1, 1)"),
+        (np.array([[0.5], [1.5]]), "1.5"),
+        (np.array([[-0.25], [0.5]]), "-0.25"),
+        (np.array([[np.nan], [0.5]]), "nan"),
+    ],
+)
+def test_uniforms_that_cannot_be_used(uniform: Floats, got: str) -> None:
+    score = registry.resolve(SCORE, {"name": "aps", "randomised": True})
+    with pytest.raises(InputError) as refused:
+        score.score(ROWS, uniform)
+    assert refused.value.name == "uniform-malformed"
+    assert str(refused.value) == (
+        "error uniform-malformed: score aps was given uniforms that it cannot use\n"
+        f"  expected  one number from 0 to 1 an example, of shape (2, 1); got {got}\n"
+        "  do        uniform=numpy.random.default_rng(0).random((2, 1))"
+    )
+
+
+def test_what_the_message_says_to_do_works() -> None:
+    score = registry.resolve(SCORE, {"name": "aps", "randomised": True})
+    uniform = np.random.default_rng(0).random((2, 1))
+    assert score.score(ROWS, uniform).shape == ROWS.shape
