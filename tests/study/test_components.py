@@ -50,7 +50,8 @@ count = 3
 def test_files_of_components_start_where_the_study_file_lies(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.write("study.toml", SMALLEST + "calibrator = { name = 'wrapped', file = 'w.bin' }\n")
+    text = SMALLEST + "calibrator = { name = 'wrapped', file = 'w.bin' }\n[splits]\ncount = 2\n"
+    world.write("study.toml", text)
     world.path("deep").mkdir()
     monkeypatch.chdir(world.path("deep"))
     ready = prepare("../study.toml")
