@@ -207,6 +207,19 @@ def test_data_that_are_needed_are_asked_for() -> None:
     assert {r.state for r in report.rules if r.name in ("simplex", "label-order")} == {"not run"}
 
 
+def test_half_a_component_is_told_what_it_lacks() -> None:
+    class Half:
+        def aggregate(self, annotations: object) -> None:
+            raise NotImplementedError
+
+    text = told(lambda: check_aggregator(Half()))  # type: ignore[arg-type]  # the fault itself
+    assert text.startswith("aggregator Half: 0 of 25 rules hold, 5 fail, 20 not run (")
+    lines = " ".join(text.split())
+    assert "accepts: expected accepts: frozenset[str], got nothing of that name" in lines
+    assert "expected aggregate(annotations, keys), got aggregate(annotations)" in lines
+    assert "make the class frozen, such as attrs does" in lines
+
+
 def test_kinds_and_data_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         check("agregator", Shares())

@@ -49,7 +49,8 @@ def world_for(
     """Return tables of the kinds that the aggregator accepts: the given ones, else made-up ones."""
     given = [annotations] if isinstance(annotations, xr.Dataset) else list(annotations or ())
     tables = {str(table.attrs[names.KIND]): table for table in given}
-    for kind in sorted(getattr(aggregator, "accepts", ())):
+    accepts: object = getattr(aggregator, "accepts", None)
+    for kind in sorted(accepts) if isinstance(accepts, frozenset) else ():
         made = tables.get(kind, worlds.table_of(kind))
         if made is None:
             return NoData(

@@ -147,6 +147,8 @@ def _checked(
     book: RuleBook[P, W], component: P, world: W | NoData, expected: Expected | None
 ) -> Report:
     if isinstance(world, NoData):
+        # What is wrong with the component itself comes first: it may be why there are no data.
+        book.run(component, world)
         raise InputError(
             "kit-data-missing",
             f"{book.kind.name} {type(component).__name__} cannot be tried: {world.lacks}",

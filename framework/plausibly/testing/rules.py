@@ -180,6 +180,8 @@ def shown(component: object) -> str:
         text = " ".join(repr(component).split())
     except Exception:  # noqa: BLE001  # a broken repr is for a rule to say
         return type(component).__name__
+    if " object at 0x" in text:
+        return type(component).__name__
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 

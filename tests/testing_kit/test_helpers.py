@@ -1,0 +1,217 @@
+"""What the rules are made of: comparisons, tables that differ in one thing, simulations."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from kit_aggregators import Shares
+from kit_calibrators import Drawn
+from kit_mutants import changed
+from kit_readers import FILE, Bars
+from kit_scores import Scaled
+from plausibly.errors import InputError
+from plausibly.labelled.frame import to_frame
+from plausibly.testing import check, worlds
+from plausibly.testing.rules import Broken, NoData, RuleBook, refused
+from plausibly.testing.same import farthest, global_randomness, same
+from plausibly.testing.simulation import ALPHAS, demand_coverage
+
+
+@pytest.fixture
+def table() -> xr.Dataset:
+    """Rankings, with ranks and gaps."""
+    found = worlds.table_of("partial-ranking")
+    assert found is not None
+    return found
+
+
+def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
+    frame = to_frame(table)[["example", "annotator", "label", "mention_block"]].astype(str)
+    return sorted(frame.itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("dim", ["example", "label", "annotator"])
+def test_a_permuted_table_says_the_same_in_another_order(table: xr.Dataset, dim: str) -> None:
+    turned = worlds.permuted(table, dim)
+    assert turned[dim].values.tolist() == table[dim].values.tolist()[::-1]
+    assert rows(turned) == rows(table)
+
+
+def test_taken_responses_come_as_often_as_they_are_named(table: xr.Dataset) -> None:
+    nobody = worlds.anonymous(table)
+    assert nobody.sizes["annotator"] == 0
+    twice = worlds.taken(nobody, np.array([0, 0, 3]))
+    assert twice.sizes["response"] == 3
+    once = worlds.taken(nobody, np.array([0]))
+    assert rows(twice) == sorted(2 * rows(once) + rows(worlds.taken(nobody, np.array([3]))))
+
+
+def test_unanswered_examples_are_skipped_or_never_asked(table: xr.Dataset) -> None:
+    others = [row for row in rows(table) if row[0] != "z"]
+    never = worlds.unanswered(table, "z", skipped=False)
+    assert rows(never) == others
+    skipped = worlds.unanswered(table, "z", skipped=True)
+    assert skipped.sizes["response"] == table.sizes["response"] > never.sizes["response"]
+    # Where ranks are missing, pandas shows those that are not as floats.
+    assert [row[:3] for row in rows(skipped) if row[0] != "z"] == [row[:3] for row in others]
+
+
+def test_a_widened_table_has_one_label_more_and_the_same_answers(table: xr.Dataset) -> None:
+    risky = table.assign_coords(risk=("label", np.arange(table.sizes["label"])))
+    wider = worlds.widened(risky, "new")
+    assert wider.label.values.tolist() == ["new", *worlds.LABELS]
+    assert rows(wider) == rows(table)
+
+
+def test_sameness_is_of_bits_types_and_names() -> None:
+    ones = np.ones(2)
+    assert same([ones, {"a": ("x", 1)}], [np.ones(2), {"a": ("x", 1)}])
+    assert same(np.array([np.nan]), np.array([np.nan]))
+    assert not same(ones, ones.astype(np.float32))
+    assert not same(ones, np.ones(3))
+    assert not same({"a": 1}, {"b": 1})
+    assert not same([1], [1, 2])
+    assert not same("ab", ["a", "b"])
+    array = xr.DataArray(ones, dims="x")
+    assert same(array, array.copy())
+    assert not same(array, array.rename("y"))
+    assert not same(array, array.to_dataset(name="y"))
+
+
+def test_the_farthest_pair() -> None:
+    assert farthest(np.array([1.0, -np.inf]), np.array([1.5, -np.inf])) == 0.5
+    assert farthest(np.array([np.nan]), np.array([1.0])) == np.inf
+    assert farthest(np.ones(2), np.ones(3)) == np.inf
+    assert farthest(np.ones(0), np.ones(0)) == 0
+
+
+def test_global_generators_are_watched_and_put_back() -> None:
+    before = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index]  # noqa: NPY002  # looked at
+    with global_randomness(3) as touched:
+        random.random()
+        np.random.rand()  # noqa: NPY002  # what must be noticed
+    assert touched == ["numpy.random", "random"]
+    with global_randomness(3) as touched:
+        np.random.default_rng(1).random()
+    assert touched == []
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # type: ignore[index]  # noqa: NPY002
+
+
+def test_coverage_is_demanded_but_for_chance() -> None:
+    p_values = (np.arange(1000) + 0.5) / 1000
+    demand_coverage(p_values, lambda alpha: 1 - alpha, "labels")
+    demand_coverage(p_values, lambda alpha: None, "labels")
+    demand_coverage(np.ones(1000), lambda alpha: Fraction(1), "labels")
+    with pytest.raises(Broken) as caught:
+        demand_coverage(p_values, lambda alpha: 1 - alpha / 2, "labels")
+    assert str(caught.value) == (
+        "at alpha .10 it promises .95 of labels; 900 of 1000 simulated ones were covered, .90"
+    )
+    with pytest.raises(Broken, match=r"promises 1\.00 of labels"):
+        demand_coverage(p_values, lambda alpha: Fraction(1), "labels")
+    assert min(ALPHAS) == Fraction(1, 20)
+
+
+def _raise(error: Exception) -> Callable[[], object]:
+    def call() -> object:
+        raise error
+
+    return call
+
+
+def test_refusals_must_be_input_errors_that_name_what_is_wrong() -> None:
+    fine = InputError("x", "case 7 is odd")
+    assert refused(_raise(fine), "for an odd case", naming="case 7") is fine
+    for call, text in (
+        (lambda: 1, "expected an InputError for an odd case, got a result"),
+        (_raise(KeyError("a")), "expected an InputError for an odd case, got KeyError: 'a'"),
+        (_raise(fine), 'the InputError for an odd case does not name "case 8": case 7 is odd'),
+    ):
+        with pytest.raises(Broken) as caught:
+            refused(call, "for an odd case", naming="case 8")
+        assert str(caught.value) == text
+
+
+def test_a_book_holds_each_rule_once() -> None:
+    from plausibly.plugin import SCORE
+
+    book: RuleBook[Any, None] = RuleBook(SCORE)
+
+    def a_rule(component: object, world: None) -> None:
+        """Hold always."""
+
+    assert book.rule(a_rule) is a_rule
+    with pytest.raises(ValueError, match="the rule a-rule of score is there already"):
+        book.rule_alone(a_rule)
+    assert str(book.run(Scaled(), None)) == "1 of 1 rules hold"
+    assert str(book.run(Scaled(), NoData("none", "data=")))[:24] == "0 of 1 rules hold, 1 not"
+
+
+def _none(self: object, *given: object) -> object:
+    return (1, 2)
+
+
+class Loose:
+    """A class whose parameters can be set, and are not shown."""
+
+    randomised = False
+    reads = "probability"
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = scale
+
+    def __repr__(self) -> str:
+        return "Loose()"
+
+    def score(self, probabilities: Any, uniform: Any) -> Any:
+        """Return scores that grow with every call."""
+        self.scale += 1
+        return probabilities * self.scale
+
+
+def _undecided(self: Bars, path: Path, head: bytes) -> object:
+    return 1 if Bars.recognises(self, path, head) else 0
+
+
+def _curious(self: Bars, path: Path, head: bytes) -> bool:
+    return head.decode("utf-8").startswith("kit")
+
+
+FAULTS: list[tuple[str, object, str, str]] = [
+    ("aggregator", changed(Shares, aggregate=_none), "names-kept", "a tuple, no DataArray"),
+    ("calibrator", changed(Drawn, replicates=_none), "replicates-valid", "a tuple, no Replicates"),
+    ("score", changed(Scaled, score=lambda s, p, u: p * 0 + np.nan), "shape", "it gives NaN"),
+    ("score", changed(Scaled, score=lambda s, p, u: p > 0), "shape", "it gives bool"),
+    ("score", Loose(), "frozen", "its parameter scale can be set: make the class frozen"),
+    ("score", Loose(), "readable", "it prints as Loose(), without scale"),
+    ("score", Loose(), "deterministic", "two calls with the same seed differ"),
+    ("reader", changed(Bars, recognises=_undecided), "recognises-its-own", "gives 1, not True"),
+    ("reader", changed(Bars, recognises=_curious), "recognises-no-other", "UnicodeDecodeError"),
+]
+
+
+@pytest.mark.parametrize(("kind", "component", "rule", "text"), FAULTS)
+def test_other_faults_are_told_as_well(
+    kind: str, component: object, rule: str, text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "good.kit"
+    path.write_text(FILE, encoding="utf-8")
+    data: dict[str, Any] = {"path": path} if kind == "reader" else {}
+    with pytest.raises(AssertionError) as caught:
+        check(kind, component, **data)
+    (line,) = [part for part in _rows(str(caught.value)) if part.startswith(f"{rule} ")]
+    assert text in line
+
+
+def _rows(table: str) -> list[str]:
+    """Return the rows of a report, each on one line."""
+    joined = "\n".join(table.splitlines()[2:]).replace("\n ", " ")
+    return [" ".join(line.split()) for line in joined.splitlines()]
