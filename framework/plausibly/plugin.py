@@ -23,7 +23,6 @@ from plausibly.errors import (
     warn,
 )
 from plausibly.extras import require
-from plausibly.guarantee import Guarantee
 from plausibly.protocols import (
     AGGREGATOR,
     ANNOTATION,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.evidence import Evidence, Replicates
     from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
     from plausibly.conformal.pvalues import PValues
+    from plausibly.guarantee import Guarantee
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.files import contents as file_contents
     from plausibly.io.hints import columns_hint
@@ -157,6 +157,7 @@ _HOME = {
     "CalibrationData": "plausibly.conformal.data",
     "Evidence": "plausibly.conformal.evidence",
     "Floats": "plausibly.arrays",
+    "Guarantee": "plausibly.guarantee",
     "Hashes": "plausibly.arrays",
     "Ints": "plausibly.arrays",
     "Keys": "plausibly.keys",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata as metadata
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 
 import attrs
@@ -95,9 +95,9 @@ def _declared_by(
     distribution: metadata.Distribution, *, builtin: bool = False
 ) -> Iterator[Declared]:
     points = {(p.name, p.value) for p in distribution.entry_points if p.group == GROUP}
-    name, version = distribution.name, distribution.version or ""
+    about = distribution.metadata  # is parsed each time it is asked for
     for plugin, value in sorted(points):
-        yield Declared(Source(plugin, name, version, builtin), value)
+        yield Declared(Source(plugin, about["Name"], about["Version"] or "", builtin), value)
 
 
 def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
@@ -116,15 +116,29 @@ def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
     return tuple(registrar.entries)
 
 
+class _Few(ModuleType):
+    """Some functions under their names: pluggy looks at all that a module has, which takes long."""
+
+    def __init__(self, functions: Mapping[str, object]) -> None:
+        super().__init__(GROUP)
+        self.__dict__.update(functions)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in self.__dict__ if not name.startswith("__")]
+
+
+_SPECS = _Few({HOOK: hooks.plausibly_register})
+
+
 def _call(declared: Declared, registrar: Registrar) -> None:
     # A manager for each plugin: what pluggy raises then belongs to this one, and there is
     # nothing to undo afterwards.
     manager = pluggy.PluginManager(GROUP)
-    manager.add_hookspecs(hooks)
+    manager.add_hookspecs(_SPECS)
     module = _at("import", lambda: _imported(declared))
     _at("API", lambda: _check_api(module, declared.source))
-    _at("hook", lambda: _check_hook(manager, module))
-    _at("hook", lambda: manager.register(module, declared.source.plugin))
+    marked = _at("hook", lambda: _marked(manager, module))
+    _at("hook", lambda: manager.register(_Few(marked), declared.source.plugin))
     _at("hook", manager.check_pending)
     given = _at("registration", lambda: manager.hook.plausibly_register(registrar=registrar))
     _at("registration", lambda: _check_given(given))
@@ -178,18 +192,25 @@ def _check_api(module: ModuleType, source: Source) -> None:
         )
 
 
-def _check_hook(manager: pluggy.PluginManager, module: ModuleType) -> None:
-    """Raise unless the module marks one hook, by the right name, that takes a registrar."""
+def _marked(manager: pluggy.PluginManager, module: ModuleType) -> dict[str, object]:
+    """Return the hook of a module by its name.
+
+    Raises
+    ------
+    Advised
+        Unless what is marked has the right name, and takes a registrar.
+    """
+    functions = {name: value for name, value in vars(module).items() if inspect.isroutine(value)}
     marked = {
         name: options
-        for name in dir(module)
+        for name in functions
         if (options := manager.parse_hookimpl_opts(module, name)) is not None
     }
     mark = "mark it with @hookimpl of plausibly.plugin"
     if not marked:
         unmarked = [
             f"{name}{names_only(inspect.signature(value))}"
-            for name, value in vars(module).items()
+            for name, value in functions.items()
             if inspect.isfunction(value) and "registrar" in inspect.signature(value).parameters
         ]
         there = f"; it has {unmarked[0]}, unmarked" if unmarked else ""
@@ -197,7 +218,7 @@ def _check_hook(manager: pluggy.PluginManager, module: ModuleType) -> None:
     for name, options in marked.items():
         if (options.get("specname") or name) != HOOK:
             raise Advised(f"{name} is marked as a hook that does not exist; {HOOK} does", mark)
-        takes = inspect.signature(getattr(module, name))
+        takes = inspect.signature(functions[name])
         # pluggy passes what it finds by this name, and nothing where there is a default.
         needed = [p.name for p in takes.parameters.values() if p.default is p.empty]
         kinds = {p.kind for p in takes.parameters.values() if p.name == "registrar"}
@@ -206,6 +227,7 @@ def _check_hook(manager: pluggy.PluginManager, module: ModuleType) -> None:
                 f"expected {name}(registrar), got {name}{names_only(takes)}",
                 f"def {name}(registrar: Registrar) -> None",
             )
+    return {name: functions[name] for name in marked}
 
 
 def _check_given(given: list[object]) -> None:
