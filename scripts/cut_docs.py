@@ -33,11 +33,11 @@ PAGES = Path(__file__).resolve().parents[1] / "docs" / "extend"
 
 NEW: Mapping[str, str] = {
     "duels": "annotation",
-    "comparisons": "reader",
-    "smoothed": "aggregator",
+    "duel-table": "reader",
+    "room-for-doubt": "aggregator",
     "lead": "score",
     "many-draws": "calibrator",
-    "bonferroni": "combiner",
+    "house-min": "combiner",
 }
 """The new plugins that the pages show, and their kinds."""
 

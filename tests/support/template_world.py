@@ -8,6 +8,7 @@ import site
 import subprocess
 import sys
 import sysconfig
+import time
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,16 +18,17 @@ import pytest
 
 from cut_docs import NEW, PAGES
 from plausibly.cli import plugins_new
-from readme_world import blocks
 
 PROJECT = Path(__file__).resolve().parents[2]
 
 NAMES: Mapping[str, str] = {kind: name for name, kind in NEW.items()}
 """The name of the new plugin of each kind, as the pages for authors call it."""
 
-FORMAT = "pairwise"
+FORMAT = "versus"
 """The new plugin of the page on formats: an annotation kind, to which the page adds a reader."""
 
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+_LONGEST_WAIT = 300  # seconds
 _CUT = re.compile(r"<!-- file: (\S+) -->\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -67,7 +69,7 @@ class Environment:
     @property
     def types(self) -> Path:
         """The folder in which mypy keeps what it found, for one run after the other."""
-        return self.folder / "mypy"
+        return self.folder / f"mypy{_WORKER}"
 
     def run(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
         """Run a program, which must end with that exit code; None = any."""
@@ -140,23 +142,30 @@ def _make(folder: Path) -> None:
     )
 
 
+def _made_once(folder: Path) -> None:
+    """Make the environment, or wait until another process of this run has made it."""
+    done, failed = folder / "done", folder / "failed"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        end = time.monotonic() + _LONGEST_WAIT
+        while not done.exists():
+            assert not failed.exists(), "another process could not make the environment"
+            assert time.monotonic() < end, "another process makes the environment for too long"
+            time.sleep(0.2)
+        return
+    try:
+        _make(folder)
+    except BaseException:
+        failed.touch()
+        raise
+    done.touch()
+
+
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """The environment, made once for all test files of a process."""
-    folder = tmp_path_factory.getbasetemp() / "new-plugins"
-    done = folder / "done"
-    if not done.exists():
-        folder.mkdir()
-        _make(folder)
-        done.touch()
+    """The environment, made once for all test files and processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if _WORKER else base) / "new-plugins"
+    _made_once(folder)
     return Environment(folder / "venv", folder / "plugins")
-
-
-def console(page: str) -> list[tuple[str, str]]:
-    """Return the commands of a page's console blocks, and what the page shows of their output."""
-    found: list[tuple[str, str]] = []
-    for block in blocks(page, "console"):
-        for part in re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
-            command, _, shown = part.partition("\n")
-            found.append((" ".join(command.split()), shown))
-    return found

@@ -27,6 +27,7 @@ def test_its_own_tests_pass(installed: Environment, name: str, tmp_path: Path) -
     assert "skipped" not in ran.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_it_is_typed(installed: Environment, name: str) -> None:
     assert installed.mypy("--strict", cwd=installed.plugins / name).out == ""

@@ -1,0 +1,168 @@
+"""The pages for authors, run: every command, every block of Python, every file that they show."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import attrs
+import pytest
+
+import cli_world
+from cut_docs import PAGES
+from readme_world import CALIBRATION, LABELS, links, write_files
+from template_world import PROJECT, Environment, installed
+
+__all__ = ["installed"]
+
+NAMES = sorted(path.name for path in PAGES.glob("*.md"))
+RUN = [name for name in NAMES if name.startswith("howto-") or name in ("index.md", "plugins.md")]
+
+_FENCE = re.compile(r"(?:<!-- (\w+): ([^>]+) -->\n\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
+_END = "\x1e"
+
+
+@attrs.frozen
+class Fence:
+    """A block of a page: its mark, where it has one, its language and its text."""
+
+    mark: str
+    of: str
+    language: str
+    text: str
+
+
+def fences(name: str) -> list[Fence]:
+    """Return the blocks of a page, in order."""
+    page = (PAGES / name).read_text(encoding="utf-8")
+    return [Fence(*(part or "" for part in found)) for found in _FENCE.findall(page)]
+
+
+def commands(fence: Fence) -> list[tuple[list[str], str]]:
+    """Return the words of each command of a console block, and the output that it shows."""
+    found = []
+    for part in re.split(r"^\$ ", fence.text.replace("\\\n", " "), flags=re.M)[1:]:
+        command, _, shown = part.partition("\n")
+        found.append((shlex.split(command), shown))
+    return found
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files of a user."""
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_shown(name: str, folder: Path) -> None:
+    """Write the files that a page shows; comparisons go on for all scans."""
+    for fence in fences(name):
+        if fence.mark == "file" and "/" not in fence.of:
+            (folder / fence.of).write_text(fence.text, encoding="utf-8")
+    pairs = folder / "pairs.csv"
+    if pairs.is_file():
+        known = {line.split(",")[0] for line in pairs.read_text().splitlines()}
+        with pairs.open("a", encoding="utf-8") as file:
+            for number in range(CALIBRATION):
+                if f"scan_{number}" not in known:
+                    left, right = LABELS[number % 3], LABELS[(number + 1 + number // 3 % 2) % 3]
+                    file.write(f"scan_{number},reader_a,{left},{'>=<'[number % 3]},{right}\n")
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_the_commands_do_what_the_page_shows(name: str, data: Path, installed: Environment) -> None:
+    write_shown(name, data)
+    asked = [
+        one for fence in fences(name) if fence.language == "console" for one in commands(fence)
+    ]
+    assert asked or name == "index.md"
+    for words, shown in asked:
+        assert words[0] == "plausibly"
+        if words[1:3] == ["plugins", "new"]:  # where it is installed, its name is taken
+            made = cli_world.run(*words[1:])
+            code, out, err = made.code, made.out, made.err
+        else:
+            ran = installed.plausibly(*words[1:], cwd=data, code=None)
+            code, out, err = ran.code, ran.out, ran.err
+        assert (code, err) == (0, ""), (words, err)
+        assert out
+        assert shown in ("", out)
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_the_blocks_of_python_print_what_the_page_shows(
+    name: str, data: Path, installed: Environment
+) -> None:
+    found = fences(name)
+    blocks = [place for place, f in enumerate(found) if f.language == "python" and not f.mark]
+    if not blocks:
+        assert name in ("howto-format.md", "plugins.md")
+        return
+    script = "".join(f"{found[place].text}\nprint({_END!r}, end='')\n" for place in blocks)
+    (data / "page.py").write_text(script, encoding="utf-8")
+    ran = installed.python("-W", "error", "page.py", cwd=data)
+    assert ran.err == ""
+    *printed, rest = ran.out.split(_END)
+    assert (len(printed), rest) == (len(blocks), "")
+    for place, out in zip(blocks, printed, strict=True):
+        after = found[place + 1] if place + 1 < len(found) else None
+        if after is not None and after.language == "text":
+            assert out == after.text
+        else:
+            assert (out == "") == ("print(" not in found[place].text)
+
+
+def test_a_study_of_four_plugins_is_resolved_with_their_names(
+    data: Path, installed: Environment
+) -> None:
+    write_shown("howto-configuration.md", data)
+    shown = installed.plausibly("config", "show", "study.toml", cwd=data).out
+    for name in ("room-for-doubt", "lead", "many-draws", "house-min"):
+        assert name in shown
+    study = (data / "study.toml").read_text(encoding="utf-8")
+    (data / "off.toml").write_text(f'{study}\n[plugins]\ndisable = ["lead"]\n', encoding="utf-8")
+    ran = installed.plausibly("config", "check", "off.toml", cwd=data, code=2)
+    assert 'calibrations[0].score.name: no score "lead"; 1 plugin that is off' in ran.out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blocks_are_cut_run_or_output(name: str) -> None:
+    found = fences(name)
+    for before, fence in zip([None, *found], found, strict=False):
+        if fence.mark == "cut" or (fence.mark == "file" and name in RUN):
+            continue
+        assert fence.mark == ""
+        assert name in RUN
+        if fence.language == "text":
+            assert before is not None
+            assert before.language == "python"
+        else:
+            assert fence.language in ("python", "console")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_to_pages_and_sections(name: str) -> None:
+    for link in links((PAGES / name).read_text(encoding="utf-8")):
+        path, _, section = link.partition("#")
+        target = PAGES / (path or name)
+        assert target.is_file(), link
+        if section:
+            titles = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.M)
+            assert section in [re.sub(r"[^\w]+", "-", title.lower()) for title in titles]
+
+
+def test_every_page_can_be_reached() -> None:
+    index = (PAGES / "index.md").read_text(encoding="utf-8")
+    assert {link.partition("#")[0] for link in links(index)} >= set(NAMES) - {"index.md"}
+    assert "](docs/extend/index.md)" in (PROJECT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_are_short_and_lines_too(name: str) -> None:
+    page = (PAGES / name).read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
+    prose = "\n".join(line for line in prose.splitlines() if not line.startswith("|"))
+    assert len(prose.split()) < 700
+    assert not [line for line in prose.splitlines() if len(line) > 105]
