@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import ClassVar
 
 import attrs
@@ -117,6 +117,35 @@ class TestRefresh:
         monkeypatch.setattr(importlib, "invalidate_caches", lambda: emptied.append(True))
         plugins.registry().refresh()
         assert emptied == [True]
+
+
+class TestOrder:
+    """Nothing depends on who comes first: registering is all that a hook does."""
+
+    def seen(self, plugins: Plugins, order: tuple[int, ...]) -> list[object]:
+        given, plugins.others = plugins.others, [plugins.others[i] for i in order]
+        made = plugins.registry()
+        found: list[object] = [
+            {e.qualified for e in made.entries()},
+            {f.whose: f.state for f in made.failures()},
+        ]
+        with warnings.catch_warnings(action="ignore"):
+            for name in ("pl", "gibbs", "frequency", "half", "tools:pl", "nothing"):
+                try:
+                    found.append(made.create(AGGREGATOR, name))
+                except ComponentError as error:
+                    found.append((error.name, error.what, error.do))
+        plugins.others = given
+        return found
+
+    def test_of_plugins(self, plugins: Plugins) -> None:
+        plugins.add("thesis", offering("pl"), distribution="thesis-pl")
+        plugins.add("tools", offering("pl", Frequency), distribution="pl-tools")
+        plugins.add("broken", broken, distribution="half-broken")
+        plugins.add("gibbs", offering("gibbs"), distribution="gibbs-pl")
+        first, *others = [self.seen(plugins, order) for order in itertools.permutations(range(4))]
+        assert len(others) == 23
+        assert all(other == first for other in others)
 
 
 class TestInterrupted:
@@ -284,64 +313,6 @@ class TestComponents:
             f"{HALF} cannot be loaded: expected a class or function at breaks_xyz:Half, "
             "got SystemExit: 3"
         )
-
-
-class TestGlances:
-    """Of a place in memory, and of one that is nowhere, all is known without an import."""
-
-    def state(self, plugins: Plugins, target: str, extra: str = "") -> str:
-        def hook(registrar: Registrar) -> None:
-            registrar.add(COMBINER, "half", target, extra=extra)
-
-        plugins.add("thesis", hook, distribution="thesis-pl")
-        failures = plugins.registry().failures()
-        return failures[0].state if failures else "ready"
-
-    @pytest.fixture(autouse=True)
-    def module(self, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-        made = ModuleType("half_xyz")
-        made.__dict__.update(Half=Half, Whole=Least)
-        monkeypatch.setitem(sys.modules, "half_xyz", made)
-        return made
-
-    @pytest.mark.parametrize(
-        ("target", "extra", "state"),
-        [
-            ("half_xyz:Whole", "", "ready"),
-            ("half_xyz:Half", "", "failed at check"),
-            ("half_xyz:Gone", "", "failed at loading"),
-            ("nowhere_xyz:Half", "", "failed at loading"),
-            ("nowhere_xyz:Half", "crowd", "ready"),
-            ("half_xyz.inner:Half", "", "failed at loading"),
-            ("nowhere_xyz.inner:Half", "", "ready"),
-            ("json.tool:Half", "", "ready"),
-        ],
-    )
-    def test_what_is_certain(self, plugins: Plugins, target: str, extra: str, state: str) -> None:
-        before = set(sys.modules)
-        assert self.state(plugins, target, extra) == state
-        new = {name for name in set(sys.modules) - before if not name.startswith("in_memory")}
-        assert new <= {"importlib.util", "importlib._abc"}, "nothing is imported"
-
-    def test_attributes_that_are_made_when_they_are_asked_for(
-        self, plugins: Plugins, module: ModuleType
-    ) -> None:
-        def __getattr__(name: str) -> object:
-            raise AssertionError("it may import what takes long")
-
-        module.__dict__["__getattr__"] = __getattr__
-        assert self.state(plugins, "half_xyz:Later") == "ready"
-
-    def test_a_module_that_lies_about_itself(
-        self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setitem(sys.modules, "json.nothing_xyz", ModuleType("json.nothing_xyz"))
-        monkeypatch.setattr("importlib.util.find_spec", _liar)
-        assert self.state(plugins, "json.other_xyz:Half") == "ready"
-
-
-def _liar(name: str) -> object:
-    raise ValueError(f"{name}.__spec__ is None")
 
 
 class TestOfThisRun:

@@ -189,6 +189,7 @@ def clash(
     called : callable
         Returns the name of each that is clear.
     """
+    found = sorted(found, key=lambda e: (e.source.distribution, e.source.plugin))
     number = {2: "two"}.get(len(found), counted(len(found)))
     return ComponentError(
         "name-clash",
