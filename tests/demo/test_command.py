@@ -30,16 +30,14 @@ warning guarantee-vacuous: ecdf gives every label at alpha 0.1
 """
 TAIL = {
     "nodules": """\
-written  out/: coverage.png sets.csv sets.json + data: votes.csv
+written  out/: coverage.png sets.csv sets.json study.toml + data: votes.csv
          probabilities.csv patients.csv
-next     plausibly calibrate -a out/votes.csv -p out/probabilities.csv \\
-           -o out/predictor.nc
+next     edit study.toml, then  plausibly run out/study.toml
 """,
     "toy": """\
-written  out/: coverage.png sets.csv sets.json + data: plausibilities.csv
-         probabilities.csv
-next     plausibly calibrate --plausibilities out/plausibilities.csv \\
-           -p out/probabilities.csv -o out/predictor.nc
+written  out/: coverage.png sets.csv sets.json study.toml + data:
+         plausibilities.csv probabilities.csv
+next     edit study.toml, then  plausibly run out/study.toml
 """,
 }
 
@@ -170,15 +168,19 @@ def test_the_whole_of_it_on_the_toy() -> None:
 @pytest.mark.parametrize("data", ["nodules", "toy"])
 def test_what_comes_next_works(data: str, in_a_folder: Path) -> None:
     ran = ran_demo("--data", data)
-    typed = ran.out.partition("\nnext ")[2].replace("\\\n", " ")
+    typed = ran.out.partition(", then  ")[2].replace("\\\n", " ")
     words = shlex.split(typed)
     assert words[0] == "plausibly"
     following = run(*words[1:])
     assert following.code == 0, following.err
-    assert "guarantee" in following.out
+    # The study of the file is the study of the demo.
+    ours, theirs = (text.out.partition("\ncalibrated ")[2] for text in (ran, following))
+    rows = [line for line in ours.split("\n\n")[0].splitlines()[1:] if line]
+    assert len(rows) == 6
+    assert sorted(rows) == sorted(theirs.split("\n\n")[0].splitlines()[1:])
     written = ran.out.partition("\nwritten ")[2].partition("\nnext ")[0].replace("data:", "")
     names = [word for word in written.split() if "." in word]
-    assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "predictor.nc"}
+    assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "study"}
 
 
 def test_programs_get_numbers() -> None:
@@ -189,9 +191,7 @@ def test_programs_get_numbers() -> None:
     assert [warning["name"] for warning in found["warnings"]] == ["guarantee-vacuous"]
     assert found["methods"][1]["draws"] == 10
     assert found["methods"][0]["true_coverage"] is None
-    assert found["next"] == (
-        "plausibly calibrate -a out/votes.csv -p out/probabilities.csv -o out/predictor.nc"
-    )
+    assert found["next"] == ("plausibly run out/study.toml")
     assert all((Path(found["folder"]) / name).is_file() for name in found["written"])
     assert found["meaning"][1].startswith("Calibrated on votes, ")
 
@@ -248,8 +248,8 @@ def test_the_toy_needs_no_extra(in_a_folder: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == ""
     assert (
-        "written  out/: sets.csv sets.json + data: plausibilities.csv probabilities.csv;\n"
-        "         no coverage.png without matplotlib (the extra plots)\n"
+        "written  out/: sets.csv sets.json study.toml + data: plausibilities.csv\n"
+        "         probabilities.csv; no coverage.png without matplotlib (the extra plots)\n"
     ) in ran.stdout
     assert not (in_a_folder / "out" / "coverage.png").exists()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import shlex
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,6 @@ from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
     from plausibly.demo.study import Result
-    from plausibly.demo.subjects import Subject
 
 SUMMARY = "Real ratings, the whole way, offline."
 HELP = "See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline."
@@ -59,7 +57,7 @@ def demo(
 
 
 def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) -> None:
-    from plausibly.demo import files, study, subjects, words
+    from plausibly.demo import files, study, study_file, subjects, words
     from plausibly.evaluation.tables import study_table
 
     figure = _can_draw(data)
@@ -67,6 +65,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
     with output.working("fitting a model"):
         subject = subjects.load(data.value, seed)
     inputs = files.write_data(subject, folder)
+    edited = study_file.write_study_file(subject, folder, splits=splits, seed=seed)
     output.show(
         layout.fields([("data", subject.about), ("study", words.design(subject, splits, seed))])
     )
@@ -74,7 +73,8 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         result = study.run(subject, splits=splits, seed=seed, progress=tick)
     outputs = files.write_result(result, folder, figure=figure)
 
-    command = _following(subject, folder)
+    command = ("plausibly", "run", folder / edited)
+    outputs.append(edited)
     output.document |= _document(result, data, splits, seed)
     output.document |= {
         "folder": folder,
@@ -86,6 +86,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         for text in words.meaning(result)
     ]
     output.show(f"\n{study_table(result.study)}\n\n" + "\n".join(paragraphs))
+    following = layout.command_line(command, indent=9)
     undrawn = "" if figure else f"; no {files.FIGURE} without matplotlib (the extra plots)"
     output.show(
         layout.fields(
@@ -94,7 +95,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
                     "written",
                     f"{folder}/: {' '.join(outputs)} + data: {' '.join(inputs)}{undrawn}",
                 ),
-                ("next", layout.command_line(command, indent=9)),
+                ("next", [f"edit {edited}, then  {following[0]}", *following[1:]]),
             ]
         )
     )
@@ -118,18 +119,6 @@ def _can_draw(data: Data) -> bool:
             raise
         return False
     return True
-
-
-def _following(subject: Subject, folder: Path) -> Sequence[str | Path]:
-    """Return a command that goes on with the files of the demo."""
-    from plausibly.demo import files
-
-    said = files.opinions(subject)
-    flag = "-a" if said == files.VOTES else "--plausibilities"
-    return (
-        *("plausibly", "calibrate", flag, folder / said),
-        *("-p", folder / files.PREDICTIONS, "-o", folder / "predictor.nc"),
-    )
 
 
 def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, object]:
