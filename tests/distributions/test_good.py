@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import tomllib
 from pathlib import Path
 
@@ -85,6 +86,15 @@ def test_checked(good: Environment) -> None:
     ]
     assert ours.endswith(" of plausibly")
     assert end == "10 plugins, none failed."
+
+
+def test_checked_by_the_rules_of_the_kit(good: Environment) -> None:
+    ran = good.plausibly("plugins", "check", "thesis", "pairs", "--rules")
+    assert (ran.code, ran.err) == (0, "")
+    said = " ".join(ran.out.split())
+    assert re.search(r"aggregator thesis:plackett-luce: (\d+) of \1 rules hold 2 plugins", said)
+    assert re.search(r"annotation pairs:pairwise: (\d+) of \1 rules hold", said)
+    assert re.search(r"aggregator pairs:bradley-terry: \d+ of \d+ rules hold, 1 not run", said)
 
 
 def test_information(good: Environment) -> None:

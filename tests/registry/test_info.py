@@ -148,17 +148,6 @@ class TestRules:
         run("plugins", "check", "frequency")
         assert kit == []
 
-    def test_the_kit_is_an_extra(self, broken: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "hypothesis", None)
-        ran = run("plugins", "check", "frequency", "--rules")
-        assert ran.code == 2
-        assert ran.err == (
-            "error extra-missing: plausibly plugins check --rules needs hypothesis, which is\n"
-            "  not installed\n"
-            '  expected  the extra "testing"\n'
-            '  do        pip install "plausibly[testing]"\n'
-        )
-
 
 def test_a_component_error_in_the_kit_is_the_components(
     broken: Plugins, monkeypatch: pytest.MonkeyPatch

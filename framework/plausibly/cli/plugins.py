@@ -95,7 +95,7 @@ def check(
     ] = None,
     rules: Annotated[
         bool,
-        typer.Option("--rules", help="Run the author's kit as well (the extra testing)."),
+        typer.Option("--rules", help="Run the author's kit as well."),
     ] = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,

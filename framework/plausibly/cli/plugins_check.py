@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from importlib import import_module
-from typing import cast
 
 import attrs
 
@@ -14,7 +12,6 @@ from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import plural, source_as_data
 from plausibly.errors import EXIT_CHECK, counted
-from plausibly.extras import require
 from plausibly.registry import Registry
 from plausibly.registry.check import Checked, Rules, check_entry, check_failure, failed_sources
 from plausibly.registry.overview import Row, overview, select
@@ -37,6 +34,7 @@ def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: b
     def body() -> int:
         made = registry.default()
         rows = select(overview(made), names) if names else overview(made)
+        made.told()  # the kit asks for components, and what failed is shown here
         kit = _kit() if rules else None
         found = _checked(made, rows, kit, named=bool(names))
         failed = failed_sources(found)
@@ -63,9 +61,9 @@ def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: b
 
 
 def _kit() -> Rules:
-    """Return the author's kit, which needs an extra."""
-    require("hypothesis", extra="testing", whose="plausibly plugins check --rules")
-    return cast("Rules", import_module("plausibly.testing").check)
+    from plausibly.testing import check
+
+    return check
 
 
 def _is_news(one: Checked) -> bool:

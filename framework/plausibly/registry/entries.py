@@ -208,8 +208,9 @@ class Failure:
     @property
     def reason(self) -> str:
         """Why it failed, in one line."""
-        if self.stage == "check" and isinstance(self.error, ComponentError):
-            return f"expected {self.error.expected}, got {self.error.got}"
+        if self.component is not None and isinstance(self.error, ComponentError):
+            expected = f"expected {self.error.expected}, got " if self.stage == "check" else ""
+            return expected + self.error.got
         return reason_of(self.error)
 
     @property

@@ -59,3 +59,10 @@ def _is_at(entry: Entry, cls: type[object]) -> bool:
         return entry.load() is cls
     except InputError:  # what cannot be loaded made no component
         return False
+
+
+def identity(target: object) -> object:
+    """Return what two definitions of one class have in common."""
+    if isinstance(target, str):
+        return target
+    return getattr(target, "__module__", None), getattr(target, "__qualname__", target)

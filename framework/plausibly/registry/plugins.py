@@ -246,6 +246,11 @@ class Plugins:
                 warnings.warn(failure.warning(), stacklevel=stacklevel)
         self.tell_of_names(stacklevel=stacklevel + 1)
 
+    def told(self) -> None:
+        """Count what failed as told."""
+        with self.lock:
+            self._told += self.failures()
+
     def tell_of_names(self, *, stacklevel: int = 3) -> None:
         """Warn of names that were to be disabled and are none, once each."""
         for given in self.asked():

@@ -14,7 +14,7 @@ from plausibly.registry.disabling import Disabled, asked, normalised
 from plausibly.registry.discovery import Declared, other_plugins, own_plugins
 from plausibly.registry.entries import THIS_RUN, Entry, Failure, Source
 from plausibly.registry.hooks import checked_entry
-from plausibly.registry.origin import entry_of
+from plausibly.registry.origin import entry_of, identity
 from plausibly.registry.plugins import Find, Plugins
 
 if TYPE_CHECKING:
@@ -124,6 +124,10 @@ class Registry:
         self._plugins.load_others()
         self._plugins.insist()
         self._plugins.tell()
+
+    def told(self) -> None:
+        """Count what failed as told: for who shows `failures` in another way."""
+        self._plugins.told()
 
     def tell_of_names(self) -> None:
         """Warn of names that were to be disabled and are none here, once each."""
@@ -269,7 +273,7 @@ class Registry:
         entry = checked_entry(kind, name, target, source, summary)
         before = [e for e in self._called(kind, name, "") if e.source.builtin]
         mine = self._plugins.entries.get(entry.key)
-        if mine is not None and _identity(mine.target) != _identity(target):
+        if mine is not None and identity(mine.target) != identity(target):
             before.append(mine)
         if before:
             raise messages.taken(kind, name, before[0], target)
@@ -338,10 +342,3 @@ class Registry:
         alone = self._called(kind, entry.name, "") == [entry]
         bare = entry.source.builtin or (entry.source.plugin == THIS_RUN and alone)
         return entry.name if bare else self._clear_name(entry)
-
-
-def _identity(target: object) -> object:
-    """Return what two definitions of one class have in common."""
-    if isinstance(target, str):
-        return target
-    return getattr(target, "__module__", None), getattr(target, "__qualname__", target)

@@ -36,6 +36,17 @@ class Pairwise:
             self.name, records, labels, _mentions, blocks=True, unlisted="unknown"
         )
 
+    def example(self) -> tuple[list[Record], list[str]]:
+        """Return records and labels that the author's kit tries this kind on."""
+        records: list[Record] = [
+            ("scan_1", "a", [("cat", "dog"), ("cat", "fox")]),
+            ("scan_1", "b", [("dog", "fox")]),
+            ("scan_2", "a", [("dog", "cat")]),
+            ("scan_2", "b", []),
+            ("scan_3", None, [("fox", "dog"), ("fox", "cat"), ("dog", "cat")]),
+        ]
+        return records, ["fox", "cat", "dog"]
+
     def validate(self, table: xr.Dataset) -> None:
         """Refuse responses with half a pair."""
         rows = check_responses(table, self.name)

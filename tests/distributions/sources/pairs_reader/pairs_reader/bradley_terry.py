@@ -37,7 +37,7 @@ class BradleyTerry:
         np.add.at(
             won,
             (rows.example[rows.response[better]], rows.label[better], rows.label[~better]),
-            1.0,
+            rows.weight[rows.response[better]],
         )
         return rows.plausibilities(self._fitted(won))
 

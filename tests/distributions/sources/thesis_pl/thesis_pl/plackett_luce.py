@@ -34,26 +34,29 @@ class PlackettLuce:
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
-        return rows.plausibilities(np.stack([self._fitted(rows, i) for i in range(rows.n)]))
+        fitted = np.zeros((rows.n, rows.labels))
+        for example in range(rows.n):
+            fitted[example] = self._fitted(rows, example)
+        return rows.plausibilities(fitted)
 
     def _fitted(self, rows: Rows, example: int) -> Floats:
         stages = list(_stages(rows, example))
         won = np.full(rows.labels, self.prior)
-        for chosen, _ in stages:
-            won[chosen] += 1.0
+        for chosen, _, times in stages:
+            won[chosen] += times
         weight = np.full(rows.labels, 1.0 / rows.labels)
         for _ in range(self.rounds):
             lost = np.full(rows.labels, self.prior * rows.labels)
-            for chosen, left in stages:
-                lost += left * (chosen.sum() / weight[left].sum())
+            for chosen, left, times in stages:
+                lost += left * (times * chosen.sum() / weight[left].sum())
             weight = won / lost
             weight /= weight.sum()
         fitted: Floats = weight
         return fitted
 
 
-def _stages(rows: Rows, example: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return which labels were chosen, and among which, for each rank of each ranking."""
+def _stages(rows: Rows, example: int) -> list[tuple[np.ndarray, np.ndarray, float]]:
+    """Return which labels were chosen, among which, how often, for each rank of each ranking."""
     found = []
     for response in np.flatnonzero(rows.example == example):
         left = np.ones(rows.labels, bool)
@@ -61,6 +64,6 @@ def _stages(rows: Rows, example: int) -> list[tuple[np.ndarray, np.ndarray]]:
         for block in np.unique(rows.block[mine]):
             chosen = np.zeros(rows.labels, bool)
             chosen[rows.label[mine & (rows.block == block)]] = True
-            found.append((chosen, left.copy()))
+            found.append((chosen, left.copy(), float(rows.weight[response])))
             left &= ~chosen
     return found
