@@ -106,11 +106,14 @@ class Guarantee:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return title and text of each part, in reading order."""
+        why = ("why", f"{self.why} ({self.reference})" if self.reference else self.why)
+        if self.level is None:
+            return [why, *(("note", note) for note in self.notes)]
         parts = [
             ("of what", self.of_what),
             ("over", self.over),
             ("if", "; ".join(self.assumptions)),
-            ("why", f"{self.why} ({self.reference})" if self.reference else self.why),
+            why,
         ]
         if self.vacuous and self.needed is not None:
             more = f"{self.needed:,} {self.counted} or more; there are {self.has:,}"

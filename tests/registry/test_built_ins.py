@@ -28,7 +28,25 @@ SHIPPED = {
     ],
     "score": ["aps", "log-probability", "margin", "probability", "rank", "raps", "saps"],
     "calibrator": ["expected", "monte-carlo", "voted"],
-    "combiner": ["average", "ecdf", "held-out-rank", "maximum", "pac", "twice-average"],
+    "combiner": [
+        "average",
+        "bonferroni",
+        "cauchy",
+        "e-value",
+        "ecdf",
+        "exchangeable-average",
+        "exchangeable-geometric",
+        "exchangeable-median",
+        "fisher",
+        "geometric",
+        "harmonic",
+        "held-out-rank",
+        "maximum",
+        "median",
+        "pac",
+        "stouffer",
+        "twice-average",
+    ],
 }
 OURS = sorted((e.kind, e.name) for e in default().entries() if e.source.builtin)
 KIND = {kind.name: kind for kind in KINDS}

@@ -176,3 +176,23 @@ def promised(
     if not exchangeable or evidence.m == 1:
         return promise
     return attrs.evolve(promise, assumptions=(*promise.assumptions, EXCHANGEABLE_REPLICATES))
+
+
+def unproved(evidence: Evidence, alpha: Fraction, reason: str, *, reference: str) -> Guarantee:
+    """Return that nothing is guaranteed, where the user allowed that; of one p-value, that it is.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    alpha : Fraction
+    reason, reference : str
+        See `Evidence.no_guarantee`.
+    """
+    evidence.require_separate()
+    if evidence.m == 1:
+        return evidence.promise_of_rank(
+            alpha,
+            why="there is one replicate, whose p-value is given back as it is",
+            reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",
+        )
+    return evidence.no_guarantee(alpha, reason, reference=reference)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from plausibly.plugin import Evidence, Floats, Guarantee, Ints
-from plausibly_builtins.combiners._merging import Merging, between, in_order
+from plausibly_builtins.combiners._merging import Merging, between, in_order, unproved
 
 
 @attrs.frozen(kw_only=True)
@@ -29,9 +29,9 @@ class Cauchy(Merging):
         return between(merged, values, unit)
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return that there is none, where the user allowed that."""
-        evidence.require_separate()
-        return evidence.no_guarantee(
+        """Return that there is none with several replicates, where the user allowed that."""
+        return unproved(
+            evidence,
             alpha,
             "a bound at this alpha; cauchy's holds only as alpha goes to 0",
             reference="Liu & Xie 2020; counter-example in docs/combiners.md",

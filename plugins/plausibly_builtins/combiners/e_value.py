@@ -54,12 +54,12 @@ class EValue:
         """Return one over the mean e-value of each query, at most 1."""
         p.each()  # says so where replicates have no p-values of their own
         pools = p.pools.each
-        if max(pool.ordered[-1] for pool in pools) <= 0:
+        if max(pool.ordered[-1] for pool in pools) < 0:
             raise IncompatibleComponents(
                 "scores-not-positive",
                 "combiner e-value needs scores above zero",
                 expected="a score such as probability",
-                got="calibration scores that are zero or less, all of them",
+                got="calibration scores that are all below it",
                 do="score probability, or combiner average",
                 whose="combiner e-value",
             )

@@ -10,7 +10,7 @@ import numpy as np
 
 from plausibly.plugin import Evidence, Floats, Guarantee, Ints, PValues
 from plausibly_builtins.combiners._effective import Effective, effective_tests
-from plausibly_builtins.combiners._merging import between, checked, in_order, ranks
+from plausibly_builtins.combiners._merging import between, checked, in_order, ranks, unproved
 
 NEEDED = "independent p-values; replicates share the test score"
 SHOWN = "measured in docs/combiners.md"
@@ -28,7 +28,8 @@ class Fisher:
     Attributes
     ----------
     effective : {"none", "nyholt", "galwey"}
-        How M is got out of the correlations of the replicates' calibration ranks; "none": M = m.
+        How M is got out of the correlations of the replicates' calibration ranks; "none": M = m. It
+        belongs to the calibration, so that p-values of one calibration rise together.
 
     References
     ----------
@@ -59,9 +60,8 @@ class Fisher:
         return _merged(values, unit, effective_tests(p, self.effective))
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return that there is none, where the user allowed that."""
-        evidence.require_separate()
-        return evidence.no_guarantee(alpha, NEEDED, reference=SHOWN)
+        """Return that there is none with several replicates, where the user allowed that."""
+        return unproved(evidence, alpha, NEEDED, reference=SHOWN)
 
 
 def _merged(values: Floats | Ints, unit: int, tests: float) -> Floats:

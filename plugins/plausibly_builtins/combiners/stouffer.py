@@ -10,7 +10,7 @@ import attrs
 
 from plausibly.plugin import Evidence, Floats, Guarantee, Ints, PValues
 from plausibly_builtins.combiners._effective import Effective, effective_tests
-from plausibly_builtins.combiners._merging import between, checked, in_order, ranks
+from plausibly_builtins.combiners._merging import between, checked, in_order, ranks, unproved
 from plausibly_builtins.combiners.fisher import NEEDED, SHOWN
 
 
@@ -26,7 +26,8 @@ class Stouffer:
     Attributes
     ----------
     effective : {"none", "nyholt", "galwey"}
-        How M is got out of the correlations of the replicates' calibration ranks; "none": M = m.
+        How M is got out of the correlations of the replicates' calibration ranks; "none": M = m. It
+        belongs to the calibration, so that p-values of one calibration rise together.
 
     References
     ----------
@@ -56,9 +57,8 @@ class Stouffer:
         return _merged(values, unit, effective_tests(p, self.effective))
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return that there is none, where the user allowed that."""
-        evidence.require_separate()
-        return evidence.no_guarantee(alpha, NEEDED, reference=SHOWN)
+        """Return that there is none with several replicates, where the user allowed that."""
+        return unproved(evidence, alpha, NEEDED, reference=SHOWN)
 
 
 def _merged(values: Floats | Ints, unit: int, tests: float) -> Floats:

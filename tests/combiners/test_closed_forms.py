@@ -1,0 +1,181 @@
+"""Each rule is what its paper says: closed forms, tests at a level, constants, scipy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from combiners_designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
+from plausibly_builtins.combiners.cauchy import Cauchy
+from plausibly_builtins.combiners.fisher import Fisher
+from plausibly_builtins.combiners.harmonic import Harmonic, factor
+from plausibly_builtins.combiners.stouffer import Stouffer
+
+N = 59
+RANKS = st.lists(st.integers(1, N + 1), min_size=1, max_size=7)
+GIVING_BACK: list[str | dict[str, object]] = [
+    "cauchy",
+    {"name": "fisher", "effective": "nyholt"},
+    {"name": "fisher", "effective": "galwey"},
+    {"name": "stouffer", "effective": "nyholt"},
+    {"name": "stouffer", "effective": "galwey"},
+]
+ALPHAS = st.sampled_from([Fraction(k, 120) for k in range(1, 120)] + [Fraction(1, 10)])
+
+
+def merged(name: str, ranks: Sequence[int]) -> float:
+    """Return what the built-in makes of p-values ranks / (N + 1)."""
+    return float(combiner(name).combine(calibration_with(ranks, N), None)[0])
+
+
+def exact(ranks: Sequence[int]) -> list[Fraction]:
+    return [Fraction(rank, N + 1) for rank in ranks]
+
+
+@given(RANKS)
+def test_rational_rules_round_once(ranks: list[int]) -> None:
+    p, m = exact(ranks), len(ranks)
+    k = math.ceil(m / 2)
+    assert merged("bonferroni", ranks) == float(min(Fraction(1), m * min(p)))
+    assert merged("median", ranks) == float(min(Fraction(1), sorted(p)[k - 1] * m / k))
+    if m <= 2:
+        harmonic = m * m / sum(1 / one for one in p)
+        assert merged("harmonic", ranks) == float(min(Fraction(1), harmonic))
+
+
+@given(RANKS)
+def test_rules_with_e(ranks: list[int]) -> None:
+    p, m = [float(one) for one in exact(ranks)], len(ranks)
+    geometric = min(1.0, math.e * math.prod(p) ** (1 / m))
+    assert merged("geometric", ranks) == pytest.approx(geometric, rel=1e-12)
+    if m >= 3:
+        harmonic = math.e * math.log(m) * scipy.stats.hmean(p)
+        assert merged("harmonic", ranks) == pytest.approx(min(1.0, harmonic), rel=1e-12)
+
+
+def prefixes(f: Callable[[Fraction], Fraction | float], p: list[Fraction], alpha: Fraction) -> bool:
+    """Return whether the mean of f(p / alpha) over some prefix reaches 1."""
+    values = [f(one / alpha) for one in p]
+    return any(sum(values[:length]) >= length for length in range(1, len(p) + 1))
+
+
+@given(RANKS, ALPHAS)
+def test_exchangeable_average_is_its_test(ranks: list[int], alpha: Fraction) -> None:
+    test = prefixes(lambda u: max(Fraction(0), 2 - 2 * u), exact(ranks), alpha)
+    assert (merged("exchangeable-average", ranks) <= float(alpha)) is test
+
+
+@given(RANKS, ALPHAS)
+def test_exchangeable_median_is_its_test(ranks: list[int], alpha: Fraction) -> None:
+    half = Fraction(1, 2)
+    test = prefixes(lambda u: Fraction(2 if u <= half else 0), exact(ranks), alpha)
+    assert (merged("exchangeable-median", ranks) <= float(alpha)) is test
+
+
+@given(RANKS, ALPHAS)
+def test_exchangeable_geometric_is_its_test(ranks: list[int], alpha: Fraction) -> None:
+    """No rational alpha is ever a tie: every value is e to some power times a root."""
+    value = merged("exchangeable-geometric", ranks)
+    test = prefixes(lambda u: max(0.0, -math.log(u)), exact(ranks), alpha)
+    assert abs(value - float(alpha)) > 1e-12
+    assert (value <= float(alpha)) is test
+
+
+@given(RANKS)
+def test_exchangeable_rules_are_no_worse_than_what_they_improve(ranks: list[int]) -> None:
+    p = [float(one) for one in exact(ranks)]
+    slack = 1 + 1e-12
+    assert merged("exchangeable-average", ranks) <= min(1.0, 2 * float(np.mean(p))) * slack
+    k = math.ceil(len(p) / 2)
+    assert merged("exchangeable-median", ranks) <= min(1.0, 2 * sorted(p)[k - 1]) * slack
+    assert merged("exchangeable-geometric", ranks) <= merged("geometric", ranks) * slack
+
+
+@given(RANKS, st.data())
+def test_exchangeable_rules_go_by_the_order_of_the_draws(
+    ranks: list[int], data: st.DataObject
+) -> None:
+    """More replicates never raise them; the others do not see the order."""
+    for name in EXCHANGEABLE:
+        assert merged(name, ranks) <= merged(name, ranks[:1])
+    other = data.draw(st.permutations(ranks))
+    for name in ("bonferroni", "median"):
+        assert merged(name, other) == merged(name, ranks)
+
+
+@given(RANKS, st.data())
+def test_no_p_value_rises_alone(ranks: list[int], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(ranks) - 1))
+    higher = list(ranks)
+    higher[at] = data.draw(st.integers(ranks[at], N + 1))
+    for name in MERGING:
+        assert 0 < merged(name, ranks) <= merged(name, higher) <= 1
+    for name in NONE:
+        assert merged(name, ranks) <= merged(name, higher) + 1e-15
+
+
+@pytest.mark.parametrize("m", [3, 4, 5, 10, 100, 10**4, 10**6])
+def test_the_harmonic_constant_is_enough(m: int) -> None:
+    """a_m >= min over b of log((m - (m - 1) b) / b) / (1 - b): the proof of docs/combiners.md."""
+    b = np.linspace(1e-4, 1 - 1e-6, 100_001)
+    bounds = np.log((m - (m - 1) * b) / b) / (1 - b)
+    assert bounds.min() <= 2 * math.log(m + 1) <= float(factor(m))
+    # The exact constant of Vovk & Wang, by the equation of their proposition.
+    y = scipy.optimize.brentq(lambda y: y * y - m * ((y + 1) * math.log(y + 1) - y), 0.01, 1e12)
+    assert bounds.min() == pytest.approx((y + m) ** 2 / ((y + 1) * m), rel=1e-3)
+
+
+def test_the_harmonic_constant_of_two() -> None:
+    b = np.linspace(0.5, 1 - 1e-4, 10_001)
+    bounds = np.log((2 - b) / b) / (1 - b)
+    assert bounds.min() == pytest.approx(2.0, abs=1e-6)
+    assert [factor(1), factor(2)] == [1, 2]
+    assert float(factor(3)) == pytest.approx(math.e * math.log(3), rel=1e-15)
+
+
+def test_the_harmonic_mean_alone_is_not_valid() -> None:
+    """Wilson's plain harmonic mean misses too often already for independent p-values."""
+    p = np.random.default_rng(1).random((10, 100_000))
+    plain = scipy.stats.hmean(p, axis=0)
+    assert (plain <= 0.1).mean() > 0.15
+    assert (Harmonic().merge(p) <= 0.1).mean() <= 0.1
+
+
+@pytest.mark.parametrize("m", [1, 2, 10])
+def test_fisher_and_stouffer_are_those_of_scipy(m: int) -> None:
+    p = np.random.default_rng(m).random((m, 30))
+    fisher = [scipy.stats.combine_pvalues(column, method="fisher").pvalue for column in p.T]
+    stouffer = [scipy.stats.combine_pvalues(column, method="stouffer").pvalue for column in p.T]
+    np.testing.assert_allclose(Fisher().merge(p), fisher, rtol=1e-10)
+    np.testing.assert_allclose(Stouffer().merge(p), stouffer, rtol=1e-10)
+
+
+def test_cauchy_is_the_distribution_function_of_a_mean_of_cauchy_variables() -> None:
+    p = np.random.default_rng(3).random((10, 50))
+    mean = scipy.stats.cauchy.isf(p).mean(axis=0)
+    np.testing.assert_allclose(Cauchy().merge(p), scipy.stats.cauchy.sf(mean), rtol=1e-9)
+
+
+@given(st.integers(1, N + 1), st.integers(1, 12))
+def test_copies_are_given_back_where_that_is_the_rule(rank: int, m: int) -> None:
+    """Cauchy, and one effective test, to the last bit; others multiply."""
+    p = calibration_with([rank] * m, N)
+    for like in GIVING_BACK:
+        assert float(combiner(like).combine(p, None)[0]) == rank / (N + 1)
+
+
+@pytest.mark.parametrize("name", [*MERGING, *NONE])
+def test_a_query_has_one_p_value_whatever_is_asked_with_it(name: str) -> None:
+    p = gaussian(400)
+    rule = combiner(name)
+    merge = rule.merge  # type: ignore[attr-defined]  # only these rules have it
+    every = merge(p)
+    assert np.array_equal(merge(p.reshape(10, 20, 20)).ravel(), every)
+    assert [float(merge(p[:, [i]])[0]) for i in range(400)] == every.tolist()

@@ -1,0 +1,237 @@
+"""Pairs without a guarantee: refused by name, or allowed and said to have none, everywhere."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from cli_world import make, run
+from combiners_designs import CLAIMING, MERGING, NONE, combiner, copies, evidence, gaussian
+from conformal_world import world
+from plausibly.conformal.evidence import Evidence
+from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
+from plausibly.guarantee import Guarantee
+from plausibly_builtins.combiners._effective import correlation, worth
+
+ALPHA = Fraction(1, 10)
+INDEPENDENT = "independent p-values; replicates share the test score"
+NO_WAY = """\
+error guarantee-none: combiner {name} has no guarantee for our p-values
+  expected  {expected}
+  do        combiner average (1 - alpha), or allow_no_guarantee=True
+            (--allow-no-guarantee)"""
+EXPECTED = {
+    "cauchy": "a bound at this alpha; cauchy's holds only as alpha goes to 0",
+    "fisher": INDEPENDENT,
+    "stouffer": INDEPENDENT,
+}
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_refused_by_name(name: str) -> None:
+    with pytest.raises(IncompatibleComponents) as caught:
+        plausibly.calibrate(*world(40), calibrator="monte-carlo", combiner=name)
+    assert str(caught.value) == NO_WAY.format(name=name, expected=EXPECTED[name])
+    assert caught.value.whose == f"combiner {name}"
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_allowed_and_said(name: str) -> None:
+    p = plausibly.calibrate(
+        *world(40), calibrator="monte-carlo", combiner=name, allow_no_guarantee=True
+    )
+    promise = p.guarantee("0.1")
+    assert promise.level is None
+    assert promise.statement() == promise.short() == promise.shown_level() == "no guarantee"
+    assert str(promise).splitlines()[0] == "no guarantee"
+    assert [title for title, _ in promise.rows()] == ["why"]
+    assert promise.why == f"a guarantee needs {EXPECTED[name]}"
+    assert repr(p).splitlines()[1].endswith("no guarantee")
+    sets = p.predict(world(20, start=100)[0], "0.1")
+    (stated,) = json.loads(sets.attrs["guarantees"])
+    assert (stated["level"], stated["statement"]) == (None, "no guarantee")
+    assert Guarantee.from_json(stated) == promise
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_one_replicate_needs_no_permission(name: str) -> None:
+    promise = plausibly.calibrate(*world(40), calibrator="voted", combiner=name).guarantee("0.1")
+    assert promise.level == 1 - ALPHA
+    assert "one replicate" in promise.why
+
+
+@pytest.mark.parametrize("name", [*CLAIMING, *NONE])
+def test_means_alone_are_not_enough(name: str) -> None:
+    for allow in (False, True):
+        with pytest.raises(IncompatibleComponents) as caught:
+            plausibly.calibrate(*world(40), combiner=name, allow_no_guarantee=allow)
+        assert caught.value.name == "pair-incompatible"
+        assert caught.value.what == f"combiner {name} does not go with calibrator expected"
+
+
+def test_other_words_for_other_combiners() -> None:
+    facts = evidence(20, name="mine")
+    with pytest.raises(IncompatibleComponents) as caught:
+        facts.no_guarantee(ALPHA, "more than that", do="combiner maximum")
+    assert caught.value.do == "combiner maximum, or allow_no_guarantee=True (--allow-no-guarantee)"
+    given = evidence(20, allow=True).no_guarantee(
+        ALPHA, "more than that", reference="a paper", notes=("a note",)
+    )
+    assert (given.level, given.has, given.of_what) == (None, 20, "a label")
+    assert given.rows() == [
+        ("why", "a guarantee needs more than that (a paper)"),
+        ("note", "a note"),
+    ]
+
+
+def test_files_remember_it_and_older_files_do_without(tmp_path: Path) -> None:
+    path = tmp_path / "p.nc"
+    for name, allow in (("fisher", True), ("median", False)):
+        plausibly.calibrate(
+            *world(40), calibrator="monte-carlo", combiner=name, allow_no_guarantee=allow
+        ).save(path)
+        again = plausibly.load_predictor(path)
+        assert again.evidence.allow_no_guarantee is allow
+        assert (again.guarantee("0.1").level is None) is allow
+    with xr.load_dataset(path, engine="scipy") as dataset:
+        about = json.loads(dataset.attrs["plausibly"])
+        del about["evidence"]["allow_no_guarantee"]
+        dataset.attrs["plausibly"] = json.dumps(about)
+    older = tmp_path / "older.nc"
+    dataset.to_netcdf(older, engine="scipy", format="NETCDF3_64BIT")
+    assert plausibly.load_predictor(older).evidence.allow_no_guarantee is False
+    assert Evidence.__attrs_attrs__[-1].name == "allow_no_guarantee"
+
+
+def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    base = "calibrate -a votes.csv -p probabilities.csv -o p.nc --calibrator monte-carlo"
+    words = [*base.split(), "--combiner", "fisher"]
+    refused = run(*words)
+    assert refused.code == 2
+    assert refused.err == NO_WAY.format(name="fisher", expected=INDEPENDENT) + "\n"
+    assert not (tmp_path / "p.nc").exists()
+    allowed = run(*words, "--allow-no-guarantee")
+    assert allowed.code == 0
+    assert "alpha 0.1: no guarantee; a guarantee needs independent p-values;" in allowed.out
+    document = run(*words, "--allow-no-guarantee", "--json").document
+    assert document["guarantees"][0]["statement"] == "no guarantee"
+
+
+def test_in_a_study() -> None:
+    predictions, lam = world(120)
+    method = {"calibrator": "monte-carlo", "combiner": "fisher"}
+    with pytest.raises(IncompatibleComponents):
+        plausibly.compare(predictions, lam, [method], splits=2)
+    study = plausibly.compare(
+        predictions, lam, [{**method, "allow_no_guarantee": True}, "expected"], splits=2
+    )
+    assert study["guaranteed"].values.tolist() == [["no guarantee"], [".90"]]
+    assert np.isnan(study["guaranteed_level"].values[0, 0])
+    first, second = json.loads(study.attrs["methods"]).values()
+    assert first["allow_no_guarantee"] is True
+    assert "allow_no_guarantee" not in second
+
+
+def test_exchangeability_of_replicates_is_stated() -> None:
+    for name in MERGING:
+        several = combiner(name).guarantee(evidence(99), ALPHA)
+        alone = combiner(name).guarantee(evidence(99, 1), ALPHA)
+        said = "replicates are exchangeable, as labels drawn alike are"
+        assert (said in several.assumptions) is name.startswith("exchangeable")
+        assert alone.assumptions == ("this", "that")
+        assert any("combiner average already has 1 - alpha" in note for note in several.notes)
+
+
+def test_e_values_want_scores_above_zero() -> None:
+    with pytest.raises(IncompatibleComponents) as caught:
+        plausibly.calibrate(
+            *world(40), calibrator="monte-carlo", combiner="e-value", score="log-probability"
+        )
+    assert str(caught.value) == (
+        "error scores-not-positive: combiner e-value needs scores above zero\n"
+        "  expected  a score such as probability; got calibration scores that are all\n"
+        "            below it\n"
+        "  do        score probability, or combiner average"
+    )
+    assert "very large" in combiner("e-value").guarantee(evidence(99), ALPHA).notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "got"),
+    [([[0.0, 0.5]], "1\n            others"), ([[1.5], [0.1]], "1\n            others")],
+)
+def test_p_values_of_the_caller(values: list[list[float]], got: str) -> None:
+    for name in (*MERGING, *NONE):
+        with pytest.raises(InputError) as caught:
+            combiner(name).merge(np.array(values))  # type: ignore[attr-defined]  # only these rules have it
+        assert str(caught.value) == (
+            "error p-values-range: p-values cannot be merged\n"
+            f"  expected  numbers above 0 and at most 1, of shape (replicate, ...); got {got}\n"
+            "  do        pass one row of p-values a replicate"
+        )
+
+
+def test_p_values_without_a_replicate() -> None:
+    for none in (np.zeros((0, 3)), np.array(0.5)):
+        with pytest.raises(InputError, match="got the\n            shape"):
+            combiner("median").merge(none)  # type: ignore[attr-defined]  # as above
+
+
+def test_too_few_examples_for_any_alpha() -> None:
+    p = plausibly.calibrate(*world(8), calibrator="monte-carlo", combiner="bonferroni")
+    with pytest.warns(PlausiblyWarning) as caught:
+        p.threshold("0.1")
+    assert str(caught[0].message) == (
+        "warning n-too-small: every set is every label at alpha 0.1\n"
+        "  expected  99 calibration examples or more; got 8\n"
+        "  do        annotate 91 more"
+    )
+
+
+def test_effective_numbers_of_tests() -> None:
+    """m where nothing is shared, 1 for copies, between the two else."""
+    identity = np.eye(10)
+    alike = correlation(copies(50))
+    assert np.allclose(alike, 1)
+    between = correlation(gaussian(2000))
+    for effective in ("nyholt", "galwey"):
+        assert worth(identity, effective) == 10
+        assert worth(alike, effective) == 1
+        assert 1 < worth(between, effective) < 10
+    eigenvalues = np.linalg.eigvalsh(between)
+    nyholt = 1 + 9 * (1 - eigenvalues.var(ddof=1) / 10)
+    assert worth(between, "nyholt") == pytest.approx(nyholt, abs=1e-8)
+    galwey = np.sqrt(eigenvalues).sum() ** 2 / eigenvalues.sum()
+    assert worth(between, "galwey") == pytest.approx(galwey, abs=1e-8)
+    assert np.array_equal(correlation(np.ones((3, 4))), np.ones((3, 3)))
+
+
+def test_effective_tests_mend_the_size_of_sets() -> None:
+    """Drawn labels share the test score: their p-values are worth hardly more than one."""
+    predictions, lam = world(300)
+    test = world(300, seed=8, start=1000)[0]
+
+    def size(like: object) -> float:
+        p = plausibly.calibrate(
+            predictions,
+            lam,
+            calibrator="monte-carlo",
+            combiner=like,  # type: ignore[arg-type]  # names and tables
+            allow_no_guarantee=True,
+        )
+        return float(p.predict(test, "0.1").sum("label").mean())
+
+    average = size("average")
+    for name in ("fisher", "stouffer"):
+        plain = size(name)
+        for effective in ("nyholt", "galwey"):
+            mended = size({"name": name, "effective": effective})
+            assert abs(mended - average) < abs(plain - average) / 2

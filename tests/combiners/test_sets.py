@@ -1,0 +1,189 @@
+"""Sets by threshold are sets by p-value; saved predictors; the numbers that vacuity names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plausibly
+from combiners_designs import CLAIMING, MERGING, NONE, combiner, evidence
+from conformal_world import world
+from exact_worlds import plausibilities_of, table
+from plausibly.conformal.predictor import ConformalPredictor
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+LIKES: list[str | dict[str, object]] = [
+    *CLAIMING,
+    *NONE,
+    {"name": "e-value", "power": 0.5},
+    {"name": "fisher", "effective": "nyholt"},
+    {"name": "stouffer", "effective": "galwey"},
+]
+ALPHAS = ("0.05", "0.1", "0.2", "0.25", "0.3", "0.5", "0.9")
+
+
+def calibrated(
+    like: str | dict[str, object],
+    n: int = 99,
+    *,
+    calibrator: str = "monte-carlo",
+    tied: bool = False,
+) -> ConformalPredictor:
+    """Return a predictor of n examples, without ties or with many."""
+    random = np.random.default_rng(n)
+    names, labels = [f"case {i}" for i in range(n)], ["a", "b", "c"]
+    scores = random.integers(1, 7, (n, 3)) if tied else random.permutation(3 * n).reshape(n, 3) + 1
+    votes = random.multinomial(4, [0.5, 0.3, 0.2], size=n)
+    return plausibly.calibrate(
+        table(scores * 1.0, names, labels),
+        plausibilities_of(votes, names, labels, counted=True),
+        calibrator=calibrator,
+        combiner=like,
+        draws=4 if calibrator == "monte-carlo" else None,
+        allow_no_guarantee=True,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("calibrator", ["monte-carlo", "voted"])
+@pytest.mark.parametrize("like", LIKES, ids=str)
+def test_by_threshold_as_by_p_value(
+    like: str | dict[str, object], calibrator: str, dtype: str
+) -> None:
+    p = plausibly.calibrate(
+        *world(119, dtype=dtype), calibrator=calibrator, combiner=like, allow_no_guarantee=True
+    )
+    test = world(60, seed=8, start=1000, dtype=dtype)[0]
+    values = p.p_values(test)
+    for alpha in ALPHAS:
+        sets = p.predict(test, alpha)
+        assert np.array_equal(sets.values, values.values > float(alpha)), alpha
+
+
+@pytest.mark.parametrize("tied", [False, True], ids=["distinct", "tied"])
+@pytest.mark.parametrize("like", LIKES, ids=str)
+def test_at_the_atoms_and_between(like: str | dict[str, object], tied: bool) -> None:
+    p = calibrated(like, tied=tied)
+    atoms = np.unique(p.pools.pooled.ordered)
+    rows = np.concatenate([atoms, np.nextafter(atoms, -np.inf), np.nextafter(atoms, np.inf)])
+    names = [f"test {i}" for i in range(len(rows))]
+    test = table(np.repeat(rows[:, None], 3, axis=1), names, ["a", "b", "c"])
+    values = p.p_values(test).values
+    for alpha in ALPHAS:
+        assert np.array_equal(p.predict(test, alpha).values, values > float(alpha)), alpha
+
+
+@pytest.mark.parametrize("like", LIKES, ids=str)
+def test_saved_and_loaded(tmp_path: Path, like: str | dict[str, object]) -> None:
+    p = plausibly.calibrate(
+        *world(80), calibrator="monte-carlo", combiner=like, allow_no_guarantee=True
+    )
+    p.save(tmp_path / "p.nc")
+    again = plausibly.load_predictor(tmp_path / "p.nc")
+    test = world(30, seed=8, start=1000)[0]
+    assert again.p_values(test).identical(p.p_values(test))
+    assert again.predict(test, [0.1, 0.3]).identical(p.predict(test, [0.1, 0.3]))
+    assert again.guarantee("0.1") == p.guarantee("0.1")
+    assert again.combiner == p.combiner
+    assert again.evidence == p.evidence
+
+
+FACTORS: dict[str, Callable[[int], float]] = {
+    "bonferroni": lambda m: m,
+    "median": lambda m: m / math.ceil(m / 2),
+    "geometric": lambda m: math.e,
+    "harmonic": lambda m: math.e * math.log(m) if m > 2 else m,
+    "exchangeable-average": lambda m: 2,
+    "exchangeable-median": lambda m: 2,
+    "exchangeable-geometric": lambda m: math.e,
+}
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 10])
+@pytest.mark.parametrize("name", MERGING)
+def test_the_numbers_of_a_rule(name: str, m: int) -> None:
+    """Every label until (n + 1) alpha reaches what the rule multiplies equal p-values by."""
+    least = FACTORS[name](m)
+    for text in ("0.1", "0.05", "0.29", "0.5"):
+        alpha = Fraction(text)
+        promise = combiner(name).guarantee(evidence(19, m), alpha)
+        assert promise.level == 1 - alpha
+        assert promise.needed is not None
+        assert (promise.needed + 1) * float(alpha) >= least * (1 - 1e-12)
+        assert promise.needed * float(alpha) < least
+        assert promise.vacuous is (promise.needed > 19)
+        if least < 20:
+            assert promise.least_alpha == pytest.approx(least / 20, rel=1e-15)
+
+
+def test_where_no_alpha_is_large_enough() -> None:
+    promise = combiner("bonferroni").guarantee(evidence(9, 10), Fraction(1, 10))
+    assert (promise.vacuous, promise.needed, promise.least_alpha) == (True, 99, None)
+
+
+@pytest.mark.parametrize("like", MERGING)
+def test_vacuous_exactly_below_the_number(like: str) -> None:
+    for alpha in ("0.1", "0.29"):
+        needed = calibrated(like).guarantee(alpha).needed
+        assert needed is not None
+        below, above = calibrated(like, needed - 1), calibrated(like, needed)
+        assert below.threshold(alpha) == -np.inf
+        assert below.guarantee(alpha).vacuous
+        assert above.threshold(alpha) > -np.inf
+        assert not above.guarantee(alpha).vacuous
+
+
+def test_e_values_are_vacuous_below_their_number() -> None:
+    """At 1 / (n + 1) itself too: no label is so unfit that nothing else weighs."""
+    for alpha, needed in (("0.1", 10), ("0.25", 4), ("0.3", 3)):
+        below = calibrated("e-value", needed - 1).guarantee(alpha)
+        assert below.vacuous
+        assert below.needed == needed
+        assert not calibrated("e-value", needed).guarantee(alpha).vacuous
+    least = combiner("e-value").guarantee(evidence(9), Fraction(1, 10)).least_alpha
+    assert least is not None
+    assert 0.1 < least < 0.1 + 1e-12
+
+
+def test_e_value_by_its_formula() -> None:
+    p = calibrated({"name": "e-value", "power": 0.5}, n=12)
+    score = 0.75
+    rows = p.pools.replicates.scores
+    e_values = [
+        13 * score**-0.5 / (sum(max(s, 1e-6) ** -0.5 for s in row) + score**-0.5)
+        for row in rows.tolist()
+    ]
+    test = table(np.full((1, 3), score), ["test"], ["a", "b", "c"])
+    want = min(1.0, len(e_values) / sum(e_values))
+    assert p.p_values(test).values[0, 0] == pytest.approx(want, rel=1e-12)
+
+
+def test_sets_of_e_values_are_very_large() -> None:
+    predictions, lam = world(300)
+    test, opinions = world(300, seed=8, start=1000)
+    size = {}
+    for like in ("average", "e-value"):
+        p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner=like)
+        size[like] = float(p.predict(test, "0.1").sum("label").mean())
+    assert size["e-value"] > size["average"] * 1.1
+    assert opinions.sizes["label"] >= size["e-value"]
+
+
+def test_maximum_s_sets_hold_those_of_the_average_and_the_other_rules_are_larger_here() -> None:
+    predictions, lam = world(300)
+    test = world(300, seed=8, start=1000)[0]
+
+    def sets(like: str) -> np.ndarray:
+        p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner=like)
+        found: np.ndarray = p.predict(test, "0.1").values
+        return found
+
+    average = sets("average")
+    for like in ("maximum", *CLAIMING):
+        assert (sets(like) >= average).all(), like

@@ -1,0 +1,106 @@
+"""p-values with a known dependence, and p-values of a calibration that are what a test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from plausibly.conformal.evidence import Evidence, Replicates
+from plausibly.conformal.pools import Pools
+from plausibly.conformal.pvalues import PValues
+from plausibly.keys import Keys, hash_names
+from plausibly.protocols import COMBINER, PValueCombiner
+from plausibly.registry import resolve
+
+M = 10
+ALPHA = 0.1
+
+ANY = ("bonferroni", "median", "geometric", "harmonic")
+"""Rules that hold for p-values of any dependence."""
+
+EXCHANGEABLE = ("exchangeable-average", "exchangeable-median", "exchangeable-geometric")
+MERGING = (*ANY, *EXCHANGEABLE)
+CLAIMING = (*MERGING, "e-value")
+NONE = ("cauchy", "fisher", "stouffer")
+"""Rules without a guarantee."""
+
+Matrix = NDArray[np.float64]
+
+
+def combiner(like: str | dict[str, object]) -> PValueCombiner:
+    """Return a built-in combiner."""
+    return resolve(COMBINER, like)
+
+
+def uniforms(name: str, rows: int, count: int) -> Matrix:
+    """Return uniforms (row, draw), the same on every machine and above 0."""
+    values: Matrix = Keys(7, f"combiners/{name}").uniform(hash_names(range(count)), rows).T
+    return np.maximum(values, 2.0**-60)
+
+
+def independent(count: int) -> Matrix:
+    """Return independent uniforms, (replicate, draw)."""
+    return uniforms("independent", M, count)
+
+
+def gaussian(count: int, r: float = 0.8) -> Matrix:
+    """Return uniforms whose normal scores have the correlation r."""
+    shared = ndtri(uniforms("shared", 1, count))
+    own = ndtri(uniforms("own", M, count))
+    p_values: Matrix = ndtr(np.sqrt(r) * shared + np.sqrt(1 - r) * own)
+    return p_values
+
+
+def copies(count: int) -> Matrix:
+    """Return one uniform, m times."""
+    return np.repeat(uniforms("copies", 1, count), M, axis=0)
+
+
+def pairs(count: int) -> Matrix:
+    """Return exchangeable uniforms that conspire against averages at ALPHA.
+
+    With probability 2 alpha they are five pairs (v, 2 alpha - v) in random order, v uniform up to
+    2 alpha: their mean is alpha. Otherwise they are copies of a uniform above 2 alpha.
+    """
+    edge = 2 * ALPHA
+    low = edge * uniforms("pairs", M // 2, count)
+    paired = np.concatenate([low, edge - low])
+    order = np.argsort(uniforms("order", M, count), axis=0)
+    high = edge + (1 - edge) * uniforms("high", 1, count)
+    conspiring = uniforms("conspire", 1, count) < edge
+    return np.where(conspiring, np.take_along_axis(paired, order, axis=0), high)
+
+
+DESIGNS: dict[str, Callable[[int], Matrix]] = {
+    "independent": independent,
+    "Gaussian, r = 0.8": gaussian,
+    "copies": copies,
+    "pairs": pairs,
+}
+
+
+def calibration_with(ranks: Sequence[int], n: int) -> PValues:
+    """Return a calibration and one query whose p-values are ``ranks / (n + 1)``."""
+    scores = np.array([[0.0] * (rank - 1) + [1.0] * (n + 1 - rank) for rank in ranks])
+    return PValues.of(Pools(Replicates(scores=scores)), np.array([0.5]))
+
+
+def evidence(
+    n: int, m: int = M, *, name: str = "any", separate: bool = True, allow: bool = False
+) -> Evidence:
+    """Return the facts of a calibration on drawn labels."""
+    return Evidence(
+        n=n,
+        m=m,
+        n_held_out=0,
+        of_what="a label",
+        target="aggregated",
+        assumptions=("this", "that"),
+        separate=separate,
+        calibrator="made-up",
+        combiner=name,
+        allow_no_guarantee=allow,
+    )
