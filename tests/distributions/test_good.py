@@ -194,8 +194,16 @@ def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
     ran = good.plausibly("run", "study.toml", folder=world.folder)
     assert ran.code == 2
     said = " ".join((ran.out + ran.err).split())
-    assert "aggregator" in said
-    assert "thesis" in said
+    assert (
+        'aggregator.name: no aggregator "plackett-luce"; 1 plugin that is off (thesis), which '
+        "may have it"
+    ) in said
+    world.edit("study.toml", '"plackett-luce"', '"thesis:plackett-luce"')
+    ran = good.plausibly("config", "check", "study.toml", folder=world.folder)
+    assert ran.code == 2
+    said = " ".join((ran.out + ran.err).split())
+    assert "thesis (thesis-pl 0.2) is disabled" in said
+    assert "take thesis-pl out of [plugins] disable" in said
 
 
 def test_the_command_is_installed(good: Environment) -> None:
