@@ -1,4 +1,4 @@
-"""e-values on real annotations: the sizes that a study of the rule found, and nearly every label."""
+"""e-values on real annotations: the sizes that a study of the rule found, nearly every label."""
 
 from __future__ import annotations
 
