@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
 
@@ -47,6 +48,14 @@ class Nameless:
 
     def score(self, probabilities: object, uniform: object) -> object:
         return probabilities
+
+
+@attrs.frozen(kw_only=True)
+class Halfway:
+    """An aggregator that needs a parameter, and cannot aggregate."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset()
+    power: float
 
 
 class Stubborn(Nameless):
@@ -232,6 +241,19 @@ class TestList:
             assert ran.code == 0
             assert ran.err.startswith("warning plugin-unknown: PLAUSIBLY_DISABLE_PLUGINS names")
 
+    def test_ours_where_they_are_off(self, world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(VARIABLE, "votes")
+        out = plain(run("plugins", "list", "--kind", "aggregator"))
+        assert "aggregator  frequency  votes   plausibly 0.2      disabled\n" in out
+        assert "disabled  votes (plausibly 0.2): PLAUSIBLY_DISABLE_PLUGINS names votes\n" in out
+        assert "none failed, 2 disabled" in out
+
+    def test_metadata_that_cannot_be_read(self, world: Plugins) -> None:
+        world.add("votes", offering(), distribution="impostor")
+        out = plain(run("plugins", "list", "--installed"))
+        assert "votes        -                               impostor 0.2       failed\n" in out
+        assert "failed  votes (impostor 0.2): votes is a name of plausibly's own\n" in out
+
     def test_strict_plugins_are_listed_as_well(
         self, world: Plugins, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -314,6 +336,35 @@ class TestCheck:
         ran = run("plugins", "check", "odd")
         assert ran.code == 3
         assert " ".join(ran.out.split()).startswith(f"FAILED odd-plugin 0.2 {line}")
+
+    def test_a_class_that_cannot_be_made_without_more(self, world: Plugins) -> None:
+        def odd(registrar: Registrar) -> None:
+            registrar.add(AGGREGATOR, "odd", Halfway)  # type: ignore[arg-type]  # the mistake
+
+        world.add("odd", odd, distribution="odd-plugin")
+        ran = run("plugins", "check", "odd")
+        assert (ran.code, ran.err) == (3, "")
+        assert "aggregator odd:odd, member aggregate: expected" in " ".join(ran.out.split())
+        out = plain(run("plugins", "info", "odd"))
+        assert "state   ready, but 1 component failed\n" in out
+        assert "state       failed at check: expected aggregate(annotations, keys), got" in out
+        assert "\nuse " not in out
+
+    def test_an_extra_that_only_loading_shows(
+        self, world: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / "needy_xyz.py").write_text(
+            "from plausibly.plugin import require\n"
+            "require('not_there_xyz', extra='parquet', whose='score needy')\n"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        registry.default().register(SCORE, "needy", "needy_xyz:Needy")
+        assert plain(run("plugins", "check", "needy")) == (
+            "EXTRA   registered here  score (this run):needy: score needy needs\n"
+            "          not_there_xyz, which is not installed\n"
+            '        do  pip install "plausibly[parquet]"\n'
+            "1 plugin, none failed.\n"
+        )
 
     def test_our_own_may_fail_as_well(
         self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch

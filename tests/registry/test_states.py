@@ -13,6 +13,7 @@ from typing import ClassVar
 import attrs
 import pytest
 
+from plausibly import registry
 from plausibly.errors import ComponentError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
 from plausibly.registry import Entry, Failure, Source
@@ -110,6 +111,11 @@ class TestRefresh:
             made.refresh()
             made.failures()
 
+    def test_of_the_process(self) -> None:
+        before = registry.default().plugins()
+        registry.refresh()
+        assert registry.default().plugins() == before
+
     def test_import_caches_are_emptied(
         self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -117,6 +123,21 @@ class TestRefresh:
         monkeypatch.setattr(importlib, "invalidate_caches", lambda: emptied.append(True))
         plugins.registry().refresh()
         assert emptied == [True]
+
+
+def test_a_hook_that_asks_for_others_has_each_run_once(plugins: Plugins) -> None:
+    seen: list[object] = []
+
+    def hook(registrar: Registrar) -> None:
+        seen.append(made.create(AGGREGATOR, "pl"))
+        registrar.add(AGGREGATOR, "mine", Smoothed)
+
+    plugins.add("asks", hook, distribution="asks-others")
+    plugins.add("thesis", offering("pl"), distribution="thesis-pl")
+    made = plugins.registry()
+    assert made.create(AGGREGATOR, "mine") == Smoothed()
+    assert seen == [Smoothed()]
+    assert plugins.imported == ["votes", "calibration", "asks", "thesis"]
 
 
 class TestOrder:

@@ -13,7 +13,7 @@ from plausibly.cli import layout
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
 from plausibly.errors import InputError
-from plausibly.registry import Registry, Source
+from plausibly.registry import Entry, Registry, Source
 from plausibly.registry.about import About, about, first_sentence
 from plausibly.registry.entries import reason_of
 from plausibly.registry.overview import Row, overview, select
@@ -40,7 +40,7 @@ def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
         texts = [_plugin(source, rows) for source in plugins]
         for row in rows:
             if row.entry is not None:
-                found, why = _parameters(made, row)
+                found, why = _parameters(made, row.entry)
                 components.append(_as_data(row, found, why))
                 texts.append(_component(row, found, why))
         output.document["components"] = components
@@ -50,14 +50,12 @@ def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
     return output.run(body)
 
 
-def _parameters(made: Registry, row: Row) -> tuple[tuple[About, ...], str]:
+def _parameters(made: Registry, entry: Entry) -> tuple[tuple[About, ...], str]:
     """Return the parameters of a component, or none and why they cannot be known."""
     from plausibly.config.describe import plain
 
-    if row.entry is None:
-        return (), ""
     try:
-        return about(row.entry.load(), lambda value: plain(value, made.describe)), ""
+        return about(entry.load(), lambda value: plain(value, made.describe)), ""
     except InputError as error:
         return (), reason_of(error)
 
