@@ -10,6 +10,7 @@ import pytest
 from cli_world import World, make
 from plausibly import registry
 from plausibly.config.schema import schema
+from plausibly.conformal.files import load_predictor
 from plausibly.errors import InputError, MissingExtra
 from plausibly.plugin import READER
 from plausibly.study import files, prepare, reading, run_study, write_study
@@ -164,3 +165,25 @@ def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
     with pytest.raises(InputError, match="sets-unfit"):
         write_study(found)
     assert not world.path("plausibly-out").exists()
+
+
+def test_pairs_without_a_guarantee_are_refused_or_allowed_by_a_key(world: World) -> None:
+    """The key goes through to the study, the predictor and the resolved file."""
+    merged = SMALLEST + 'calibrator = "monte-carlo"\ncombiner = "cauchy"\n'
+    world.write("study.toml", merged + "[splits]\ncount = 2\n")
+    with pytest.raises(InputError) as refused:
+        prepare("study.toml")
+    said = " ".join(str(refused.value).split())
+    assert "calibrations[0]" in said
+    assert "allow_no_guarantee = true" in said
+    assert "--allow" not in said
+
+    world.write("study.toml", merged + "allow_no_guarantee = true\n[splits]\ncount = 2\n")
+    result = run_study("study.toml")
+    assert result.compared["guaranteed"].values.ravel().tolist() == ["no guarantee"]
+    write_study(result)
+    resolved = Path("plausibly-out/resolved.toml").read_text()
+    assert "allow_no_guarantee = true" in resolved
+    assert prepare("plausibly-out/resolved.toml").study.calibrations[0].allow_no_guarantee
+    predictor = load_predictor("plausibly-out/predictor.nc")
+    assert predictor.guarantee("0.1").level is None

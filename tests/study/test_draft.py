@@ -155,7 +155,7 @@ ONE = {
     ('calibrator = "voted"', 'calibrator = "votde"'): "18 calibrations[1].calibrator: no "
     'calibrator "votde"; did you mean "voted"? All: plausibly plugins list --kind calibrator',
     ('calibrator = "voted"', "draws = 3"): "18 calibrations[1].draws: no such key; it has name, "
-    "calibrator, score, combiner",
+    "calibrator, score, combiner, allow_no_guarantee",
     ("draws = 4", "draws = 0"): "21 calibrations[2].calibrator.draws: must be >= 1, got 0",
     ("draws = 4", "drwas = 4"): "21 calibrations[2].calibrator.drwas: monte-carlo has no such "
     'parameter; did you mean "draws"?',

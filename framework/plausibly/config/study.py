@@ -192,6 +192,8 @@ class Calibration:
         How well a label fits what the model said.
     combiner : PValueCombiner
         How the p-values of a label become one.
+    allow_no_guarantee : bool
+        Whether to go on where calibrator and combiner have no guarantee together.
     """
 
     name: str = ""
@@ -199,6 +201,7 @@ class Calibration:
     calibrator: Calibrator = attrs.field(default=cast("Any", "expected"), converter=_calibrator)
     score: ScoreFunction = attrs.field(default=cast("Any", "probability"), converter=_score)
     combiner: PValueCombiner = attrs.field(default=cast("Any", "average"), converter=_combiner)
+    allow_no_guarantee: bool = False
 
 
 @attrs.frozen(kw_only=True)

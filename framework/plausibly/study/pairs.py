@@ -35,10 +35,13 @@ def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
                     calibrator=calibration.calibrator,
                     score=calibration.score,
                     combiner=calibration.combiner,
+                    allow_no_guarantee=calibration.allow_no_guarantee,
                 )
         except IncompatibleComponents as error:
-            # What `calibrate` allows, no key of a study does.
-            error.do = error.do.partition(", or allow_no_guarantee=")[0]
+            # A key of the calibration, where the command line has a flag.
+            error.do = error.do.replace(
+                "allow_no_guarantee=True (--allow-no-guarantee)", "allow_no_guarantee = true"
+            )
             found += [m.below(number).below("calibrations") for m in mistakes_in(error)]
         except Exception:  # noqa: BLE001  # these examples are too few, or lack a coordinate
             continue

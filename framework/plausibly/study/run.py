@@ -169,6 +169,7 @@ def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredict
         calibrator=first.calibrator,
         score=first.score,
         combiner=first.combiner,
+        allow_no_guarantee=first.allow_no_guarantee,
         seed=seed,
         group=ready.study.splits.group,
     )
