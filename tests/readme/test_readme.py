@@ -189,7 +189,7 @@ def test_extras_are_those_of_the_package(
     table = {row[0].strip("`"): row[2] for row in rows(readme, "extra")}
     assert list(table) == list(declared)
     for extra, brings in table.items():
-        packages = {re.split(r"[<>=]", entry)[0] for entry in declared[extra]}
+        packages = {re.split(r"[\[<>=]", entry)[0] for entry in declared[extra]}
         if extra == "all":
             (everything,) = declared["all"]
             assert set(re.split(r"[\[\],]", everything)) - {"plausibly", ""} == set(table) - {"all"}

@@ -74,6 +74,11 @@ def _marks_the_table(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
     return found
 
 
+def _loads_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    table.load()
+    return found
+
+
 def _sorts_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
     table["response_example"].values.sort()
     return found
@@ -153,6 +158,7 @@ MUTANTS = {
         changed(Shares, rows=_needs_annotators), frozenset({"counted-responses"})
     ),
     "counted-responses": Mutant(changed(Shares, weights=_every_response_once)),
+    "lazy-stays-lazy": Mutant(_after(_loads_in_place)),
     "denominator-true": Mutant(
         _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
     ),

@@ -161,6 +161,10 @@ def _with_counts(table: AnnotationTable) -> xr.Dataset:
     return rebuilt(table.assign(counts=("label", counts)))
 
 
+def _loads_in_place(self: Words, table: xr.Dataset) -> None:
+    Words.validate(self, table.load())
+
+
 MUTANTS = {
     **common(Words, "build", lambda table: table.assign_attrs(note="fitted")),
     "builds": Mutant(_after(_with_ghost)),
@@ -170,6 +174,7 @@ MUTANTS = {
     "labels-seen": Mutant(_after(lambda table: table.assign_attrs(labels_declared=1))),
     "record-order": Mutant(_before(_first_decides)),
     "read-once": Mutant(_build(_reads_twice)),
+    "lazy-stays-lazy": Mutant(changed(Words, validate=_loads_in_place)),
     "inputs-unchanged": Mutant(_build(_turns_records)),
     "names-as-written": Mutant(_before(_numbers)),
     "unknown-annotators": Mutant(_before(_somebody)),

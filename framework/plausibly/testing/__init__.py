@@ -12,10 +12,9 @@ every run. A rule that a component breaks on purpose is said by name, with the r
 ``expected_failures={"example-alone": "annotators' skills are learnt from all examples"}``. An
 expected failure that passes fails, and so does one that names no rule.
 
-Arrays that are larger than memory are not tried yet: no rule says that lazy arrays stay lazy.
-
 Neither pytest nor hypothesis is needed, nor imported, by this module; `plausibly.testing.pytest`
-and `plausibly.testing.strategies` need the extra ``testing``.
+and `plausibly.testing.strategies` need the extra ``testing``, and so does the rule that lazy tables
+stay lazy, which is not run without Dask.
 """
 
 from __future__ import annotations

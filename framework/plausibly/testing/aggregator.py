@@ -263,6 +263,15 @@ def counted_responses(aggregator: Aggregator, world: AggregatorWorld) -> None:
 
 
 @BOOK.rule
+def lazy_stays_lazy(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """A table of Dask arrays is read as well, and is not loaded in its place."""
+    for table in world.each():
+        lazy = worlds.in_chunks(table)
+        _alike(aggregator, table, lazy, "of a table of Dask arrays")
+        demand(worlds.is_lazy(lazy), "the table is loaded in its place")
+
+
+@BOOK.rule
 def denominator_true(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """Where the result has a denominator, its rows are whole multiples of 1 over it."""
     for table in world.each():

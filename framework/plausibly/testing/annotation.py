@@ -177,6 +177,14 @@ def read_once(annotation: Annotation, world: AnnotationWorld) -> None:
 
 
 @BOOK.rule
+def lazy_stays_lazy(annotation: Annotation, world: AnnotationWorld) -> None:
+    """Validate reads a table of Dask arrays, and does not load it in its place."""
+    lazy = worlds.in_chunks(_table(annotation, world))
+    annotation.validate(lazy)
+    demand(worlds.is_lazy(lazy), "the table is loaded in its place")
+
+
+@BOOK.rule
 def inputs_unchanged(annotation: Annotation, world: AnnotationWorld) -> None:
     """The records are afterwards what they were before."""
     records, labels = world.records(), list(world.labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import name_texts
 from plausibly.labelled.verbs import select
 from plausibly.protocols import ANNOTATION, Record
+from plausibly.testing.rules import DoesNotApply
 
 # Neither sorted nor of one length; a number, a space and a letter beyond ASCII among them.
 LABELS = ("melanoma", "b c", "Ä", "0", "naevus")
@@ -225,3 +227,21 @@ def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
     for column in range(count):
         found[np.arange(len(chances)), codes[:, column]] += 1
     return found
+
+
+def in_chunks(table: xr.Dataset) -> xr.Dataset:
+    """Return the table with its variables as Dask arrays.
+
+    Raises
+    ------
+    DoesNotApply
+        Where Dask is not installed.
+    """
+    if find_spec("dask") is None:
+        raise DoesNotApply("Dask is not installed (the extra testing)")
+    return table.chunk()
+
+
+def is_lazy(table: xr.Dataset) -> bool:
+    """Return whether every variable of the table is still a Dask array."""
+    return all(array.chunks is not None for array in table.data_vars.values())
