@@ -136,7 +136,8 @@ def _make(folder: Path) -> None:
     install = ("pip", "--disable-pip-version-check", "--python", environment.program("python"))
     options = ("--no-index", "--no-deps", "--no-build-isolation", "--no-cache-dir", "--quiet")
     environment.run(
-        *(sys.executable, "-m", *install, "install", *options),
+        # The wheel goes in even where pip sees the one that the tests themselves run against.
+        *(sys.executable, "-m", *install, "install", "--ignore-installed", *options),
         *(wheel, *write_plugins(environment.plugins)),
         cwd=folder,
     )
