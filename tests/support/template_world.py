@@ -73,7 +73,8 @@ class Environment:
 
     def run(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
         """Run a program, which must end with that exit code; None = any."""
-        unset = ("PYTHONPATH", "MYPYPATH", "PYTHONSAFEPATH", "PYTHONHOME")
+        # What runs in this environment is another installation, and is not measured.
+        unset = ("PYTHONPATH", "MYPYPATH", "PYTHONSAFEPATH", "PYTHONHOME", "COVERAGE")
         done = subprocess.run(
             [str(word) for word in words],
             cwd=cwd,
@@ -83,7 +84,7 @@ class Environment:
             check=False,
             timeout=600,
             env={
-                **{name: value for name, value in os.environ.items() if name not in unset},
+                **{name: text for name, text in os.environ.items() if not name.startswith(unset)},
                 "COLUMNS": "80",
                 "NO_COLOR": "1",
                 "PYTHONUTF8": "1",
