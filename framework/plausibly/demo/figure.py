@@ -108,7 +108,13 @@ def draw(result: Result) -> Any:
     return drawn
 
 
-def _draw_row(panel: Any, one: xr.Dataset, measure: str, form: str, row: int) -> None:
+def _draw_row(
+    panel: Any,  # Any: matplotlib axes; the extra may be missing where types are checked
+    one: xr.Dataset,
+    measure: str,
+    form: str,
+    row: int,
+) -> None:
     """Draw a method: its splits as dots, their middle as a line, their mean as a mark."""
     values = one[measure].values
     style = _style(one)
@@ -131,7 +137,7 @@ def _draw_row(panel: Any, one: xr.Dataset, measure: str, form: str, row: int) ->
     )
 
 
-def _share_of(panel: Any, value: float) -> float:
+def _share_of(panel: Any, value: float) -> float:  # Any: as above
     """Return where on a panel's axis a value lies, from 0 to 1."""
     low, high = panel.get_xlim()
     return float((value - low) / (high - low))
