@@ -43,6 +43,7 @@ class Interval:
 def interval(
     values: NDArray[np.float64],
     *,
+    weights: NDArray[np.float64] | None = None,
     clusters: Ints | None = None,
     method: IntervalMethod = "auto",
     confidence: float = 0.95,
@@ -54,6 +55,9 @@ def interval(
     ----------
     values : ndarray of float64, (example,)
         Outcomes, such as the coverage of each example.
+    weights : ndarray of float64, (example,), optional
+        In [0, 1], such as the plausibility of one label: the mean is ``sum w y / sum w``, an
+        estimate of ``E[w y] / E[w]``. Examples of weight 0 say nothing.
     clusters : ndarray of int, (example,), optional
         Code of the cluster (a patient, say) of each example: outcomes of one cluster may be alike.
     method : {"auto", "wilson", "t", "betting"}
@@ -84,14 +88,26 @@ def interval(
     ``G / (G - 1) * sum_g d_g^2 / n^2`` with residual sums ``d_g = sum_{i in g} (y_i - R)``, with
     G - 1 degrees of freedom. Wilson's interval then has the effective number of examples
     ``n / max(1, deff)``, with the design effect ``deff = sum_g d_g^2 / (n R (1 - R))``.
+
+    With weights w the same holds of ``R = sum w y / W``, W = sum w, ``d_g = sum w_i (y_i - R)`` and W
+    in the place of n. The effective number of examples is at most ``W^2 / sum w^2`` (Kish 1965),
+    and degrees of freedom are ``W^2 / sum_g w_g^2 - 1`` with the weights w_g of the clusters.
     """
     check_method(method, confidence)
+    if weights is not None:
+        heard = weights > 0
+        values, weights = values[heard], weights[heard]
+        clusters = None if clusters is None else clusters[heard]
     if len(values) == 0:
         return Interval(math.nan, math.nan, math.nan)
     shares = np.clip(values / top, 0.0, 1.0)
-    mean = float(shares.mean())
     codes = np.arange(len(shares)) if clusters is None else clusters
-    low, high = _bounds(shares, mean, codes, method, 1.0 - confidence)
+    if weights is None:
+        mean = float(shares.mean())
+        low, high = _bounds(shares, mean, codes, method, 1.0 - confidence)
+    else:
+        mean = float((weights * shares).sum() / weights.sum())
+        low, high = _weighted_bounds(shares, weights, mean, codes, method, 1.0 - confidence)
     return Interval(mean * top, max(0.0, min(low, mean)) * top, min(1.0, max(high, mean)) * top)
 
 
@@ -139,6 +155,42 @@ def _bounds(
     return mean - reach, mean + reach
 
 
+def _weighted_bounds(
+    shares: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    mean: float,
+    codes: Ints,
+    method: IntervalMethod,
+    miss: float,
+) -> tuple[float, float]:
+    """Return both ends for the weighted mean of shares in [0, 1]; no weight is 0."""
+    _, first, code, members = np.unique(
+        codes, return_index=True, return_inverse=True, return_counts=True
+    )
+    total = float(weights.sum())
+    by_cluster = np.bincount(code, weights=weights)
+    if method == "betting":
+        means = np.bincount(code, weights=weights * shares) / by_cluster
+        order = np.argsort(first)
+        return _betting(means[order], miss, (by_cluster / members)[order])
+    units = total**2 / float(np.square(by_cluster).sum())
+    if units < 1.0 + _SAME:
+        return _kullback_leibler(mean, units, miss)
+    squares = float(np.square(np.bincount(code, weights=weights * (shares - mean))).sum())
+    alike = bool(np.ptp(shares) <= _SAME) or squares <= (_SAME * total) ** 2 / units
+    binary = bool((np.minimum(shares, 1.0 - shares) <= _SAME).all())
+    if method == "wilson" or (method == "auto" and binary):
+        effective = units
+        if not alike:
+            most = total**2 / float(np.square(weights).sum())
+            effective = min(most, total**2 * mean * (1.0 - mean) / squares)
+        return _wilson(mean, effective, units - 1.0, miss)
+    if alike:
+        return _kullback_leibler(mean, units, miss)
+    reach = _student(units - 1.0, miss) * math.sqrt(units / (units - 1.0) * squares) / total
+    return mean - reach, mean + reach
+
+
 def _effective(mean: float, squares: float, size: int, units: int, alike: bool) -> float:
     """Return the number of independent examples that say as much as these clustered ones."""
     if alike:
@@ -146,14 +198,14 @@ def _effective(mean: float, squares: float, size: int, units: int, alike: bool) 
     return size / max(1.0, squares / (size * mean * (1.0 - mean)))
 
 
-def _student(freedom: int, miss: float) -> float:
+def _student(freedom: float, miss: float) -> float:
     """Return the two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1.0 - miss / 2.0))
 
 
-def _wilson(mean: float, size: float, freedom: int | None, miss: float) -> tuple[float, float]:
+def _wilson(mean: float, size: float, freedom: float | None, miss: float) -> tuple[float, float]:
     """Return the score interval of Wilson (1927) for `size` independent outcomes.
 
     Where `size` was estimated from clusters, Student's quantile with their `freedom` takes the
@@ -168,7 +220,7 @@ def _wilson(mean: float, size: float, freedom: int | None, miss: float) -> tuple
     return middle - reach, middle + reach
 
 
-def _kullback_leibler(mean: float, units: int, miss: float) -> tuple[float, float]:
+def _kullback_leibler(mean: float, units: float, miss: float) -> tuple[float, float]:
     """Return all m with ``units * kl(mean, m) <= log(2 / miss)``: Chernoff's bound, both sides.
 
     It holds for independent outcomes anywhere in [0, 1]. At mean 0 or 1 it is the interval of
@@ -204,12 +256,19 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-def _betting(shares: NDArray[np.float64], miss: float) -> tuple[float, float]:
-    """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3)."""
-    return _betting_low(shares, miss), 1.0 - _betting_low(1.0 - shares, miss)
+def _betting(
+    shares: NDArray[np.float64], miss: float, weights: NDArray[np.float64] | None = None
+) -> tuple[float, float]:
+    """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3).
+
+    The gain of a bet against the mean m is ``w (y - m)``, of expectation 0 at the weighted mean.
+    """
+    weighing = np.ones(len(shares)) if weights is None else weights
+    low = _betting_low(shares, weighing, miss)
+    return low, 1.0 - _betting_low(1.0 - shares, weighing, miss)
 
 
-def _betting_low(shares: NDArray[np.float64], miss: float) -> float:
+def _betting_low(shares: NDArray[np.float64], weights: NDArray[np.float64], miss: float) -> float:
     """Return the least mean against which half the capital cannot be made ``1 / miss``.
 
     The bets are predictable: outcome t is bet on with the spread of those before it, so that the
@@ -217,13 +276,14 @@ def _betting_low(shares: NDArray[np.float64], miss: float) -> float:
     """
     size = len(shares)
     count = np.arange(1, size + 1)
-    means = (0.5 + np.cumsum(shares)) / (count + 1)
-    spread = (0.25 + np.cumsum(np.square(shares - means))) / (count + 1)
+    means = (0.5 + np.cumsum(weights * shares)) / (1.0 + np.cumsum(weights))
+    spread = (0.25 + np.cumsum(np.square(weights * (shares - means)))) / (count + 1)
     before = np.concatenate(([0.25], spread[:-1]))
     bets = np.sqrt(2.0 * math.log(2.0 / miss) / (size * before))
 
     def outside(candidate: float) -> bool:
         stakes = np.minimum(bets, _BET / candidate)
-        return bool(np.log1p(stakes * (shares - candidate)).sum() >= math.log(2.0 / miss))
+        capital = np.log1p(stakes * (weights * (shares - candidate))).sum()
+        return bool(capital >= math.log(2.0 / miss))
 
     return _bisect(outside, 0.0, 1.0)
