@@ -7,22 +7,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
-from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
-from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation import inputs, intervals, summary
+from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
+from plausibly.evaluation.judged import Judged, check_dim, judge
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
-from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, names
+from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out, with_left_out
 
 AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
 STRATA_FROM = (0.5, 0.8)
 _SLACK = 1e-6  # 0.1 + 0.7 is an eight tenth, whatever its last bit says
-
-_CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
 def evaluate(
@@ -96,39 +92,22 @@ def evaluate(
     coverage; appendix: tied votes.
     """
     policy = inputs.check_ties(ties)
-    intervals.check_method(interval, confidence)
-    inside = inputs.as_sets(sets, whose)
-    overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
-    if overlap:
-        _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE], whose)
-    lam = inputs.as_plausibilities(plausibilities)
-    labels = tuple(map(str, inside[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other=whose)
-    inside, lam = align.match_examples(
-        inside, lam, only_common=only_common, whose=whose, other="plausibilities"
-    )
-
-    hashes = hash_names(inside[names.EXAMPLE].values)
-    uniform = Keys(seed).child("evaluate/ties").uniform(hashes)[:, 0]
-    values = _outcomes(inside, lam, policy, uniform if policy == "random" else None, true)
-    largest = lam.values.max(axis=1).astype(np.float64)
-    alpha_dims = [names.ALPHA] if names.ALPHA in inside.dims else []
-    result = _by_example(inside, values, largest, alpha_dims)
-
-    # Rows in an order of their names' keys: no figure depends on the caller's order, not even by
-    # the rounding of a sum, and betting reads outcomes in an order that they have no part in.
-    order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
-    arrays = (inside, lam)
-    clusters = (
-        None if cluster is None else inputs.codes_of(inputs.example_values(cluster, arrays))[1]
-    )
-    outcomes = summary.Outcomes(
-        values={name: found[order] for name, found in values.items()},
-        clusters=None if clusters is None else clusters[order],
-        labels=len(labels),
-        method=interval,
+    judged = judge(
+        sets,
+        plausibilities,
+        cluster=cluster,
+        interval=interval,
         confidence=confidence,
+        seed=seed,
+        only_common=only_common,
+        whose=whose,
     )
+    inside, lam, order = judged.sets, judged.plausibilities, judged.order
+    values = _with_true(judged, judged.measured(policy), true)
+    largest = lam.values.max(axis=1).astype(np.float64)
+    alpha_dims = judged.alpha_dims
+    result = _by_example(inside, values, largest, alpha_dims)
+    outcomes = judged.outcomes(values)
     result = result.merge(summary.overall(outcomes, alpha_dims))
     strata = np.digitize(largest + _SLACK, STRATA_FROM)[order]
     result = result.merge(
@@ -142,51 +121,35 @@ def evaluate(
         )
     )
     if by is not None:
-        groups, codes = inputs.codes_of(inputs.example_values(by, arrays))
-        if by in result.variables or by in inside.dims:
-            raise _reserved(by)
+        groups, codes = inputs.codes_of(judged.coordinate(by))
+        check_dim(result, by)
         result = result.merge(
-            summary.grouped(
-                outcomes, codes[order], groups, dim=by, prefix="group_", alpha_dims=alpha_dims
-            )
+            summary.grouped(outcomes, codes, groups, dim=by, prefix="group_", alpha_dims=alpha_dims)
         )
-    result.attrs = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
-    result.attrs |= {
+    result.attrs = {
+        **judged.carried,
         "ties": policy,
         "tied_share": float((coverage.tie_counts(lam.values) > 1).mean()),
-        "interval": interval,
-        "confidence": confidence,
-        "seed": seed,
-        "labels": len(labels),
     }
-    if clusters is not None:
-        result.attrs |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
     if by is not None:
         result.attrs["by"] = by
-    for array in arrays:
+    for array in (inside, lam):
         result = with_left_out(result, read_left_out(array.attrs))
     return result
 
 
-def _outcomes(
-    inside: xr.DataArray,
-    lam: xr.DataArray,
-    ties: Ties,
-    uniform: NDArray[np.float64] | None,
-    true: str | xr.DataArray | None,
+def _with_true(
+    judged: Judged, measured: dict[str, NDArray[np.float64]], true: str | xr.DataArray | None
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the outcomes of each example and alpha, (example, alpha), by quantity."""
-    labels = list(map(str, inside[names.LABEL].values))
-    codes = None if true is None else inputs.true_codes(true, (inside, lam), labels)
+    """Return what was measured of each set, and whether it holds the known label."""
+    if true is None:
+        return measured
+    inside = judged.sets
+    codes = inputs.true_codes(true, (inside, judged.plausibilities), judged.labels)
     planes = [inside.values] if inside.ndim == 2 else list(np.moveaxis(inside.values, 2, 0))
-    found = {
-        "aggregated_coverage": [coverage.aggregated(plane, lam.values) for plane in planes],
-        "voted_coverage": [coverage.voted(plane, lam.values, ties, uniform) for plane in planes],
-    }
-    if codes is not None:
-        found["true_coverage"] = [_holds(plane, codes) for plane in planes]
-    found[summary.SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
-    return {name: np.stack(columns, axis=1) for name, columns in found.items()}
+    held = np.stack([_holds(plane, codes) for plane in planes], axis=1)
+    size = measured.pop(summary.SET_SIZE)
+    return {**measured, "true_coverage": held, summary.SET_SIZE: size}
 
 
 def _holds(plane: NDArray[np.bool_], codes: Ints) -> NDArray[np.float64]:
@@ -210,27 +173,3 @@ def _by_example(
     result["largest_plausibility"] = (names.EXAMPLE, largest)
     result["n"] = ((), np.int64(len(largest)))
     return result
-
-
-def _warn_of_overlap(overlap: int, examples: int, whose: str) -> None:
-    """Say that the sets were measured on what calibrated them."""
-    share = "all" if overlap == examples else f"{counted(overlap)} of"
-    warn(
-        "evaluated-on-calibration",
-        f"{share} {counted(examples)} examples of {whose} calibrated their predictor",
-        expected="new examples; this coverage is no evidence",
-        do="evaluate on others, or plausibly.compare for repeated splits",
-        whose=whose,
-        details={"overlap": overlap, "examples": examples},
-        stacklevel=3,
-    )
-
-
-def _reserved(by: str) -> InputError:
-    return InputError(
-        "coordinate-reserved",
-        f'the result has a variable of its own called "{by}"',
-        expected="a coordinate with another name",
-        got=by,
-        do=f'rename it: assign_coords({{"example_{by}": ...}})',
-    )

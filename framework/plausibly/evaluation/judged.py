@@ -1,0 +1,259 @@
+"""Sets beside plausibilities: what every measure of coverage starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Bools, Floats, Hashes, Ints
+from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
+from plausibly.errors import InputError, counted, warn
+from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.intervals import Interval, IntervalMethod
+from plausibly.evaluation.summary import ENDS, SET_SIZE, Outcomes
+from plausibly.kernels import coverage
+from plausibly.kernels.coverage import Ties
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import align, names
+from plausibly.labelled.left_out import read_left_out, with_left_out
+
+_CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Judged:
+    """Prediction sets and plausibilities of the same examples and labels, ready to be measured.
+
+    Attributes
+    ----------
+    sets : DataArray of bool, (example, label[, alpha])
+    plausibilities : DataArray, (example, label)
+    hashes : ndarray of uint64, (example,)
+        Of the names of the examples.
+    order : ndarray of int, (example,)
+        Rows in an order of their names' keys: no figure depends on the caller's order, not even by
+        the rounding of a sum, and betting reads outcomes in an order that they have no part in.
+    clusters : ndarray of int, (example,), or None
+        Codes, in the order of the rows.
+    method, confidence, seed
+        Of the intervals.
+    carried : mapping
+        Attributes that every result has.
+    """
+
+    sets: xr.DataArray
+    plausibilities: xr.DataArray
+    hashes: Hashes
+    order: NDArray[np.intp]
+    clusters: Ints | None
+    method: IntervalMethod
+    confidence: float
+    seed: int
+    carried: Mapping[str, object]
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the labels, in order."""
+        return list(map(str, self.sets[names.LABEL].values))
+
+    @property
+    def alpha_dims(self) -> list[str]:
+        """``["alpha"]``, or nothing where the sets have one alpha."""
+        return [names.ALPHA] if names.ALPHA in self.sets.dims else []
+
+    @property
+    def lam(self) -> Floats:
+        """Plausibilities in `order`, (example, label)."""
+        values: Floats = self.plausibilities.values[self.order]
+        return values
+
+    def planes(self) -> list[Bools]:
+        """Return the sets in `order`, (example, label), one array an alpha."""
+        values: Bools = self.sets.values[self.order]
+        return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
+
+    def coordinate(self, name: str) -> NDArray[np.generic]:
+        """Return a coordinate of the examples in `order`, (example,)."""
+        values = inputs.example_values(name, (self.sets, self.plausibilities))
+        return values[self.order]
+
+    def measured(self, ties: Ties = "first") -> dict[str, NDArray[np.float64]]:
+        """Return coverage and size of each set, (example, alpha), in the caller's order.
+
+        Parameters
+        ----------
+        ties : {"first", "random", "fractional", "any", "all"}
+            See `plausibly.evaluate`.
+        """
+        policy = inputs.check_ties(ties)
+        uniform = None
+        if policy == "random":
+            uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
+        values: Bools = self.sets.values
+        planes = [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
+        lam: Floats = self.plausibilities.values
+        found = {
+            "aggregated_coverage": [coverage.aggregated(plane, lam) for plane in planes],
+            "voted_coverage": [coverage.voted(plane, lam, policy, uniform) for plane in planes],
+            SET_SIZE: [coverage.sizes(plane).astype(np.float64) for plane in planes],
+        }
+        return {name: np.stack(columns, axis=1) for name, columns in found.items()}
+
+    def outcomes(self, measured: Mapping[str, NDArray[np.float64]]) -> Outcomes:
+        """Return what `measured` gave in `order`, ready to be averaged."""
+        clusters = None if self.clusters is None else self.clusters[self.order]
+        return Outcomes(
+            values={name: values[self.order] for name, values in measured.items()},
+            clusters=clusters,
+            labels=len(self.labels),
+            method=self.method,
+            confidence=self.confidence,
+        )
+
+    def interval(
+        self,
+        values: NDArray[np.float64],
+        weights: NDArray[np.float64] | None = None,
+        *,
+        top: float = 1.0,
+        among: int = 1,
+    ) -> Interval:
+        """Return the interval of outcomes (example,) in `order`.
+
+        Parameters
+        ----------
+        values : ndarray of float64, (example,)
+        weights : ndarray of float64, (example,), optional
+        top : float
+            Largest outcome.
+        among : int
+            How many intervals are to hold together (Bonferroni).
+        """
+        return intervals.interval(
+            values,
+            weights=weights,
+            clusters=None if self.clusters is None else self.clusters[self.order],
+            method=self.method,
+            confidence=1 - (1 - self.confidence) / among,
+            top=top,
+        )
+
+    def found(
+        self, parts: Mapping[str, Sequence[Sequence[Interval]]], dim: str | None
+    ) -> dict[str, tuple[list[str], NDArray[np.float64]]]:
+        """Return variables NAME_mean, NAME_low and NAME_high of intervals.
+
+        Parameters
+        ----------
+        parts : mapping of str to intervals, (part, alpha)
+            By the name of what was measured.
+        dim : str or None
+            Of the parts; None where there is one.
+        """
+        dims = [*([] if dim is None else [dim]), *self.alpha_dims]
+        variables = {}
+        for name, rows in parts.items():
+            for end in ENDS:
+                values = np.array([[getattr(one, end) for one in row] for row in rows])
+                values = values if self.alpha_dims else values[:, 0]
+                variables[f"{name}_{end}"] = (dims, values if dim is not None else values[0])
+        return variables
+
+    def result(self, **about: object) -> xr.Dataset:
+        """Return a Dataset without variables, with alpha, and the attributes of every result."""
+        found = xr.Dataset()
+        if names.ALPHA in self.sets.coords:
+            found = found.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
+        found.attrs = {**self.carried, "n": len(self.order), **about}
+        for array in (self.sets, self.plausibilities):
+            found = with_left_out(found, read_left_out(array.attrs))
+        return found
+
+
+def judge(
+    sets: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    cluster: str | None = None,
+    interval: IntervalMethod = "auto",
+    confidence: float = 0.95,
+    seed: int = 0,
+    only_common: bool = False,
+    whose: str = inputs.SETS,
+) -> Judged:
+    """Return sets and plausibilities, checked and matched by name.
+
+    Parameters
+    ----------
+    sets, plausibilities, cluster, interval, confidence, seed, only_common, whose
+        See `plausibly.evaluate`.
+
+    Raises
+    ------
+    InputError
+        Where names do not match, a coordinate is missing, or an option is unknown.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``evaluated-on-calibration`` where the examples calibrated the predictor.
+    """
+    intervals.check_method(interval, confidence)
+    inside = inputs.as_sets(sets, whose)
+    overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
+    if overlap:
+        _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE], whose)
+    lam = inputs.as_plausibilities(plausibilities)
+    labels = tuple(map(str, inside[names.LABEL].values))
+    lam = align.match_labels(lam, labels, whose="plausibilities", other=whose)
+    inside, lam = align.match_examples(
+        inside, lam, only_common=only_common, whose=whose, other="plausibilities"
+    )
+    hashes = hash_names(inside[names.EXAMPLE].values)
+    carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
+    carried |= {"interval": interval, "confidence": confidence, "seed": seed, "labels": len(labels)}
+    clusters = None
+    if cluster is not None:
+        clusters = inputs.codes_of(inputs.example_values(cluster, (inside, lam)))[1]
+        carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
+    return Judged(
+        sets=inside,
+        plausibilities=lam,
+        hashes=hashes,
+        order=np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0])),
+        clusters=clusters,
+        method=interval,
+        confidence=confidence,
+        seed=seed,
+        carried=carried,
+    )
+
+
+def check_dim(found: xr.Dataset, name: str) -> None:
+    """Raise ``coordinate-reserved`` where a coordinate is called like a part of the result."""
+    if name in found.variables or name in found.dims:
+        raise InputError(
+            "coordinate-reserved",
+            f'the result has a variable of its own called "{name}"',
+            expected="a coordinate with another name",
+            got=name,
+            do=f'rename it: assign_coords({{"example_{name}": ...}})',
+        )
+
+
+def _warn_of_overlap(overlap: int, examples: int, whose: str) -> None:
+    """Say that the sets were measured on what calibrated them."""
+    share = "all" if overlap == examples else f"{counted(overlap)} of"
+    warn(
+        "evaluated-on-calibration",
+        f"{share} {counted(examples)} examples of {whose} calibrated their predictor",
+        expected="new examples; this coverage is no evidence",
+        do="evaluate on others, or plausibly.compare for repeated splits",
+        whose=whose,
+        details={"overlap": overlap, "examples": examples},
+        stacklevel=4,
+    )
