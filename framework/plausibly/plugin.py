@@ -45,6 +45,7 @@ from plausibly.registry import API_VERSION, Registrar, hookimpl, resolve
 
 if TYPE_CHECKING:
     from plausibly.arrays import Bools, Floats, Hashes, Ints, Masses
+    from plausibly.conformal.aggregate import default_aggregator, default_kinds
     from plausibly.conformal.data import CalibrationData
     from plausibly.conformal.evidence import Evidence, Replicates
     from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
@@ -55,10 +56,13 @@ if TYPE_CHECKING:
     from plausibly.io.hints import columns_hint
     from plausibly.io.text import TextTable, first_row, first_rows, read_table
     from plausibly.kernels.masses import settle
+    from plausibly.kernels.ragged import drawn_times, ragged_uniforms
     from plausibly.keys import Keys, hash_names
     from plausibly.labelled import names
     from plausibly.labelled.build import Answer, AnswerRefused, table_from_records
     from plausibly.labelled.near import near
+    from plausibly.labelled.responses import by_name as responses_by_name
+    from plausibly.labelled.responses import take_responses
     from plausibly.labelled.rows import Rows, answered_rows, ordered_sum, whole
     from plausibly.labelled.seal import check_table
     from plausibly.labelled.table import AnnotationTable, build_table
@@ -118,7 +122,10 @@ __all__ = [
     "check_table",
     "columns_hint",
     "counted",
+    "default_aggregator",
+    "default_kinds",
     "delta_field",
+    "drawn_times",
     "exact",
     "file_contents",
     "first_row",
@@ -136,15 +143,18 @@ __all__ = [
     "near",
     "ordered_sum",
     "quoted",
+    "ragged_uniforms",
     "read_table",
     "refuse_responses",
     "require",
     "require_held_out",
     "resolve",
+    "responses_by_name",
     "responses_of",
     "settle",
     "several",
     "table_from_records",
+    "take_responses",
     "warn",
     "whole",
 ]
@@ -173,7 +183,10 @@ _HOME = {
     "check_responses": "plausibly.labelled.validity",
     "check_table": "plausibly.labelled.seal",
     "columns_hint": "plausibly.io.hints",
+    "default_aggregator": "plausibly.conformal.aggregate",
+    "default_kinds": "plausibly.conformal.aggregate",
     "delta_field": "plausibly.conformal.held_out",
+    "drawn_times": "plausibly.kernels.ragged",
     "exact": "plausibly.conformal.held_out",
     "file_contents": "plausibly.io.files:contents",
     "first_row": "plausibly.io.text",
@@ -189,13 +202,16 @@ _HOME = {
     "near": "plausibly.labelled.near:near",
     "ordered_sum": "plausibly.labelled.rows",
     "quoted": "plausibly.labelled.text",
+    "ragged_uniforms": "plausibly.kernels.ragged",
     "read_table": "plausibly.io.text",
     "refuse_responses": "plausibly.labelled.validity",
     "require_held_out": "plausibly.conformal.held_out",
+    "responses_by_name": "plausibly.labelled.responses:by_name",
     "responses_of": "plausibly.labelled.validity",
     "settle": "plausibly.kernels.masses",
     "several": "plausibly.labelled.text",
     "table_from_records": "plausibly.labelled.build",
+    "take_responses": "plausibly.labelled.responses",
     "whole": "plausibly.labelled.rows",
 }
 

@@ -20,6 +20,7 @@ SHIPPED = {
     "annotation": ["label-set", "partial-ranking", "single-label", "soft-label"],
     "reader": ["counts", "crowd-table", "selectors"],
     "aggregator": [
+        "bootstrap",
         "inverse-rank",
         "label-frequency",
         "label-set",

@@ -23,6 +23,11 @@ DEFAULT_AGGREGATORS: Mapping[str, str] = {
 }
 
 
+def default_kinds() -> frozenset[str]:
+    """Return the kinds of annotation that have a default aggregator."""
+    return frozenset(DEFAULT_AGGREGATORS)
+
+
 def default_aggregator(kind: str) -> str:
     """Return the name of the default aggregator of a kind of annotation."""
     try:
@@ -63,8 +68,9 @@ def aggregate(
 
     Returns
     -------
-    DataArray, (example, label)
-        Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts.
+    DataArray, ([draw,] example, label)
+        Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
+        ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does.
 
     Raises
     ------

@@ -26,11 +26,12 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
     Parameters
     ----------
     given : DataArray or Dataset
-        An annotation table is aggregated by the default of its kind.
+        An annotation table is aggregated by the default of its kind. Of drawn plausibilities the
+        mean is taken, which is what guarantees are about.
     """
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given)
-    return borders.check_plausibilities(given)
+    return borders.mean_over_draws(borders.check_plausibilities(given))
 
 
 def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:

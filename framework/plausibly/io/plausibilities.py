@@ -48,7 +48,7 @@ def write_plausibilities(lam: xr.DataArray | xr.Dataset, path: Path | str) -> No
     write = _writers().get(path.suffix.lower())
     if write is None:
         raise unknown_ending(path, list(_writers()))
-    array = check_plausibilities(lam)
+    array = check_plausibilities(lam, draws=False)
     with replacing(path) as part:
         write(array, part)
 

@@ -7,8 +7,11 @@ finite floats.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
 from plausibly.errors import InputError, warn
@@ -94,21 +97,27 @@ def check_predictions(
 
 
 def check_plausibilities(
-    plausibilities: xr.DataArray | xr.Dataset, *, whose: str = "plausibilities"
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    whose: str = "plausibilities",
+    draws: bool = True,
 ) -> xr.DataArray:
     """Return plausibilities as the framework reads them; the caller's array is not changed.
 
     Parameters
     ----------
     plausibilities : DataArray or Dataset
-        Dims ``example`` and ``label`` in any order, both with names; or the packed form.
+        Dims ``example`` and ``label`` in any order, both with names, and perhaps ``draw``, as from
+        an aggregator that draws plausibilities; or the packed form.
     whose : str
         What the messages call them.
+    draws : bool
+        Whether the dim ``draw`` may be there.
 
     Returns
     -------
     DataArray
-        Dims (example, label), float32 or float64 as given, names as text. A coordinate
+        Dims ([draw,] example, label), float32 or float64 as given, names as text. A coordinate
         ``denominator`` stays only if every plausibility is a whole number of its units.
 
     Raises
@@ -121,10 +130,10 @@ def check_plausibilities(
     """
     if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
         plausibilities = unpack(plausibilities)
-    array = named_floats(plausibilities, whose, "plausibilities")
+    array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
     values: Floats = array.values
     check_finite(array, whose, "plausibilities-not-finite")
-    low = values.min(axis=1)
+    low = _over_draws(values.min(axis=-1), np.minimum)
     if (low < 0).any():
         refuse_rows(
             "plausibilities-negative",
@@ -136,19 +145,42 @@ def check_plausibilities(
             got=f"{low.min():.4g}",
             do="mend these rows",
         )
-    sums = values.sum(axis=1, dtype=np.float64)
+    sums = values.sum(axis=-1, dtype=np.float64)
     off = np.abs(sums - 1) > _PLAUSIBILITIES_WITHIN
     if off.any():
         refuse_rows(
             "plausibilities-do-not-sum",
             array,
-            off,
+            _over_draws(off, np.logical_or),
             f"sum to {span(sums[off], 'up to')}",
             whose,
             expected=f"1 within {_PLAUSIBILITIES_WITHIN:g}",
             do='mend these rows, or lam / lam.sum("label"), if they are weights',
         )
     return _with_exact_denominator(array)
+
+
+def mean_over_draws(plausibilities: xr.DataArray) -> xr.DataArray:
+    """Return (example, label) plausibilities: where they were drawn, the mean over draws.
+
+    Parameters
+    ----------
+    plausibilities : DataArray, ([draw,] example, label)
+        From `check_plausibilities`.
+    """
+    if names.DRAW not in plausibilities.dims:
+        return plausibilities
+    values: Floats = plausibilities.values
+    mean = values.mean(axis=0, dtype=np.float64).astype(values.dtype)
+    one = plausibilities.isel({names.DRAW: 0}, drop=True).copy(data=mean)
+    # The mean is no whole number of the units that each draw had.
+    return one.drop_vars(names.DENOMINATOR, errors="ignore")
+
+
+def _over_draws(values: NDArray[Any], reduce: np.ufunc) -> NDArray[Any]:  # Any: numbers or flags
+    """Return what holds of each example, (example,), over all draws."""
+    found: NDArray[Any] = reduce.reduce(values.reshape(-1, values.shape[-1]), axis=0)  # Any: same
+    return found
 
 
 def _check_between(array: xr.DataArray, whose: str) -> None:
@@ -216,7 +248,7 @@ def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
         total: Ints = column.values
         values: Floats = array.values
         units = values.astype(np.float64) * total[:, None]
-        error = np.abs(units - np.rint(units)).max(axis=1)
+        error = _over_draws(np.abs(units - np.rint(units)).max(axis=-1), np.maximum)
         within = np.maximum(_PLAUSIBILITIES_WITHIN, 4 * np.finfo(values.dtype).eps * total)
         fits = bool((total > 0).all() and (error <= np.minimum(within, 0.25)).all())
     if not fits:

@@ -14,8 +14,8 @@ from plausibly.labelled import names
 from plausibly.labelled.text import check_names, does, name_texts, quoted, several, text_array
 
 
-def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
-    """Return (example, label) floats under text names, contiguous."""
+def named_floats(array: object, whose: str, what: str, *, draws: bool = False) -> xr.DataArray:
+    """Return ([draw,] example, label) floats under text names, contiguous."""
     if not isinstance(array, xr.DataArray):
         raise InputError(
             f"{what}-unlabelled",
@@ -27,9 +27,10 @@ def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
             whose=whose,
         )
     wanted = (names.EXAMPLE, names.LABEL)
-    if set(array.dims) != set(wanted):
+    dims = (names.DRAW, *wanted) if draws and names.DRAW in array.dims else wanted
+    if set(array.dims) != set(dims):
         raise _dims_differ(array, wanted, whose, what)
-    array = array.transpose(*wanted)
+    array = array.transpose(*dims)
     for dim in wanted:
         array = _named(array, dim, whose, what)
     values: NDArray[Any] = array.values  # Any: what kind of numbers they are is found out here
@@ -47,7 +48,7 @@ def named_floats(array: object, whose: str, what: str) -> xr.DataArray:
             f"{what}-empty",
             f"{whose}: there is nothing in it",
             expected="one example and one label, or more",
-            got=f"{several(values.shape[0], 'example')}, {several(values.shape[1], 'label')}",
+            got=", ".join(several(array.sizes[dim], str(dim)) for dim in array.dims),
             do="look at what was selected or read",
             whose=whose,
         )
@@ -61,6 +62,8 @@ def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what:
     do = f"{what}.expand_dims({lost[0]}=[...])" if lost else ""
     if lost and surplus:
         do = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
+    elif surplus == [names.DRAW]:
+        do = f'take the mean over draws: {what}.mean("draw")'
     elif surplus:
         do = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
     return InputError(
@@ -132,8 +135,9 @@ def check_finite(array: xr.DataArray, whose: str, name: str) -> None:
         return
     bad: Bools = ~np.isfinite(values)
     word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
-    labels = name_texts(array.indexes[names.LABEL][np.flatnonzero(bad.any(axis=0))])
-    rows = _rows(array, np.any(bad, axis=1))
+    flat = bad.reshape(-1, *bad.shape[-2:]).any(axis=0)
+    labels = name_texts(array.indexes[names.LABEL][np.flatnonzero(flat.any(axis=0))])
+    rows = _rows(array, np.any(flat, axis=1))
     do = 'predict these again, or --bad-rows drop (bad_rows="drop"), which is recorded'
     raise InputError(
         name,

@@ -1,0 +1,16 @@
+"""Aggregators that resample responses, around any other aggregator."""
+
+from __future__ import annotations
+
+from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
+
+
+@hookimpl
+def register(registrar: Registrar) -> None:
+    """Register the components of this family."""
+    registrar.add(
+        AGGREGATOR,
+        "bootstrap",
+        "plausibly_builtins.resampling.bootstrap:Bootstrap",
+        summary="responses resampled, then any aggregator: one set of plausibilities a draw",
+    )

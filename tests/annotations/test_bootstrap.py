@@ -1,0 +1,263 @@
+"""Bootstrapped plausibilities against the enumeration of all resamples, and their keys."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+import labelled_records as lr
+from plausibly.labelled.table import rebuilt
+from plausibly.plugin import Aggregator, Annotation, Keys, build_table
+from plausibly_builtins.label_set.annotation import LabelSet
+from plausibly_builtins.label_set.equal_split import EqualSplit
+from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
+from plausibly_builtins.resampling.bootstrap import Bootstrap
+from plausibly_builtins.single_label.annotation import SingleLabel
+from plausibly_builtins.single_label.label_frequency import LabelFrequency
+from plausibly_builtins.single_label.majority_vote import MajorityVote
+from plausibly_builtins.soft_label.annotation import SoftLabel
+from plausibly_builtins.soft_label.weighted_mean import WeightedMean
+
+KEYS = Keys(0, "aggregator")
+RANKINGS: list[list[list[str]]] = [[["a"], ["b"], ["c"]], [["a"]], [["b"]]]
+Row = tuple[Fraction, ...]
+
+PAIRS: list[tuple[Annotation, Aggregator, st.SearchStrategy[object]]] = [
+    (SingleLabel(), LabelFrequency(), lr.single_labels),
+    (SingleLabel(), MajorityVote(ties="random"), lr.single_labels),
+    (PartialRanking(), InverseRank(), lr.rankings()),
+    (LabelSet(), EqualSplit(), lr.label_sets),
+    (SoftLabel(), WeightedMean(), lr.soft_labels),
+]
+FEWER = settings(max_examples=12)  # each of these runs once a pair
+each_pair = pytest.mark.parametrize(("kind", "inner", "answers"), PAIRS)
+
+
+def enumerated(rankings: list[list[list[str]]], labels: str) -> dict[Row, Fraction]:
+    """Return the inverse ranks of every resample of the rankings, with their chances."""
+    chances: dict[Row, Fraction] = Counter()  # type: ignore[assignment]  # counts fractions
+    size = len(rankings)
+    for resample in itertools.product(rankings, repeat=size):
+        exact = lr.inverse_rank([("e", None, ranking) for ranking in resample])["e"]
+        row = tuple(exact.get(label, Fraction(0)) for label in labels)
+        chances[row] += Fraction(1, size**size)
+    return chances
+
+
+def many(kind: Annotation, answers: list[object], labels: str, examples: int) -> xr.Dataset:
+    """Return a table of many examples about which the same was said."""
+    records = [
+        (f"e{number}", f"q{place}", answer)
+        for number in range(examples)
+        for place, answer in enumerate(answers)
+    ]
+    return kind.build(records, [*labels])
+
+
+def same_bits(one: xr.DataArray, other: xr.DataArray) -> bool:
+    """Compare what both have, by name, bit for bit."""
+    common = [e for e in one["example"].values if e in other["example"].values]
+    draws = min(one.sizes["draw"], other.sizes["draw"])
+    first = one.isel(draw=slice(draws)).sel(example=common)
+    second = other.isel(draw=slice(draws)).sel(example=common, label=one["label"])
+    return bool(np.array_equal(first.values, second.values))
+
+
+# ---- what is drawn
+
+
+def test_every_resample_comes_with_its_chance() -> None:
+    chances = enumerated(RANKINGS, "abc")
+    assert sum(chances.values()) == 1
+    plain = lr.inverse_rank([("e", None, ranking) for ranking in RANKINGS])["e"]
+    assert [round(float(plain[k]), 3) for k in "abc"] == [0.522, 0.391, 0.087]
+    mean = [sum(p * row[k] for row, p in chances.items()) for k in range(3)]
+    assert [round(float(share), 3) for share in mean] == [0.519, 0.404, 0.077]
+
+    table = many(PartialRanking(), list(RANKINGS), "abc", 3000)
+    found = Bootstrap(inner=InverseRank(), draws=2).aggregate(table, KEYS)
+    assert dict(found.sizes) == {"draw": 2, "example": 3000, "label": 3}
+    expected = {tuple(round(float(x), 9) for x in row): float(p) for row, p in chances.items()}
+    for draw in (1, 2):
+        seen = Counter(tuple(row) for row in found.sel(draw=draw).values.round(9).tolist())
+        assert set(seen) == set(expected)
+        counts = [seen[row] for row in expected]
+        assert chisquare(counts, [3000 * p for p in expected.values()]).pvalue > 1e-3
+    # Draws of an example are independent: the share of equal pairs is that of chance.
+    equal = (found.sel(draw=1) == found.sel(draw=2)).all("label").mean()
+    assert abs(float(equal) - sum(p**2 for p in expected.values())) < 0.03
+    error = np.abs(found.values.mean(axis=(0, 1)) - [float(share) for share in mean])
+    assert error.max() < 4 * 0.25 / np.sqrt(6000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "inner", "answers"),
+    [
+        (SingleLabel(), LabelFrequency(), ["a", "a", "b", "c", "a"]),
+        (LabelSet(), EqualSplit(), [["a"], ["a", "b"], ["b", "c", "a"], ["c"]]),
+        (SoftLabel(), WeightedMean(), [{"a": 2, "b": 1}, {"c": 7}, {"b": 1, "c": 3}]),
+    ],
+)
+def test_linear_aggregators_keep_their_plausibilities_on_average(
+    kind: Annotation, inner: Aggregator, answers: list[object]
+) -> None:
+    table = many(kind, answers, "abc", 4000)
+    plain = inner.aggregate(table, KEYS)
+    found = Bootstrap(inner=inner, draws=2).aggregate(table, KEYS).values.reshape(-1, 3)
+    error = np.abs(found.mean(axis=0) - plain.values[0])
+    assert (error < 4 * found.std(axis=0) / np.sqrt(len(found))).all()
+    assert found.std(axis=0).min() > 0.05
+
+
+@each_pair
+@FEWER
+@given(data=st.data())
+def test_a_resample_is_one_of_those_that_there_are(
+    kind: Annotation, inner: Aggregator, answers: st.SearchStrategy[object], data: st.DataObject
+) -> None:
+    """What a response mentions comes with it, or not at all."""
+    given = data.draw(st.lists(answers, min_size=1, max_size=3))
+    records: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(given)]
+    found = Bootstrap(inner=inner, draws=4).aggregate(kind.build(records, lr.LABELS), KEYS)
+    possible = []
+    for resample in itertools.product(given, repeat=len(given)):
+        again: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(resample)]
+        alone = kind.build(again, lr.LABELS)
+        streams = [KEYS.child(f"bootstrap-{draw}").child("inner") for draw in (1, 2, 3, 4)]
+        possible.append([inner.aggregate(alone, stream).values[0] for stream in streams])
+    for draw in range(4):
+        errors = [np.abs(found.values[draw, 0] - rows[draw]).max() for rows in possible]
+        assert min(errors) < 1e-12
+
+
+# ---- whose resamples they are
+
+
+@each_pair
+@FEWER
+@given(data=st.data())
+def test_resamples_belong_to_names(
+    kind: Annotation, inner: Aggregator, answers: st.SearchStrategy[object], data: st.DataObject
+) -> None:
+    records = data.draw(lr.records(answers))
+    boot = Bootstrap(inner=inner, draws=3)
+    found = boot.aggregate(kind.build(records, lr.LABELS), KEYS)
+    # another order of records, and of labels
+    other = kind.build(data.draw(st.permutations(records)), data.draw(st.permutations(lr.LABELS)))
+    assert same_bits(found, boot.aggregate(other, KEYS))
+    # without some of the examples, and with further annotators
+    example = str(records[0][0])
+    alone = [record for record in records if str(record[0]) == example]
+    assert same_bits(found, boot.aggregate(kind.build(alone, lr.LABELS), KEYS))
+    # more draws
+    more = Bootstrap(inner=inner, draws=5).aggregate(kind.build(records, lr.LABELS), KEYS)
+    assert same_bits(found, more)
+
+
+def test_seeds_draws_and_examples_differ() -> None:
+    table = many(SingleLabel(), ["a", "b", "c", "a", "b"], "abc", 40)
+    found = Bootstrap(draws=3).aggregate(table, KEYS)
+    assert not same_bits(found, Bootstrap(draws=3).aggregate(table, Keys(1, "aggregator")))
+    flat = found.transpose("draw", "example", "label").values
+    assert len(np.unique(flat, axis=0)) == 3
+    assert len(np.unique(flat.transpose(1, 0, 2).reshape(40, -1), axis=0)) > 30
+
+
+# ---- weights
+
+
+@each_pair
+@FEWER
+@given(data=st.data())
+def test_a_response_that_counts_several_times_is_resampled_as_so_many(
+    kind: Annotation, inner: Aggregator, answers: st.SearchStrategy[object], data: st.DataObject
+) -> None:
+    records = data.draw(lr.records(answers))
+    times = data.draw(st.lists(st.integers(1, 4), min_size=len(records), max_size=len(records)))
+    repeated: lr.Records = [
+        (example, None, answer)
+        for (example, _, answer), number in zip(records, times, strict=True)
+        for _ in range(number)
+    ]
+    alone = kind.build([(e, f"{i:03}", a) for i, (e, _, a) in enumerate(records)], lr.LABELS)
+    places = [int(alone["annotator"].values[q]) for q in alone["response_annotator"].values]
+    counted = alone.assign(response_weight=("response", np.array(times, float)[places]))
+    nobody = counted.isel(annotator=[]).assign(
+        response_annotator=("response", np.full(len(places), -1, np.int32))
+    )
+    boot = Bootstrap(inner=inner, draws=3)
+    one = boot.aggregate(rebuilt(nobody), KEYS)
+    other = boot.aggregate(kind.build(repeated, lr.LABELS), KEYS)
+    np.testing.assert_allclose(one.values, other.values, rtol=1e-13, atol=0)
+    if "denominator" in one.coords:
+        np.testing.assert_array_equal(one["denominator"], other["denominator"])
+
+
+def weighted_votes(weights: list[float], examples: int) -> xr.Dataset:
+    """Return a table in which everybody about an example says another label, with a weight."""
+    size = len(weights)
+    codes = np.arange(examples * size)
+    return build_table(
+        "single-label",
+        examples=[f"e{number}" for number in range(examples)],
+        annotators=[],
+        labels=[*"abcdef"[:size]],
+        response_example=codes // size,
+        response_annotator=np.full(codes.size, -1),
+        response_weight=np.tile(weights, examples),
+        mention_response=codes,
+        mention_label=codes % size,
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Totals:
+    """Keeps the weight of each label for the test to see, whatever it sums to."""
+
+    accepts = frozenset({"single-label"})
+    seen: list[xr.Dataset] = attrs.field(factory=list, eq=False)
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return label frequencies."""
+        self.seen.append(annotations)
+        return LabelFrequency().aggregate(annotations, keys)
+
+
+def test_weights_that_are_not_whole_are_chances() -> None:
+    weights = [0.5, 0.25, 1.5]
+    spy = Totals()
+    found = Bootstrap(inner=spy).aggregate(weighted_votes(weights, 2000), KEYS)
+    assert "denominator" not in found.coords
+    np.testing.assert_allclose(
+        found.values.mean(axis=(0, 1)), np.array(weights) / 2.25, atol=4 * 0.29 / np.sqrt(20_000)
+    )
+    # three responses an example are drawn, and the total stays
+    np.testing.assert_allclose(found.values * 3, np.rint(found.values * 3), atol=1e-12)
+    total = np.bincount(
+        spy.seen[0]["response_example"].values, weights=spy.seen[0]["response_weight"].values
+    )
+    np.testing.assert_allclose(total, 2.25)
+
+
+def test_one_example_with_broken_weights_changes_no_other() -> None:
+    whole = weighted_votes([3.0, 2.0], 5)
+    weight = whole["response_weight"].values.copy()
+    weight[-1] = 0.5
+    broken = rebuilt(whole.assign(response_weight=("response", weight)))
+    one, other = (Bootstrap().aggregate(table, KEYS) for table in (whole, broken))
+    np.testing.assert_array_equal(one.values[:, :4], other.values[:, :4])
+
+
+def test_a_response_of_weight_zero_is_never_drawn() -> None:
+    found = Bootstrap(draws=20).aggregate(weighted_votes([2.0, 0.0, 3.0], 50), KEYS)
+    assert (found.sel(label="b") == 0).all()

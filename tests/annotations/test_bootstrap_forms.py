@@ -1,0 +1,261 @@
+"""Bootstrap around any aggregator, and what becomes of plausibilities that are drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.errors import InputError
+from plausibly.io.plausibilities import write_plausibilities
+from plausibly.labelled import borders
+from plausibly.plugin import AGGREGATOR, Keys, answered_rows, build_table, names, resolve
+from plausibly.testing import check_aggregator
+from plausibly_builtins.label_set.annotation import LabelSet
+from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
+from plausibly_builtins.resampling.bootstrap import Bootstrap
+from plausibly_builtins.single_label.annotation import SingleLabel
+from plausibly_builtins.single_label.label_frequency import LabelFrequency
+
+KEYS = Keys(0, "aggregator")
+VOTES = SingleLabel().build(
+    [("x", "q", "a"), ("x", "r", "b"), ("x", "s", "b"), ("y", "q", "c"), ("y", "r", "a")],
+    ["c", "a", "b"],
+)
+
+
+@attrs.frozen(kw_only=True)
+class Turned:
+    """Label frequencies with examples and labels the other way round, drawn twice."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (label, draw, example)."""
+        found = LabelFrequency().aggregate(annotations, keys).drop_vars("denominator")
+        turned = found.isel(example=slice(None, None, -1), label=slice(None, None, -1))
+        return xr.concat([turned, 0 * turned + 1 / 3], "draw").transpose("label", ...)
+
+
+@attrs.frozen(kw_only=True)
+class Unweighted:
+    """Counts rows, and takes no weights."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label)."""
+        rows = answered_rows(annotations, self.accepts)
+        assert names.RESPONSE_WEIGHT not in annotations
+        votes = rows.by_label(np.ones(rows.response.size))
+        return rows.plausibilities(votes / votes.sum(axis=1, keepdims=True))
+
+
+@attrs.frozen(kw_only=True)
+class Silence:
+    """The share of empty answers on the first label."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label)."""
+        rows = answered_rows(annotations, self.accepts)
+        share = np.zeros((rows.n, rows.labels))
+        empty = np.bincount(rows.example, weights=rows.mentions == 0, minlength=rows.n)
+        share[:, 0] = empty / np.bincount(rows.example, minlength=rows.n)
+        share[:, 1] = 1 - share[:, 0]
+        return rows.plausibilities(share)
+
+
+# ---- the inner aggregator
+
+
+def test_inner_by_name_as_a_table_or_itself() -> None:
+    table = {"name": "inverse-rank"}
+    made = [
+        Bootstrap(inner="inverse-rank", draws=3),
+        Bootstrap(inner=table, draws=3),
+        Bootstrap(inner=InverseRank(), draws=3),
+        resolve(AGGREGATOR, {"name": "bootstrap", "inner": table, "draws": 3}),
+    ]
+    assert all(one == made[0] for one in made)
+    found = plausibly.aggregate(VOTES, "bootstrap", inner="inverse-rank", draws=3, seed=4)
+    assert found.identical(plausibly.aggregate(VOTES, made[1], seed=4))
+    assert found.dims == ("draw", "example", "label")
+    assert found["draw"].values.tolist() == [1, 2, 3]
+    assert found["label"].values.tolist() == ["c", "a", "b"]
+    assert found.name == "plausibilities"
+
+
+def test_inner_is_the_default_of_the_kind() -> None:
+    rankings = PartialRanking().build([("e", "q", ["a", "b"]), ("e", "r", ["b"])], ["a", "b"])
+    for table, name in ((VOTES, "label-frequency"), (rankings, "inverse-rank")):
+        one = plausibly.aggregate(table, "bootstrap")
+        assert one.identical(plausibly.aggregate(table, "bootstrap", inner=name))
+        assert one.sizes["draw"] == 10
+
+
+def test_an_aggregator_that_draws_and_turns_names_round() -> None:
+    plain = Bootstrap(inner=LabelFrequency()).aggregate(VOTES, KEYS)
+    assert Bootstrap(inner=Turned()).aggregate(VOTES, KEYS).equals(plain.drop_vars("denominator"))
+
+
+def test_repeated_rows_where_the_table_has_no_weights() -> None:
+    plain = Bootstrap(inner=LabelFrequency()).aggregate(VOTES, KEYS)
+    np.testing.assert_allclose(Bootstrap(inner=Unweighted()).aggregate(VOTES, KEYS), plain)
+
+
+def test_empty_answers_are_kept_as_they_are() -> None:
+    table = SingleLabel().build([("x", "q", "a"), ("x", "r", None), ("x", "s", "b")], ["a", "b"])
+    found = Bootstrap(inner=Silence()).aggregate(table, KEYS)
+    np.testing.assert_allclose(found.sel(label="a"), 1 / 3)
+
+
+@pytest.mark.parametrize(
+    "inner", ["label-frequency", "inverse-rank", "label-set", "soft-label", "majority-vote", None]
+)
+def test_the_rules_of_aggregators_hold(inner: str | None) -> None:
+    report = check_aggregator(Bootstrap(inner=inner, draws=3))
+    assert str(report).endswith("rules hold")
+
+
+@pytest.mark.parametrize("draws", [0, -3])
+def test_draws_are_counted_from_one(draws: int) -> None:
+    with pytest.raises(InputError, match="draws"):
+        plausibly.aggregate(VOTES, "bootstrap", draws=draws)
+
+
+def test_what_the_inner_aggregator_does_not_read_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        plausibly.aggregate(VOTES, "bootstrap", inner="soft-label")
+    assert str(caught.value).startswith(
+        "error kind-unsuitable: aggregator bootstrap does not read single-label\n"
+    )
+
+
+# ---- denominators
+
+
+def test_votes_are_the_denominator_of_every_draw() -> None:
+    found = Bootstrap().aggregate(VOTES, KEYS)
+    assert found["denominator"].dims == ("example",)
+    assert found["denominator"].values.tolist() == [3, 2]
+    np.testing.assert_allclose(found * found["denominator"], np.rint(found * found["denominator"]))
+
+
+def test_denominators_that_differ_have_a_common_multiple() -> None:
+    records = [("e", "q", ["a"]), ("e", "r", ["a", "b"]), ("e", "s", ["a", "b", "c"])]
+    found = Bootstrap(draws=50).aggregate(LabelSet().build(records, ["a", "b", "c"]), KEYS)
+    assert found["denominator"].values.tolist() == [18]  # 3 votes times lcm(1, 2, 3)
+    units = found.values * 18
+    np.testing.assert_allclose(units, np.rint(units), atol=1e-9)
+    assert borders.check_plausibilities(found)["denominator"].values.tolist() == [18]
+
+
+def test_a_multiple_that_is_too_large_is_left_out() -> None:
+    labels = [f"l{k:02}" for k in range(48)]
+    sizes = [11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47]  # their product is about 3e15
+    records = [("e", f"q{size}", labels[:size]) for size in sizes]
+    found = Bootstrap(draws=40).aggregate(LabelSet().build(records, labels), KEYS)
+    assert "denominator" not in found.coords
+    assert "denominator" not in Bootstrap(inner=InverseRank()).aggregate(VOTES, KEYS).coords
+
+
+# ---- at the borders
+
+
+DRAWN = plausibly.aggregate(VOTES, "bootstrap", draws=4)
+
+
+def test_the_dim_draw_may_stand_anywhere() -> None:
+    turned = DRAWN.transpose("label", "example", "draw")
+    found = borders.check_plausibilities(turned)
+    assert found.dims == ("draw", "example", "label")
+    assert found.values.flags.c_contiguous
+    assert found.identical(borders.check_plausibilities(DRAWN))
+    single = borders.check_plausibilities(DRAWN.astype(np.float32).drop_vars("draw"))
+    assert single.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (np.nan, "error plausibilities-not-finite: plausibilities, NaN in 1 row (y)"),
+        (-0.5, "error plausibilities-negative: plausibilities: 1 of 2 rows below 0 (y)"),
+        (0.9, "error plausibilities-do-not-sum: plausibilities: 1 of 2 rows sum to"),
+    ],
+)
+def test_one_bad_draw_names_its_example(value: float, says: str) -> None:
+    values = DRAWN.values.copy()
+    values[2, 1, 0] = value
+    with pytest.raises(InputError) as caught:
+        borders.check_plausibilities(DRAWN.copy(data=values))
+    assert str(caught.value).startswith(says)
+    assert caught.value.details["examples"] == ["y"]
+
+
+def test_a_denominator_that_does_not_fit_one_draw_goes() -> None:
+    values = DRAWN.values.copy()
+    values[3, 0] = [0.1, 0.4, 0.5]
+    assert "denominator" not in borders.check_plausibilities(DRAWN.copy(data=values)).coords
+
+
+def test_no_draws_at_all() -> None:
+    with pytest.raises(InputError) as caught:
+        borders.check_plausibilities(DRAWN.isel(draw=slice(0)))
+    assert str(caught.value) == (
+        "error plausibilities-empty: plausibilities: there is nothing in it\n"
+        "  expected  one example and one label, or more; got 0 draws, 2 examples, 3\n"
+        "            labels\n"
+        "  do        look at what was selected or read"
+    )
+
+
+def test_the_mean_over_draws() -> None:
+    mean = borders.mean_over_draws(borders.check_plausibilities(DRAWN))
+    assert mean.dims == ("example", "label")
+    assert set(mean.coords) == {"example", "label"}
+    np.testing.assert_allclose(mean.values, DRAWN.values.mean(axis=0), rtol=1e-15)
+    plain = plausibly.aggregate(VOTES)
+    assert borders.mean_over_draws(plain) is plain
+
+
+def test_sets_are_judged_by_the_mean_over_draws() -> None:
+    sets = DRAWN.isel(draw=0, drop=True) > 0.3
+    mean = borders.mean_over_draws(DRAWN)
+    found = plausibly.evaluate(sets, DRAWN)
+    assert found.identical(plausibly.evaluate(sets, mean))
+
+
+def test_files_hold_no_draws(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        write_plausibilities(DRAWN, tmp_path / "lam.csv")
+    assert str(caught.value) == (
+        "error dims-differ: plausibilities have the dims draw, example, label\n"
+        "  expected  example and label; got draw besides\n"
+        '  do        take the mean over draws: plausibilities.mean("draw")'
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_table_of_many_votes_takes_no_more_memory_than_votes() -> None:
+    """One example with many votes does not widen the others."""
+    table = build_table(
+        "single-label",
+        examples=[f"e{number}" for number in range(20_000)],
+        annotators=[],
+        labels=["a", "b"],
+        response_example=np.arange(20_000),
+        response_annotator=np.full(20_000, -1),
+        response_weight=np.where(np.arange(20_000) == 7, 2_000_000.0, 3.0),
+        mention_response=np.arange(20_000),
+        mention_label=np.zeros(20_000, int),
+    )
+    assert (Bootstrap(draws=1).aggregate(table, KEYS).sel(label="a") == 1).all()
