@@ -89,9 +89,9 @@ def interval(
     G - 1 degrees of freedom. Wilson's interval then has the effective number of examples
     ``n / max(1, deff)``, with the design effect ``deff = sum_g d_g^2 / (n R (1 - R))``.
 
-    With weights w the same holds of ``R = sum w y / W``, W = sum w, ``d_g = sum w_i (y_i - R)`` and W
-    in the place of n. The effective number of examples is at most ``W^2 / sum w^2`` (Kish 1965),
-    and degrees of freedom are ``W^2 / sum_g w_g^2 - 1`` with the weights w_g of the clusters.
+    With weights w the same holds of ``R = sum w y / W``, W = sum w, with W in the place of n and
+    ``d_g = sum w_i (y_i - R)``. The effective number of examples is at most ``W^2 / sum w^2`` (Kish
+    1965), and degrees of freedom are ``W^2 / sum_g w_g^2 - 1``, w_g the weights of the clusters.
     """
     check_method(method, confidence)
     if weights is not None:

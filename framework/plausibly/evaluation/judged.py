@@ -119,6 +119,7 @@ class Judged:
         values: NDArray[np.float64],
         weights: NDArray[np.float64] | None = None,
         *,
+        rows: NDArray[np.intp] | None = None,
         top: float = 1.0,
         among: int = 1,
     ) -> Interval:
@@ -128,15 +129,22 @@ class Judged:
         ----------
         values : ndarray of float64, (example,)
         weights : ndarray of float64, (example,), optional
+        rows : ndarray of int, optional
+            The places in `order` of the only ones that are meant, ascending.
         top : float
             Largest outcome.
         among : int
             How many intervals are to hold together (Bonferroni).
         """
+        clusters = None if self.clusters is None else self.clusters[self.order]
+        if rows is not None:
+            values = values[rows]
+            weights = None if weights is None else weights[rows]
+            clusters = None if clusters is None else clusters[rows]
         return intervals.interval(
-            values,
+            np.ascontiguousarray(values),
             weights=weights,
-            clusters=None if self.clusters is None else self.clusters[self.order],
+            clusters=clusters,
             method=self.method,
             confidence=1 - (1 - self.confidence) / among,
             top=top,

@@ -1,0 +1,162 @@
+"""A number for each example: how much experts, or the model, are in doubt, or what a table says."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation import inputs
+from plausibly.evaluation.judged import Judged
+from plausibly.labelled import borders, names
+from plausibly.labelled.text import name_texts, positions
+
+_NEARLY = 0.01  # as far as rows of probabilities in files may be from 1
+
+
+def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return how spread each distribution over labels is, ``-sum_k p_k log p_k``, in nats.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset, (example, label)
+        Plausibilities, or predictions of scale ``probability`` or ``logit``; each row is divided by
+        its sum. Packed plausibilities and annotation tables are read as in `evaluate`.
+
+    Returns
+    -------
+    DataArray of float64, (example,)
+        Named ``entropy``, with the coordinates of the examples; from 0, where one label has
+        everything, to log K.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the array; ``entropy-of-scores`` for predictions whose rows are no
+        distributions over labels (scale ``any`` or ``independent``).
+    """
+    table = _distributions(array)
+    values = table.values.astype(np.float64)
+    shares = values / values.sum(axis=1, keepdims=True)
+    logs = np.log(np.where(shares > 0, shares, 1.0))
+    found = np.maximum(-(shares * logs).sum(axis=1), 0.0)
+    return _of_examples(table, found, "entropy")
+
+
+def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return the largest number of each row, such as the plausibility of the voted label.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset, (example, label)
+        As in `entropy`.
+
+    Returns
+    -------
+    DataArray of float64, (example,)
+        Named ``largest``.
+    """
+    table = _distributions(array)
+    return _of_examples(table, table.values.max(axis=1).astype(np.float64), "largest")
+
+
+def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return (example, label) rows that are distributions over labels."""
+    if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
+        return inputs.as_plausibilities(_normalised(array))
+    table = borders.check_predictions(array)
+    scale = table.attrs[names.SCALE]
+    if scale == "logit":
+        from scipy.special import softmax
+
+        return table.copy(data=softmax(table.values, axis=1))
+    if scale != "probability":
+        raise InputError(
+            "entropy-of-scores",
+            f"predictions of scale {scale} are no distributions over labels",
+            expected="scale probability or logit",
+            do="strata of another number of the examples: of=DataArray over example",
+            whose="predictions",
+        )
+    return table
+
+
+def number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[NDArray[np.float64], str]:
+    """Return the number of each example in the caller's order, and what it is called.
+
+    Parameters
+    ----------
+    of : str or DataArray, (example,)
+        A coordinate of the examples, or numbers by the name of the example.
+    judged : Judged
+
+    Raises
+    ------
+    InputError
+        ``coordinate-missing``, ``coordinate-empty``, ``strata-of-text``, ``values-malformed``,
+        ``values-missing``.
+    """
+    arrays = (judged.sets, judged.plausibilities)
+    if isinstance(of, str):
+        called, values = of, inputs.example_values(of, arrays)
+    else:
+        called = "values" if of.name is None else str(of.name)
+        values = _looked_up(of, judged.sets[names.EXAMPLE].values, called)
+    if values.dtype.kind not in "biuf":
+        raise InputError(
+            "strata-of-text",
+            f'"{called}" is text, and strata are ranges of numbers',
+            expected="a number for each example",
+            got=listed(sorted(set(name_texts(values.tolist())))),
+            do=f'groups of equal texts: by="{called}" (--by {called})',
+            whose=called,
+        )
+    return values.astype(np.float64), called
+
+
+def _looked_up(
+    values: xr.DataArray, examples: NDArray[np.str_], called: str
+) -> NDArray[np.generic]:
+    """Return the values of these examples, by name."""
+    if values.dims != (names.EXAMPLE,) or names.EXAMPLE not in values.coords:
+        raise InputError(
+            "values-malformed",
+            f'the numbers "{called}" are not named by example',
+            expected="a DataArray over example, with names, or the name of a coordinate",
+            got=f"dims {listed(map(str, values.dims)) or 'none'}",
+            do="name the examples: assign_coords(example=...)",
+            whose=called,
+        )
+    there = name_texts(values[names.EXAMPLE].values)
+    places = positions(there, list(map(str, examples)))
+    found: NDArray[np.generic] = values.values[places]
+    lacking = places < 0
+    if found.dtype.kind == "f":
+        lacking |= np.isnan(found)
+    if lacking.any():
+        without = examples[lacking]
+        raise InputError(
+            "values-missing",
+            f'{counted(len(without))} of {counted(len(places))} examples have no "{called}"',
+            expected="a number for each example of the sets",
+            got=f"none for {listed(without)}",
+            do="add them, or leave these examples out with sel(example=...)",
+            whose=called,
+            details={"examples": [str(name) for name in without]},
+        )
+    return found
+
+
+def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
+    """Return rows divided by their sums where these are nearly 1, as of probabilities in files."""
+    if isinstance(array, xr.Dataset) or names.LABEL not in array.dims or array.dtype.kind != "f":
+        return array
+    sums = array.sum(names.LABEL, dtype=np.float64)
+    return array / sums if bool((np.abs(sums - 1) <= _NEARLY).all()) else array
+
+
+def _of_examples(table: xr.DataArray, values: NDArray[np.float64], name: str) -> xr.DataArray:
+    """Return numbers of the examples, under their names and coordinates."""
+    found = table.isel({names.LABEL: 0}, drop=True)
+    return found.copy(data=values).rename(name).drop_attrs()
