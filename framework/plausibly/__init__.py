@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from plausibly.labelled.joined import concat
     from plausibly.labelled.verbs import select
     from plausibly.registry import register
+    from plausibly.reproduction.run import reproduce
 
     __version__: str
 
@@ -45,6 +46,7 @@ __all__ = [
     "read_labels",
     "read_predictions",
     "register",
+    "reproduce",
     "select",
     "to_frame",
 ]
@@ -65,6 +67,7 @@ _HOME = {
     "read_labels": "plausibly.io",
     "read_predictions": "plausibly.io",
     "register": "plausibly.registry",
+    "reproduce": "plausibly.reproduction.run",
     "select": "plausibly.labelled.verbs",
     "to_frame": "plausibly.labelled.frame",
 }

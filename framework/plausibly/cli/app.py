@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import aggregate, calibrate, config, demo, evaluate, info, plugins, predict, run
+from plausibly.cli import (
+    aggregate,
+    calibrate,
+    config,
+    demo,
+    evaluate,
+    info,
+    plugins,
+    predict,
+    reproduce,
+    run,
+)
 from plausibly.cli.house import House
 from plausibly.cli.start import tolerate
 
@@ -39,6 +50,7 @@ for _name, _module, _function in (
     ("calibrate", calibrate, calibrate.calibrate),
     ("predict", predict, predict.predict),
     ("evaluate", evaluate, evaluate.evaluate),
+    ("reproduce", reproduce, reproduce.reproduce),
     ("info", info, info.info),
 ):
     app.command(_name, short_help=_module.SUMMARY, help=_module.HELP, epilog=_module.EXAMPLES)(

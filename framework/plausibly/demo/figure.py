@@ -11,17 +11,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.atomic import replacing
+from plausibly.demo.palette import BLUE, INK, VERMILION
 from plausibly.demo.study import Result
 from plausibly.errors import counted
 from plausibly.evaluation.study import METHOD, SPLIT
 from plausibly.extras import require
 from plausibly.labelled import names
 
-# Blue and vermilion of the palette of Okabe and Ito, in other shapes: told apart without colour.
-_BLUE, _VERMILION, INK = "#0072B2", "#D55E00", "#222222"
-NOTHING = {"marker": "D", "markersize": 8, "color": _VERMILION, "markeredgecolor": "white"}
-GUARANTEED = {"marker": "o", "markersize": 9, "color": _BLUE, "markeredgecolor": "white"}
-VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": _BLUE}
+# In other shapes too: told apart without colour.
+NOTHING = {"marker": "D", "markersize": 8, "color": VERMILION, "markeredgecolor": "white"}
+GUARANTEED = {"marker": "o", "markersize": 9, "color": BLUE, "markeredgecolor": "white"}
+VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": BLUE}
 
 PANELS = {
     "aggregated_coverage": ("aggregated coverage", ".3f"),

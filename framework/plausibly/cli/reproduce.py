@@ -1,0 +1,269 @@
+"""``plausibly reproduce``: the paper's figures, made again, with whether their claims held."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plausibly.cli import asked, common, layout
+from plausibly.cli.output import Output
+from plausibly.errors import InputError
+
+if TYPE_CHECKING:
+    from plausibly.reproduction.run import Reproduced
+
+SUMMARY = "The paper's figures, made again."
+HELP = (
+    "Make figures of the paper again: for each a picture, its numbers as CSV, and whether the "
+    "paper's claim held. Offline; needs the extra demo."
+)
+EXAMPLES = """\b
+Examples:
+  plausibly reproduce --list
+  plausibly reproduce voted-undercovers monte-carlo
+  plausibly reproduce all --out figures --splits 20
+  plausibly reproduce procedures -a votes.csv -p probabilities.csv --alpha 0.1
+  plausibly reproduce all --derm uncertain_ground_truth/data
+"""
+
+
+class Form(enum.StrEnum):
+    """How pictures are written."""
+
+    png = "png"
+    svg = "svg"
+
+
+def reproduce(
+    figures: Annotated[
+        list[str] | None, typer.Argument(metavar="FIGURE...", help="Names of --list, or all.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where pictures and numbers go.")
+    ] = Path("plausibly-figures"),
+    list_: Annotated[bool, typer.Option("--list", help="List the figures, and stop.")] = False,
+    splits: Annotated[
+        int, typer.Option("--splits", min=1, help="Random splits, or repetitions.")
+    ] = 100,
+    form: Annotated[Form, typer.Option("--form", help="Of the pictures.")] = Form.png,
+    alpha: Annotated[
+        str | None,
+        typer.Option(
+            "--alpha", metavar="ALPHA", help="Miscoverage rate [default: each figure's own]."
+        ),
+    ] = None,
+    derm: Annotated[
+        Path | None,
+        typer.Option(
+            "--derm", metavar="DIR", help="Folder of the skin case; adds the derm figures."
+        ),
+    ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option("--simulate", help="Simulate the predictions of --derm; figures say so."),
+    ] = False,
+    annotations: common.Annotations = None,
+    plausibilities: common.Plausibilities = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions", "-p", metavar="FILE", help="With -a: figures of your own data."
+        ),
+    ] = None,
+    examples: common.Examples = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group", metavar="COLUMN", help="Column of -e whose groups stay on one side."
+        ),
+    ] = None,
+    labels: common.Labels = None,
+    reader: common.Reader = None,
+    seed: common.Seed = 1,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly reproduce``."""
+    output = Output("reproduce", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        if list_:
+            _list(output)
+            return
+        if not figures:
+            raise InputError(
+                "figure-unsaid",
+                "no figure is named",
+                expected="a figure, or all",
+                do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
+            )
+        own = None
+        if predictions is not None:
+            own = _Own(
+                opinions=asked.opinions(
+                    annotations,
+                    plausibilities=plausibilities,
+                    reader=reader,
+                    columns=None,
+                    kind=None,
+                    missing=None,
+                    unanswered=None,
+                    aggregator=None,
+                    seed=seed,
+                ),
+                model=asked.model(
+                    predictions,
+                    examples=examples,
+                    example=None,
+                    variable=None,
+                    scale=None,
+                    normalise=False,
+                    bad_rows=None,
+                ),
+                naming=asked.naming(labels, strip=False, rename=None),
+                group=group,
+            )
+        else:
+            of_own = {
+                "-a": annotations,
+                "--plausibilities": plausibilities,
+                "-e": examples,
+                "--group": group,
+                "--labels": labels,
+                "--reader": reader,
+            }
+            _refuse_alone([flag for flag, value in of_own.items() if value is not None])
+        options: dict[str, object] = {
+            "splits": splits,
+            "seed": seed,
+            "form": form.value,
+            "alpha": alpha,
+            "derm": derm,
+            "simulate": simulate,
+        }
+        _run(output, figures, out, own, options)
+
+    return output.run(body)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Own:
+    """Where the files of a user are, and how to read them."""
+
+    opinions: asked.AskedOpinions
+    model: asked.AskedPredictions
+    naming: asked.Naming
+    group: str | None
+
+    def read(self, output: Output) -> dict[str, object]:
+        """Return the data as arguments of `plausibly.reproduce`."""
+        from plausibly.cli import matching, reading
+
+        model = reading.read_model(self.model, self.naming, output)
+        opinions = reading.read_opinions(self.opinions, self.naming, output)
+        predictions, lam, _ = matching.matched(
+            model.predictions,
+            opinions,
+            whose=model.whose,
+            only_common=False,
+            declared=self.naming.labels is not None,
+        )
+        return {
+            "predictions": predictions,
+            "plausibilities": lam,
+            "group": self.group,
+            "name": self.opinions.path.name,
+        }
+
+
+def _refuse_alone(flags: list[str]) -> None:
+    """Raise `InputError` where something is said of data of which there are no predictions."""
+    if flags:
+        raise InputError(
+            "option-unfit",
+            f"{flags[0]} has no meaning without predictions of yours",
+            expected="predictions (-p), and annotations (-a) or plausibilities",
+            got=", ".join(flags),
+            do="-p probabilities.csv, or leave it out",
+            whose=flags[0],
+        )
+
+
+def _list(output: Output) -> None:
+    from plausibly.reproduction.catalogue import ENTRIES
+
+    output.document["figures"] = [
+        {
+            "name": entry.name,
+            "paper": entry.paper,
+            "shows": entry.shows,
+            "own_data": entry.own,
+            "needs_derm": entry.derm,
+        }
+        for entry in ENTRIES
+    ]
+    rows = [("figure", "paper", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
+    widths = [max(len(row[column]) for row in rows) + 2 for column in (0, 1)]
+    lines = [f"{name:<{widths[0]}}{paper:<{widths[1]}}{shows}" for name, paper, shows in rows]
+    own = [entry.name for entry in ENTRIES if entry.own]
+    output.show("\n".join(lines))
+    output.show("\n" + layout.fields([("own data", f"with -p and -a: {', '.join(own)}")]))
+
+
+def _run(
+    output: Output,
+    figures: Sequence[str],
+    out: Path,
+    own: _Own | None,
+    options: dict[str, object],
+) -> None:
+    from plausibly.reproduction.run import reproduce as reproduced
+
+    made: list[dict[str, object]] = []
+
+    def told(one: Reproduced) -> None:
+        claim = one.claim
+        output.show(
+            layout.fields(
+                [
+                    (one.name, f"held: {claim.verdict}"),
+                    ("  claim", claim.says),
+                    ("  measured", claim.measured),
+                ]
+            )
+        )
+        made.append(
+            {
+                "name": one.name,
+                "paper": one.entry.paper,
+                "claim": claim.says,
+                "measured": claim.measured,
+                "held": claim.held,
+                "files": list(one.written),
+            }
+        )
+
+    call: Callable[..., list[Reproduced]] = reproduced  # options are checked by name
+    data = {} if own is None else own.read(output)
+    with output.working("making figures") as tick:
+        call(
+            figures, out, told=told, progress=lambda _, done, of: tick(done, of), **data, **options
+        )
+    held = sum(bool(one["held"]) for one in made)
+    output.document |= {"folder": out, "figures": made, **options}
+    output.show(
+        "\n"
+        + layout.fields(
+            [
+                ("held", f"{held} of {len(made)} claims"),
+                ("written", f"{out}/: a picture and a CSV each, and claims.txt"),
+            ]
+        )
+    )

@@ -1,0 +1,136 @@
+"""The figures in the order of the paper: their names, what they show, and where they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import attrs
+
+from plausibly.errors import InputError, listed
+
+if TYPE_CHECKING:
+    from plausibly.reproduction.asked import Reproduction
+
+ALL = "all"
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """A figure by name.
+
+    Attributes
+    ----------
+    name : str
+        Of the figure, its files, and its line.
+    paper : str
+        Where it stands in the paper.
+    shows : str
+        What it shows, in a few words.
+    home : str
+        Module and object of `plausibly.reproduction` that make it.
+    own : bool
+        Whether it can also be made from data of a user.
+    derm : bool
+        Whether it needs the folder of the skin case.
+    """
+
+    name: str
+    paper: str
+    shows: str
+    home: str
+    own: bool = False
+    derm: bool = False
+
+    def load(self) -> Reproduction:
+        """Return what makes the figure."""
+        module, _, name = self.home.partition(":")
+        made: Reproduction = getattr(import_module(f"plausibly.reproduction.{module}"), name)
+        return made
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        name="toy",
+        paper="section 2.1",
+        shows="the toy, scores and p-values of two points",
+        home="illustration:TOY",
+    ),
+    Entry(
+        name="voted-undercovers",
+        paper="section 2.2",
+        shows="calibrated on votes, true labels are missed",
+        home="gap:VOTED",
+        own=True,
+    ),
+    Entry(
+        name="monte-carlo",
+        paper="section 3.2",
+        shows="calibrated on drawn labels, the gap closes",
+        home="gap:MONTE_CARLO",
+        own=True,
+    ),
+)
+
+
+def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = False) -> list[Entry]:
+    """Return the figures that are asked for.
+
+    Parameters
+    ----------
+    figures : str or sequence of str
+        Names, or ``"all"``: all that can be made.
+    derm : bool
+        Whether there is a folder of the skin case.
+    own : bool
+        Whether there are data of a user, to which not all figures apply.
+
+    Raises
+    ------
+    InputError
+        ``figure-unknown``, ``figure-derm`` or ``figure-own``.
+    """
+    asked = [figures] if isinstance(figures, str) else list(figures)
+    known = {entry.name: entry for entry in ENTRIES}
+    found: list[Entry] = []
+    for name in asked:
+        if name == ALL:
+            found += [entry for entry in ENTRIES if (entry.own or not own) and (entry.derm <= derm)]
+            continue
+        if name not in known:
+            raise _unknown(name, list(known))
+        entry = known[name]
+        if entry.derm and not derm:
+            raise InputError(
+                "figure-derm",
+                f"figure {name} needs the folder of the skin case",
+                expected="its annotations and predictions, which are public",
+                do=f"plausibly reproduce {name} --derm FOLDER",
+                whose=name,
+            )
+        if own and not entry.own:
+            raise InputError(
+                "figure-own",
+                f"figure {name} has data of its own",
+                expected=f"one of {listed((e.name for e in ENTRIES if e.own), most=20)}",
+                got="predictions of yours",
+                do="leave your data out, or name one of these",
+                whose=name,
+            )
+        found.append(entry)
+    return list(dict.fromkeys(found))
+
+
+def _unknown(name: str, known: list[str]) -> InputError:
+    import difflib
+
+    close = difflib.get_close_matches(name, known, n=1)
+    return InputError(
+        "figure-unknown",
+        f'there is no figure "{name}"',
+        expected="a figure of plausibly reproduce --list, or all",
+        got=name,
+        do=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
+        whose=name,
+    )

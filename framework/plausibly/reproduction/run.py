@@ -1,0 +1,250 @@
+"""The paper's figures by name: `plausibly.reproduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import attrs
+import xarray as xr
+
+from plausibly.atomic import replacing, unwritable
+from plausibly.conformal.alphas import AlphaLike, read_alpha
+from plausibly.errors import InputError
+from plausibly.reproduction import page, skin
+from plausibly.reproduction.asked import Asked, Drawing
+from plausibly.reproduction.catalogue import ENTRIES, Entry, chosen
+from plausibly.reproduction.claim import Claim
+from plausibly.reproduction.data import Data, given
+from plausibly.reproduction.numbers import write_numbers
+
+CLAIMS = "claims.txt"
+FORMS: tuple[page.Form, ...] = ("png", "svg")
+
+Told: TypeAlias = Callable[["Reproduced"], object]
+"""Called with each figure as it is finished."""
+
+FigureProgress: TypeAlias = Callable[[str, int, int], object]
+"""Called with the name of a figure, and the number of finished steps and of all."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Reproduced:
+    """A figure that was made.
+
+    Attributes
+    ----------
+    entry : Entry
+        Its name, and where it stands in the paper.
+    numbers : Dataset
+        Everything that the picture shows.
+    claim : Claim
+        What the paper says, what was measured, and whether it held.
+    written : tuple of str
+        Names of its files, none where no folder was given.
+    """
+
+    entry: Entry
+    numbers: xr.Dataset
+    claim: Claim
+    written: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the figure."""
+        return self.entry.name
+
+    def draw(self) -> Drawing:
+        """Return the picture, a Figure of matplotlib."""
+        return self.entry.load().draw(self.numbers)
+
+    def __repr__(self) -> str:
+        return f"Reproduced {self.claim.line(self.name)}"
+
+
+def reproduce(
+    figures: str | Sequence[str] = "all",
+    out: Path | str | None = None,
+    *,
+    splits: int = 100,
+    seed: int = 1,
+    form: page.Form = "png",
+    alpha: AlphaLike | None = None,
+    derm: Path | str | None = None,
+    simulate: bool = False,
+    predictions: xr.DataArray | None = None,
+    plausibilities: xr.DataArray | xr.Dataset | None = None,
+    group: str | None = None,
+    name: str = "yours",
+    told: Told | None = None,
+    progress: FigureProgress | None = None,
+) -> list[Reproduced]:
+    """Make figures of the paper again: their numbers, pictures, and whether the claims held.
+
+    Parameters
+    ----------
+    figures : str or sequence of str
+        Names, as ``plausibly reproduce --list`` prints them, or ``"all"``.
+    out : Path or str, optional
+        Folder for a picture and a CSV of the numbers a figure, and for ``claims.txt``; without it
+        nothing is written.
+    splits : int
+        Random splits, or repetitions of whatever is drawn.
+    seed : int
+        Of everything that is drawn.
+    form : {"png", "svg"}
+        Of the pictures.
+    alpha : number or text, optional
+        Miscoverage rate in place of each figure's own.
+    derm : Path or str, optional
+        Folder of the skin case, see `plausibly.reproduction.skin`; ``"all"`` then has its figures
+        too.
+    simulate : bool
+        Whether to simulate the predictions of the skin case; pictures and tables say so.
+    predictions, plausibilities : DataArray, (example, label), optional
+        Data in place of each figure's own, for the figures that can be made from any.
+    group : str, optional
+        Coordinate of these examples whose groups stay on one side of a split.
+    name : str
+        What these data are called.
+    told : callable, optional
+        Called with each figure as it is finished.
+    progress : callable, optional
+        Called with the name of a figure, and the number of finished steps and of all.
+
+    Returns
+    -------
+    list of Reproduced
+        In the order in which they were asked for.
+
+    Raises
+    ------
+    InputError
+        ``figure-unknown``, ``figure-own``, ``splits-range``, ``form-unknown``,
+        ``figure-derm``, ``figure-simulate``, ``figure-data`` where one of predictions and
+        plausibilities is missing, ``output-unwritable``, and what is wrong with either data.
+    MissingExtra
+        ``extra-missing`` without scikit-learn, or matplotlib where pictures are written.
+
+    References
+    ----------
+    Stutz et al., *Conformal prediction under ambiguous ground truth*, TMLR 2023.
+    """
+    data = _own(predictions, plausibilities, group, name)
+    entries = chosen(figures, derm=derm is not None, own=data is not None)
+    _check(splits, form)
+    if simulate and derm is None:
+        raise _nothing_to_simulate()
+    if alpha is not None:
+        read_alpha(alpha)
+    folder = None if out is None else _made(Path(out))
+    if folder is not None:
+        page.new_page(1, 1)  # what is missing is said before anything is measured
+    skin_data = None
+    if derm is not None and any(entry.derm for entry in entries):
+        skin_data = skin.read(Path(derm), simulate=simulate, seed=seed)
+    made = []
+    for entry in entries:
+        found = _make(
+            entry,
+            Asked(
+                splits=splits,
+                seed=seed,
+                data=skin_data if entry.derm else data,
+                alpha=alpha,
+                progress=None if progress is None else _named(progress, entry.name),
+            ),
+        )
+        if folder is not None:
+            found = _write(found, folder, form)
+        if told is not None:
+            told(found)
+        made.append(found)
+    return made
+
+
+def _make(entry: Entry, asked: Asked) -> Reproduced:
+    source = entry.load()
+    numbers = source.measure(asked)
+    return Reproduced(entry=entry, numbers=numbers, claim=source.claim(numbers))
+
+
+def _named(progress: FigureProgress, name: str) -> Callable[[int, int], object]:
+    return lambda done, total: progress(name, done, total)
+
+
+def _write(found: Reproduced, folder: Path, form: page.Form) -> Reproduced:
+    picture, table = f"{found.name}.{form}", f"{found.name}.csv"
+    page.save(found.draw(), folder / picture, form)
+    write_numbers(found.numbers, folder / table)
+    _note(found, folder / CLAIMS)
+    return attrs.evolve(found, written=(picture, table))
+
+
+def _note(found: Reproduced, path: Path) -> None:
+    """Put the line of a figure into ``claims.txt``, in place of an older one, in paper order."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    by_name = {line.partition(":")[0]: line for line in lines}
+    by_name[found.name] = found.claim.line(found.name)
+    order = [entry.name for entry in ENTRIES]
+    known = [by_name.pop(name) for name in order if name in by_name]
+    with replacing(path) as part:
+        part.write_text("\n".join([*known, *by_name.values()]) + "\n", encoding="utf-8")
+
+
+def _own(
+    predictions: xr.DataArray | None,
+    plausibilities: xr.DataArray | xr.Dataset | None,
+    group: str | None,
+    name: str,
+) -> Data | None:
+    if predictions is None and plausibilities is None:
+        return None
+    if predictions is None or plausibilities is None:
+        missing = "predictions" if predictions is None else "plausibilities"
+        raise InputError(
+            "figure-data",
+            f"your data have no {missing}",
+            expected="predictions and plausibilities of the same examples",
+            got="one of the two",
+            do=f"{missing}=...",
+            whose=missing,
+        )
+    return given(predictions, plausibilities, group=group, name=name)
+
+
+def _check(splits: object, form: object) -> None:
+    if isinstance(splits, bool) or not isinstance(splits, int) or splits < 1:
+        raise InputError(
+            "splits-range",
+            f"a figure over {splits!r} splits",
+            expected="a whole number from 1 on",
+            got=repr(splits),
+            do="splits=100 (--splits 100)",
+        )
+    if form not in FORMS:
+        raise InputError(
+            "form-unknown",
+            f"pictures cannot be written as {form!r}",
+            expected="png or svg",
+            got=repr(form),
+            do='form="png" (--form png)',
+        )
+
+
+def _nothing_to_simulate() -> InputError:
+    return InputError(
+        "figure-simulate",
+        "there is nothing to simulate predictions for",
+        expected="the folder of the skin case",
+        do="derm=... (--derm FOLDER), or leave simulate out",
+    )
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        raise unwritable(folder, reason) from reason
+    return folder
