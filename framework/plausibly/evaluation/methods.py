@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass, replace
+from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 
+from plausibly import registry
+from plausibly.config.parameters import has_fields, parameters_of
 from plausibly.conformal.components import called
 from plausibly.errors import InputError, listed
 from plausibly.protocols import (
@@ -30,6 +33,8 @@ Methods: TypeAlias = (
 """Methods by name, or methods that are named after their components."""
 
 DEFAULT_SCORE = "probability"
+
+T = TypeVar("T")
 
 
 @attrs.frozen(kw_only=True)
@@ -63,6 +68,16 @@ class Method:
         if self.allow_no_guarantee:
             table["allow_no_guarantee"] = True
         return table
+
+    def made(self) -> Method:
+        """Return the same with the components themselves in the place of their names."""
+        params = None if self.draws is None else {"draws": self.draws}
+        return Method(
+            calibrator=registry.resolve(CALIBRATOR, self.calibrator, params),
+            score=registry.resolve(SCORE, self.score),
+            combiner=registry.resolve(COMBINER, self.combiner),
+            allow_no_guarantee=self.allow_no_guarantee,
+        )
 
 
 _KEYS = tuple(field.name for field in attrs.fields(Method))
@@ -115,6 +130,32 @@ def component_name(kind: Kind[Any], component: object) -> str:  # Any: one funct
         name = str(component.get("name", ""))
         return f"{name}({', '.join(given)})" if given else name
     return called(kind, component)
+
+
+def with_draws(calibrator: T, draws: int) -> T | None:
+    """Return a calibrator with another number of draws, None for one that has no such parameter.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        With a parameter ``draws``, of its own or of a calibrator inside it.
+    draws : int
+    """
+    if not has_fields(type(calibrator)):
+        return None
+    changes: dict[str, object] = {}
+    by_field = is_dataclass(calibrator)
+    for parameter in parameters_of(type(calibrator)):
+        value: object = getattr(calibrator, parameter.field, None)
+        changed: object = None
+        if parameter.name == "draws":
+            changed = draws
+        elif hasattr(value, "replicates"):
+            changed = with_draws(value, draws)
+        if changed is not None:
+            changes[parameter.field if by_field else parameter.name] = changed
+    evolve = cast("Callable[..., T]", replace if by_field else attrs.evolve)
+    return evolve(calibrator, **changes) if changes else None
 
 
 def _named(table: MethodTable) -> str:

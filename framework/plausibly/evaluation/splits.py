@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Hashes
+from plausibly.arrays import Bools, Hashes, Ints
 from plausibly.conformal.alphas import exact
 from plausibly.conformal.calibrate import held_out_rows
-from plausibly.errors import InputError, counted
+from plausibly.errors import InputError, counted, listed
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled.text import several
 
 _SEED_BITS = 53  # a uniform carries this many
+
+Values = NDArray[np.generic]
+"""A coordinate of the examples: groups, or strata."""
 
 
 def check_share(test: object) -> None:
@@ -28,8 +35,38 @@ def check_share(test: object) -> None:
         )
 
 
+def check_strata(groups: Values, strata: Values, *, group: str, stratify: str) -> None:
+    """Raise `InputError` ``stratify-group`` where a group lies in several strata.
+
+    Parameters
+    ----------
+    groups, strata : ndarray, (example,)
+    group, stratify : str
+        What the messages call them.
+    """
+    pairs = np.unique(np.stack([groups.astype(np.str_), strata.astype(np.str_)], axis=1), axis=0)
+    distinct, strewn = np.unique(pairs[:, 0], return_counts=True)
+    if (strewn > 1).any():
+        mixed = distinct[strewn > 1]
+        raise InputError(
+            "stratify-group",
+            f'{counted(len(mixed))} of {counted(len(distinct))} values of "{group}" lie in several '
+            f'strata of "{stratify}"',
+            expected="groups that stay whole, each in one stratum",
+            got=f"several for {listed(mixed)}",
+            do=f'stratify by a coordinate that "{group}" determines, or leave out one of the two',
+            whose=stratify,
+            details={"group": group, "stratify": stratify, "groups": mixed.tolist()},
+        )
+
+
 def split(
-    hashes: Hashes, keys: Keys, *, test: float = 0.5, groups: NDArray[np.generic] | None = None
+    hashes: Hashes,
+    keys: Keys,
+    *,
+    test: float = 0.5,
+    groups: Values | None = None,
+    strata: Values | None = None,
 ) -> Bools:
     """Return which examples are test examples; the others calibrate.
 
@@ -45,6 +82,11 @@ def split(
     groups : ndarray, (example,), optional
         Whole groups, in the order of their keys, as long as their examples fit into that number:
         so the share is one of examples, not of groups, and is reached but for one group.
+    strata : ndarray, (example,), optional
+        Each stratum of ``n_s`` examples gives ``floor(test n_s)`` or one more, those with its
+        smallest keys; which strata give one more is drawn, so that there are ``floor(test n)`` in
+        all. With groups, each of which lies in one stratum, whole groups are taken from all strata
+        in turn, as `nested` does.
 
     Returns
     -------
@@ -56,20 +98,118 @@ def split(
         ``test-share``; ``split-empty`` where one side would have no example.
     """
     check_share(test)
-    named = None if groups is None else groups.astype(np.str_)
-    rows = held_out_rows(test, hashes, keys.child("test"), named)
-    chosen = np.zeros(len(hashes), dtype=np.bool_)
-    chosen[rows] = True
-    if not 0 < rows.size < len(hashes):
+    own = keys.child("test")
+    if strata is None:
+        named = None if groups is None else groups.astype(np.str_)
+        chosen = np.zeros(len(hashes), dtype=np.bool_)
+        chosen[held_out_rows(test, hashes, own, named)] = True
+    elif groups is None:
+        chosen = _stratified(_share(test), hashes, own, strata)
+    else:
+        number = int(_share(test) * len(hashes))
+        chosen = nested(hashes, own, [number], groups=groups, strata=strata)[0]
+    if not 0 < chosen.sum() < len(hashes):
         whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'group')}"
         raise InputError(
             "split-empty",
             f"a test share of {test} leaves one side of a split without examples",
             expected="an example, or a whole group, on each side",
-            got=f"{several(len(hashes), 'example')}{whole}, {counted(rows.size)} to test",
+            got=f"{several(len(hashes), 'example')}{whole}, {counted(chosen.sum())} to test",
             do="another test share, more examples, or splits without a group",
         )
     return chosen
+
+
+def _share(test: float) -> Fraction:
+    """Return the share that was typed; `check_share` has seen it."""
+    return exact(test) or Fraction(0)
+
+
+def _stratified(share: Fraction, hashes: Hashes, keys: Keys, strata: Values) -> Bools:
+    """Return the test examples of strata, with the exact share of each but for one example."""
+    distinct, codes = np.unique(strata, return_inverse=True)
+    quotas = [share * int(size) for size in np.bincount(codes)]
+    numbers = np.array([math.floor(quota) for quota in quotas])
+    numbers += _one_more([quota % 1 for quota in quotas], distinct, keys)
+    order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
+    # The place of each example among those of its stratum, in the order of their keys.
+    place = np.empty(len(hashes), dtype=np.int64)
+    for code in range(len(distinct)):
+        rows = order[codes[order] == code]
+        place[rows] = np.arange(len(rows))
+    chosen: Bools = place < numbers[codes]
+    return chosen
+
+
+def _one_more(remainders: Sequence[Fraction], distinct: Values, keys: Keys) -> Ints:
+    """Return who of the strata gives one more, each about as often as its remainder says.
+
+    Systematic sampling from a random start, with the strata in random order: a stratum is taken
+    where the sum of remainders passes a whole number, so as many are taken as their sum holds.
+    """
+    taken = np.zeros(len(remainders), dtype=np.int64)
+    total = sum(remainders, Fraction(0))
+    if total < 1:
+        return taken
+    number = math.floor(total)
+    before = Fraction(float(keys.child("start").uniform(hash_names(["start"]))[0, 0]))
+    order = np.argsort(keys.child("strata").uniform(hash_names(distinct))[:, 0], kind="stable")
+    for stratum in order.tolist():
+        after = before + remainders[stratum] * number / total
+        taken[stratum] = math.floor(after) - math.floor(before)
+        before = after
+    return taken
+
+
+def nested(
+    hashes: Hashes,
+    keys: Keys,
+    sizes: Sequence[int],
+    *,
+    groups: Values | None = None,
+    strata: Values | None = None,
+) -> list[Bools]:
+    """Return subsets of the examples, of which a smaller one is always part of a larger one.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64, (example,)
+    keys : Keys
+    sizes : sequence of int
+        Numbers of examples.
+    groups : ndarray, (example,), optional
+        Whole groups, as long as they fit into the number.
+    strata : ndarray, (example,), optional
+        Examples, or groups, are taken from all strata in turn: by the share of its own stratum that
+        comes before each, so that every subset has the strata of the whole, as far as one can.
+
+    Returns
+    -------
+    list of ndarray of bool, (example,)
+        One a size: the first examples, or groups, in the order of their keys.
+    """
+    if groups is None:
+        units, member = hashes, np.arange(len(hashes))
+        weights = np.ones(len(hashes), dtype=np.int64)
+    else:
+        distinct, member, weights = np.unique(
+            groups.astype(np.str_), return_inverse=True, return_counts=True
+        )
+        units = hash_names(distinct)
+    uniform = keys.uniform(units)[:, 0]
+    order = np.lexsort((units, uniform))
+    if strata is not None:
+        codes = np.unique(strata, return_inverse=True)[1]
+        of_unit = np.empty(len(units), dtype=np.int64)
+        of_unit[member] = codes
+        middle = np.empty(len(units), dtype=np.float64)
+        for code in range(codes.max() + 1):
+            inside = order[of_unit[order] == code]
+            upto = np.cumsum(weights[inside])
+            middle[inside] = (2 * upto - weights[inside]) / (2 * upto[-1])
+        order = np.lexsort((units, uniform, middle))
+    first = np.cumsum(weights[order])
+    return [np.isin(member, order[first <= size]) for size in sizes]
 
 
 def split_keys(seed: int, number: int) -> Keys:

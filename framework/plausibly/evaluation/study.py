@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
 from typing import TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
-from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import InputError
 from plausibly.evaluation import inputs
-from plausibly.evaluation.heard import Heard
-from plausibly.evaluation.methods import Method, Methods, read_methods
-from plausibly.evaluation.splits import check_share, split, split_keys, split_seed
-from plausibly.guarantee import Guarantee
-from plausibly.kernels import coverage
+from plausibly.evaluation.asked import check_count, read_numbers, strata_of
+from plausibly.evaluation.checkpoint import Checkpoint
+from plausibly.evaluation.design import Design, Outcome
+from plausibly.evaluation.heard import Said, listening, repeat
+from plausibly.evaluation.methods import Methods, read_methods
+from plausibly.evaluation.pool import outcomes
+from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
+from plausibly.evaluation.splits import check_share, check_strata
 from plausibly.kernels.coverage import Ties
-from plausibly.keys import hash_names
 from plausibly.labelled import align, borders, names
 
-METHOD = "method"
-SPLIT = "split"
-MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
+__all__ = ["DRAWS", "METHOD", "SIZE", "SPLIT", "Progress", "compare"]
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called with the number of finished splits, and of all."""
@@ -44,9 +40,14 @@ def compare(
     splits: int = 100,
     test: float = 0.5,
     group: str | None = None,
+    stratify: str | xr.DataArray | None = None,
+    draws: int | Sequence[int] | None = None,
+    sizes: int | Sequence[int] | None = None,
     seed: int = 0,
     ties: Ties = "first",
     true: str | xr.DataArray | None = None,
+    processes: int = 1,
+    checkpoint: str | Path | Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
     """Calibrate several methods on random splits, and measure each on the rest.
@@ -71,24 +72,45 @@ def compare(
     group : str, optional
         Coordinate of the examples whose groups stay on one side, such as the patient; held-out
         parts of the calibration follow it too.
+    stratify : str or DataArray, (example,), optional
+        Coordinate of the examples, or values by name, such as the voted label
+        ``plausibilities.idxmax("label")``: every value has the share `test` of its examples on the
+        test side, but for one example. With `group`, each of whose groups has one value, as far as
+        whole groups allow.
+    draws : int or sequence of int, optional
+        Numbers of draws, along a dim ``draws``: in the place of the parameter ``draws`` of each
+        calibrator that has one, also inside another. Methods without one are calibrated once, and
+        are the same along it: see the coordinate ``uses_draws``.
+    sizes : int or sequence of int, optional
+        Numbers of calibration examples, along a dim ``size``: subsets of the calibration side, by
+        the keys of their names, each of which is part of every larger one; whole groups, as long as
+        they fit, where there are any. The test examples are the same for all sizes.
     seed : int
         Every split draws from a stream of its own.
     ties : {"first", "random", "fractional", "any", "all"}
         See `evaluate`.
     true : str or DataArray, (example,), optional
         Known labels, see `evaluate`; they calibrate nothing.
+    processes : int
+        How many splits to work on at a time, each in a process of its own. The result is the same.
+        A script must then call this below ``if __name__ == "__main__":``.
+    checkpoint : str or Path, optional
+        A folder where each finished split is kept. The same study, or one of more splits, goes on
+        from there, also after it was killed; any other study is refused.
     progress : callable, optional
-        Called with the number of finished splits, and of all.
+        Called with the number of finished splits, and of all; first with those that `checkpoint`
+        had, if any.
 
     Returns
     -------
     Dataset
         `aggregated_coverage`, `voted_coverage`, `set_size` and `share_empty`: means over the test
-        examples of a split, (method, split, alpha), and `true_coverage` with `true`; `vacuous`,
-        whether every set is every label; `n_calibration` and `n_test`, (split,). Coordinates
-        `guaranteed` (text) and `guaranteed_level` (NaN for none), (method, alpha): of the
-        aggregated coverage. Attributes hold the settings, and the guarantees of the first split as
-        JSON.
+        examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage` with
+        `true`; `vacuous`, whether every set is every label; `n_test`, (split,), and
+        `n_calibration`, (split[, size]). Coordinates `guaranteed` (text) and `guaranteed_level`
+        (NaN for none), (method, alpha[, draws][, size]): of the aggregated coverage. Attributes
+        hold the settings, and the guarantees of the first split as JSON, with the most draws and
+        the largest size.
 
         Select one method by ``study.sel({"method": name})``: as a keyword, ``method`` is how
         xarray's own ``sel`` fills gaps.
@@ -99,7 +121,9 @@ def compare(
     Raises
     ------
     InputError
-        Where inputs are malformed or do not match, or a split would leave a side empty.
+        Where inputs are malformed or do not match, a split would leave a side empty, or has fewer
+        calibration examples than `sizes` asks for; ``checkpoint-other`` where the folder is of
+        another study; ``method-unsent`` where a component cannot be sent to other processes.
 
     Warns
     -----
@@ -109,186 +133,84 @@ def compare(
     asked = read_methods(methods)
     policy = inputs.check_ties(ties)
     check_share(test)
-    _check_splits(splits)
+    check_count("splits", splits, do="splits=100")
+    check_count("processes", processes, do="processes=2")
+    numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
     model = borders.check_predictions(predictions)
     lam = inputs.as_plausibilities(plausibilities)
     labels = tuple(map(str, model[names.LABEL].values))
     lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
     model, lam = align.match_examples(model, lam)
-    groups = None
+    groups = strata = None
+    stratum = stratify if isinstance(stratify, str) else "stratify"
     if group is not None:
         groups = inputs.example_values(group, (model, lam))
         model = model.assign_coords({group: (names.EXAMPLE, groups)})
+    if stratify is not None:
+        strata = strata_of(stratify, (model, lam))
+    if groups is not None and strata is not None:
+        check_strata(groups, strata, group=str(group), stratify=stratum)
 
-    heard = Heard()
-    with heard.listening():
+    said: list[Said] = []
+    with listening(said):
         exact = read_alphas(alphas)
+        made = {name: method.made() for name, method in asked.items()}
     # Asked for as they were given, so that what is said of them names them in the same way.
     given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
-    hashes = hash_names(model[names.EXAMPLE].values)
-    shape = (len(asked), splits, len(exact))
-    codes = None if true is None else inputs.true_codes(true, (model, lam), labels)
-    measures = MEASURES if codes is None else (*MEASURES, "true_coverage")
-    found = {name: np.full(shape, np.nan) for name in measures}
-    vacuous = np.zeros(shape, dtype=np.bool_)
-    promises: dict[str, list[list[Guarantee]]] = {name: [] for name in asked}
-    tested = np.zeros(splits, dtype=np.int64)
-    for number in range(splits):
-        keys = split_keys(seed, number)
-        chosen = split(hashes, keys, test=test, groups=groups)
-        tested[number] = chosen.sum()
-        uniform = keys.child("ties").uniform(hashes[chosen])[:, 0] if policy == "random" else None
-        one = _Split(
-            calibration=model.isel({names.EXAMPLE: ~chosen}),
-            calibration_lam=lam.isel({names.EXAMPLE: ~chosen}),
-            test=model.isel({names.EXAMPLE: chosen}),
-            test_lam=lam.values[chosen],
-            alphas=given,
-            group=group,
-            seed=split_seed(seed, number),
-            ties=policy,
-            uniform=uniform,
-            true=None if codes is None else codes[chosen],
-        )
-        for place, (name, method) in enumerate(asked.items()):
-            with heard.listening(split=number, method=name):
-                measured, stated = one.measure(method)
-            promises[name].append(stated)
-            vacuous[place, number] = [promise.vacuous for promise in stated]
-            for measure, values in measured.items():
-                found[measure][place, number] = values
-        if progress is not None:
-            progress(number + 1, splits)
-    heard.repeat(splits)
-
-    dims = (METHOD, SPLIT, names.ALPHA)
-    study = xr.Dataset(
-        {name: (dims, values) for name, values in found.items()},
-        coords={
-            METHOD: np.array(list(asked)),
-            SPLIT: np.arange(splits),
-            names.ALPHA: [float(alpha) for alpha in exact],
-            **_guaranteed(promises, vacuous),
-        },
+    design = Design(
+        predictions=model,
+        plausibilities=lam,
+        methods=made,
+        alphas=given,
+        test=test,
+        group=group,
+        groups=groups,
+        strata=strata,
+        seed=seed,
+        ties=policy,
+        true=None if true is None else inputs.true_codes(true, (model, lam), labels),
+        draws=numbers[0],
+        sizes=numbers[1],
     )
-    study["vacuous"] = (dims, vacuous)
-    study["n_test"] = (SPLIT, tested)
-    study["n_calibration"] = (SPLIT, len(hashes) - tested)
-    study.attrs = {
-        "n": len(hashes),
+    found = _run(design, splits, processes, checkpoint, progress)
+    said += [one for outcome in found for one in outcome.said]
+    repeat(said, splits, sizes=design.sizes or (), draws=design.draws or ())
+    facts: dict[str, object] = {
+        "n": model.sizes[names.EXAMPLE],
         "labels": len(labels),
         "seed": seed,
         "test": float(test),
         "ties": policy,
+        "alphas": json.dumps([str(alpha) for alpha in given]),
         "methods": json.dumps({name: method.table() for name, method in asked.items()}),
-        "guarantees": json.dumps(
-            {name: [one.to_json() for one in stated[0]] for name, stated in promises.items()}
-        ),
+        "guarantees": json.dumps(found[0].guarantees),
+        "version": version("plausibly"),
     }
     if groups is not None:
-        study.attrs |= {"group": group, "groups": len(np.unique(groups))}
-    return study
+        facts |= {"group": group, "groups": len(np.unique(groups))}
+    if strata is not None:
+        facts |= {"stratify": stratum, "strata": len(np.unique(strata))}
+    return assembled(design, found, [float(alpha) for alpha in exact]).assign_attrs(facts)
 
 
-def _check_splits(splits: object) -> None:
-    """Raise `InputError` unless it is a number of splits."""
-    if isinstance(splits, bool) or not isinstance(splits, (int, np.integer)) or splits < 1:
-        raise InputError(
-            "splits-range",
-            f"a study of {splits!r} splits",
-            expected="a whole number from 1 on",
-            got=repr(splits),
-            do="splits=100",
-        )
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Split:
-    """One split, and what is asked of every method on it."""
-
-    calibration: xr.DataArray
-    calibration_lam: xr.DataArray
-    test: xr.DataArray
-    test_lam: Floats
-    alphas: Sequence[AlphaLike]
-    group: str | None
-    seed: int
-    ties: Ties
-    uniform: NDArray[np.float64] | None
-    true: Ints | None
-
-    def measure(self, method: Method) -> tuple[dict[str, list[float]], list[Guarantee]]:
-        """Return the means over test examples, and the guarantees, one an alpha."""
-        predictor = calibrate(
-            self.calibration,
-            self.calibration_lam,
-            calibrator=method.calibrator,
-            score=method.score,
-            combiner=method.combiner,
-            draws=method.draws,
-            seed=self.seed,
-            group=self.group,
-            allow_no_guarantee=method.allow_no_guarantee,
-        )
-        means = [self._means(plane) for plane in self._sets(predictor)]
-        stated = [predictor.guarantee(alpha) for alpha in self.alphas]
-        return {name: [one[name] for one in means] for name in means[0]}, stated
-
-    def _sets(self, predictor: ConformalPredictor) -> Sequence[Bools]:
-        """Return the sets of the test examples, (example, label), one array an alpha."""
-        if predictor.score.randomised:
-            sets = predictor.predict(self.test, self.alphas)
-            planes: Bools = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
-            return list(planes)
-        # The same sets without labels, which cost more than everything else on small data.
-        return [predictor.predict_array(self.test.values, alpha) for alpha in self.alphas]
-
-    def _means(self, plane: Bools) -> dict[str, float]:
-        """Return the means at one alpha, summed exactly: rows in any order give the same."""
-        sizes = coverage.sizes(plane)
-        outcomes = {
-            "aggregated_coverage": coverage.aggregated(plane, self.test_lam),
-            "voted_coverage": coverage.voted(plane, self.test_lam, self.ties, self.uniform),
-            "set_size": sizes,
-            "share_empty": sizes == 0,
-        }
-        if self.true is not None:
-            outcomes["true_coverage"] = plane[np.arange(len(plane)), self.true]
-        return {name: math.fsum(values) / len(values) for name, values in outcomes.items()}
-
-
-def _guaranteed(
-    promises: Mapping[str, list[list[Guarantee]]], vacuous: NDArray[np.bool_]
-) -> dict[str, tuple[tuple[str, str], NDArray[np.generic]]]:
-    """Return level and text of what is guaranteed of the aggregated coverage, (method, alpha)."""
-    dims = (METHOD, names.ALPHA)
-    levels: list[list[float]] = []
-    texts: list[list[str]] = []
-    for place, by_split in enumerate(promises.values()):
-        least = [_least(stated) for stated in zip(*by_split, strict=True)]
-        levels.append([_level(promise) for promise in least])
-        often = vacuous[place].sum(axis=0)
-        texts.append(
-            [_text(p, int(count), len(by_split)) for p, count in zip(least, often, strict=True)]
-        )
-    return {"guaranteed_level": (dims, np.array(levels)), "guaranteed": (dims, np.array(texts))}
-
-
-def _least(stated: Sequence[Guarantee]) -> Guarantee:
-    """Return the weakest of the guarantees that the splits gave."""
-    return min(stated, key=lambda promise: -1 if promise.level is None else promise.level)
-
-
-def _level(promise: Guarantee) -> float:
-    """Return what is promised of the aggregated coverage, NaN for nothing."""
-    if promise.level is None or promise.target != "aggregated":
-        return math.nan
-    return float(promise.level)
-
-
-def _text(promise: Guarantee, often: int, splits: int) -> str:
-    """Return the level as tables print it, and in how many splits it is kept by saying nothing."""
-    level = attrs.evolve(promise, vacuous=False).short()
-    if math.isnan(_level(promise)) or not often:
-        return level
-    return f"{level}, vacuous" if often == splits else f"{level}, vacuous in {often} of {splits}"
+def _run(
+    design: Design,
+    splits: int,
+    processes: int,
+    checkpoint: str | Path | Checkpoint | None,
+    progress: Progress | None,
+) -> list[Outcome]:
+    """Return what the splits give, in their order, whatever the order in which they end."""
+    store = Checkpoint.of(checkpoint)
+    found = {} if store is None else store.open(design, splits)
+    if found and progress is not None:
+        progress(len(found), splits)
+    left = [number for number in range(splits) if number not in found]
+    with closing(outcomes(design, left, processes)) as finished:
+        for outcome in finished:
+            if store is not None:
+                store.keep(outcome)
+            found[outcome.number] = outcome
+            if progress is not None:
+                progress(len(found), splits)
+    return [found[number] for number in range(splits)]
