@@ -1,0 +1,332 @@
+"""Worst-slab coverage: the part of the feature space, between two planes, that is covered least."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Bools, Floats
+from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation import inputs
+from plausibly.evaluation.intervals import Interval, IntervalMethod
+from plausibly.evaluation.judged import Judged, judge
+from plausibly.evaluation.splits import split
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import borders, names
+from plausibly.labelled.text import name_texts, positions, text_array
+
+FEATURE = "feature"
+_BLOCK = 1 << 21  # cells of a block of directions
+
+
+def worst_slab_coverage(
+    sets: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    features: xr.DataArray,
+    *,
+    least: float = 0.1,
+    directions: int = 1000,
+    search: float = 0.5,
+    cluster: str | None = None,
+    interval: IntervalMethod = "auto",
+    confidence: float = 0.95,
+    seed: int = 0,
+    only_common: bool = False,
+    whose: str = inputs.SETS,
+) -> xr.Dataset:
+    """Measure aggregated coverage in the slab of examples where it is lowest.
+
+    Parameters
+    ----------
+    sets, plausibilities
+        See `plausibly.evaluate`.
+    features : DataArray, (example, ...)
+        Numbers by the name of the example, with one more dim that is named: predictions
+        (example, label), or any features. Each is centred and divided by its standard deviation;
+        logits and probabilities are taken as they are.
+    least : float
+        Share of the examples that a slab holds at least.
+    directions : int
+        How many random directions to try; the first ones do not depend on it.
+    search : float
+        Share of the examples among which the slab is searched. It is measured on the others, which
+        had no part in choosing it: the search always finds something, also where nothing is weak.
+    cluster, interval, confidence, seed, only_common, whose
+        See `plausibly.evaluate`. Clusters stay on one side.
+
+    Returns
+    -------
+    Dataset
+        ([alpha]): `aggregated_coverage`, ``*_mean``, ``*_low`` and ``*_high``, in the slab among
+        the examples that were not searched; `count` of them and `slab_share`; `others_mean`, the
+        coverage of those outside; `searched_coverage`, what the search found, which is too low as
+        an estimate; `slab_from` and `slab_to`, the slab ``from <= v . z <= to``, z the standardised
+        features; `direction` v, (feature[, alpha]), of length 1, and `centre` and `scale` of the
+        features; `in_slab` and `searched`, (example[, alpha]).
+
+    Raises
+    ------
+    InputError
+        As `evaluate`; ``features-malformed``, ``features-missing``, ``slab-range``.
+
+    Notes
+    -----
+    ``min over v, a, b of the coverage of {i: a <= v . z_i <= b}`` with at least `least` of the
+    examples inside: for each direction the slab of least mean is found exactly, by Dinkelbach's
+    iteration over prefix sums. Directions are uniform on the sphere and keyed by the names of the
+    features. A slab is one shape of many: what it does not find may be weak all the same.
+
+    References
+    ----------
+    Cauchois, Gupta & Duchi, Knowing what you know, JMLR 2021; Romano, Sesia & Candes,
+    Classification with valid and adaptive coverage, 2020 (search and measure on two halves).
+    """
+    _check(least, directions, search)
+    judged = judge(
+        sets,
+        plausibilities,
+        cluster=cluster,
+        interval=interval,
+        confidence=confidence,
+        seed=seed,
+        only_common=only_common,
+        whose=whose,
+    )
+    table = _features(features, judged)
+    named = name_texts(table[FEATURE].values)
+    z, centre, scale = _standardised(table.values[judged.order])
+    hashes = judged.hashes[judged.order]
+    clusters = None if judged.clusters is None else judged.clusters[judged.order]
+    searched = split(hashes, Keys(seed).child("slab/search"), test=search, groups=clusters)
+    vectors = _directions(named, directions, seed)
+    covered = judged.outcomes(judged.measured()).values["aggregated_coverage"]
+    found = []
+    for column in covered.T:
+        slab = _least_slab(z[searched] @ vectors, column[searched], least)
+        place = z @ vectors[:, slab.direction]
+        found.append(
+            _measured(judged, column, (place >= slab.low) & (place <= slab.high), searched, slab)
+        )
+    return _result(judged, found, vectors, searched, (named, centre, scale)).assign_attrs(
+        least=float(least), directions=directions, search=float(search)
+    )
+
+
+@attrs.frozen
+class _Slab:
+    """A slab, and what the search measured inside."""
+
+    direction: int
+    low: float
+    high: float
+    coverage: float
+
+
+@attrs.frozen
+class _Measured:
+    """A slab, and what the other examples say of it."""
+
+    slab: _Slab
+    inside: Bools
+    coverage: Interval
+    others: Interval
+    count: int
+
+
+def _measured(
+    judged: Judged, column: NDArray[np.float64], inside: Bools, searched: Bools, slab: _Slab
+) -> _Measured:
+    rows, rest = np.flatnonzero(inside & ~searched), np.flatnonzero(~inside & ~searched)
+    return _Measured(
+        slab=slab,
+        inside=inside,
+        coverage=judged.interval(column, rows=rows),
+        others=judged.interval(column, rows=rest),
+        count=len(rows),
+    )
+
+
+def _least_slab(places: Floats, covered: NDArray[np.float64], least: float) -> _Slab:
+    """Return the slab of least mean coverage that holds enough of these examples.
+
+    Parameters
+    ----------
+    places : ndarray, (example, direction)
+    covered : ndarray of float64, (example,)
+    least : float
+    """
+    needed = max(1, int(np.ceil(least * len(covered) - 1e-9)))
+    best = _Slab(0, -np.inf, np.inf, np.inf)
+    step = max(1, _BLOCK // len(covered))
+    for start in range(0, places.shape[1], step):
+        block = places[:, start : start + step]
+        order = np.argsort(block, axis=0, kind="stable")
+        ordered = np.take_along_axis(block, order, axis=0)
+        values = covered[order]
+        means, first, last = _least_means(values, ordered, needed)
+        place = int(np.argmin(means))
+        if means[place] < best.coverage:
+            low, high = ordered[first[place], place], ordered[last[place], place]
+            best = _Slab(start + place, float(low), float(high), float(means[place]))
+    return best
+
+
+def _least_means(
+    values: NDArray[np.float64], places: Floats, needed: int
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the least mean of a run of `needed` values or more, and its ends, in each column.
+
+    Runs begin and end where `places`, which ascend, change: a slab holds all of equal places.
+
+    Notes
+    -----
+    A run has a mean below x where its sum of ``value - x`` is negative. Starting from the mean of
+    all, x becomes the mean of the run of least sum until nothing is lower (Dinkelbach 1967).
+    """
+    n, columns = values.shape
+    prefix = np.concatenate([np.zeros((1, columns)), np.cumsum(values, axis=0)])
+    change = places[1:] != places[:-1]
+    ends = np.concatenate([change, np.ones((1, columns), dtype=bool)])
+    begins = np.concatenate([np.ones((1, columns), dtype=bool), change])
+    mean = prefix[-1] / n
+    first = np.zeros(columns, dtype=np.intp)
+    last = np.full(columns, n - 1, dtype=np.intp)
+    every = np.arange(columns)
+    counts = np.arange(n + 1)[:, None]
+    while True:
+        shifted = prefix - counts * mean
+        # The best beginning for each end is the largest prefix sum at least `needed` before it.
+        heights = np.where(begins, shifted[:-1], -np.inf)
+        tops = np.maximum.accumulate(heights, axis=0)[: n - needed + 1]
+        sums = np.where(ends[needed - 1 :], shifted[needed:] - tops, np.inf)
+        end = np.argmin(sums, axis=0) + needed - 1
+        limit = np.arange(n)[:, None] <= (end - needed + 1)
+        begin = np.argmax(np.where(limit, heights, -np.inf), axis=0)
+        lower = (prefix[end + 1, every] - prefix[begin, every]) / (end + 1 - begin)
+        better = lower < mean - 1e-12
+        if not better.any():
+            return mean, first, last
+        mean = np.where(better, lower, mean)
+        first, last = np.where(better, begin, first), np.where(better, end, last)
+
+
+def _directions(named: list[str], directions: int, seed: int) -> NDArray[np.float64]:
+    """Return unit vectors, (feature, direction), uniform on the sphere."""
+    from scipy.special import ndtri
+
+    uniform = Keys(seed).child("slab/directions").uniform(hash_names(named), directions)
+    normal = ndtri(np.clip(uniform, 2.0**-54, None))
+    length = np.sqrt(np.square(normal).sum(axis=0))
+    return np.asarray(normal / np.where(length > 0, length, 1.0), dtype=np.float64)
+
+
+def _standardised(
+    values: Floats,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return features of mean 0 and standard deviation 1, which were constant as 0."""
+    table = values.astype(np.float64)
+    centre, scale = table.mean(axis=0), table.std(axis=0)
+    scale = np.where(scale > 1e-12 * np.maximum(1.0, np.abs(centre)), scale, np.inf)
+    return (table - centre) / scale, centre, scale
+
+
+def _features(features: xr.DataArray, judged: Judged) -> xr.DataArray:
+    """Return numbers (example, feature) of the judged examples, in the caller's order."""
+    others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
+    named = names.EXAMPLE in features.dims and len(others) == 1
+    if not named or any(dim not in features.coords for dim in features.dims):
+        raise InputError(
+            "features-malformed",
+            "the features have no name for each example and feature",
+            expected="a DataArray over example and one more dim, both with names",
+            got=f"dims {listed(map(str, features.dims)) or 'none'}",
+            do="pass the predictions, or name the features: assign_coords(feature=[...])",
+            whose="features",
+        )
+    table = features.transpose(names.EXAMPLE, others[0])
+    if others[0] == names.LABEL and names.SCALE in table.attrs:
+        table = borders.check_predictions(table)
+    examples = list(map(str, judged.sets[names.EXAMPLE].values))
+    places = positions(name_texts(table[names.EXAMPLE].values), examples)
+    values = table.values[places]
+    lacking = (places < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
+    if lacking.any():
+        without = [name for name, lost in zip(examples, lacking, strict=True) if lost]
+        raise InputError(
+            "features-missing",
+            f"{counted(len(without))} of {counted(len(examples))} examples have no features",
+            expected="finite numbers for each example of the sets",
+            got=f"none for {listed(without)}",
+            do="add them, or leave these examples out with sel(example=...)",
+            whose="features",
+            details={"examples": without},
+        )
+    # In the order of their names, so that no sum depends on the order in which they came.
+    columns = name_texts(table[others[0]].values)
+    order = np.argsort(text_array(columns), kind="stable")
+    return xr.DataArray(
+        values[:, order],
+        dims=(names.EXAMPLE, FEATURE),
+        coords={FEATURE: text_array([columns[place] for place in order])},
+    )
+
+
+def _result(
+    judged: Judged,
+    found: list[_Measured],
+    vectors: NDArray[np.float64],
+    searched: Bools,
+    table: tuple[list[str], NDArray[np.float64], NDArray[np.float64]],
+) -> xr.Dataset:
+    """Return slabs and what was measured in them, under names."""
+    back = np.argsort(judged.order)
+    alpha = judged.alpha_dims
+    left = max(1, int((~searched).sum()))
+
+    def by_alpha(values: list[float]) -> tuple[list[str], NDArray[np.float64]]:
+        return alpha, np.array(values) if alpha else np.array(values[0])
+
+    def of_each(dim: str, columns: list[NDArray[np.generic]]) -> tuple[list[str], object]:
+        stacked = np.stack(columns, axis=1)
+        return [dim, *alpha], stacked if alpha else stacked[:, 0]
+
+    named, centre, scale = table
+    result = judged.result().assign_coords(
+        {
+            names.EXAMPLE: judged.sets[names.EXAMPLE].values,
+            FEATURE: text_array(named),
+        }
+    )
+    result["searched"] = (names.EXAMPLE, searched[back])
+    result["in_slab"] = of_each(names.EXAMPLE, [one.inside[back] for one in found])
+    result["direction"] = of_each(FEATURE, [vectors[:, one.slab.direction] for one in found])
+    result["centre"], result["scale"] = (FEATURE, centre), (FEATURE, scale)
+    result["slab_from"] = by_alpha([one.slab.low for one in found])
+    result["slab_to"] = by_alpha([one.slab.high for one in found])
+    result["searched_coverage"] = by_alpha([one.slab.coverage for one in found])
+    result["others_mean"] = by_alpha([one.others.mean for one in found])
+    result["slab_share"] = by_alpha([one.count / left for one in found])
+    result["count"] = by_alpha([one.count for one in found])
+    return result.assign(
+        judged.found({"aggregated_coverage": [[one.coverage for one in found]]}, None)
+    )
+
+
+def _check(least: float, directions: int, search: float) -> None:
+    problem = ""
+    if not 0 < least < 1:
+        problem, got = "0 < least < 1", f"least {least}"
+    elif directions < 1:
+        problem, got = "one direction or more", str(directions)
+    elif not 0 < search < 1:
+        problem, got = "0 < search < 1", f"search {search}"
+    if problem:
+        raise InputError(
+            "slab-range",
+            "no slab can be searched in this way",
+            expected=problem,
+            got=got,
+            do="least=0.1, directions=1000, search=0.5",
+        )

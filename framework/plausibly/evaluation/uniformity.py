@@ -1,0 +1,245 @@
+"""Are p-values what they promise to be? Of voted, drawn and true labels of new examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Ints
+from plausibly.conformal.alphas import Alphas, read_alphas
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import counted, warn
+from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.intervals import IntervalMethod, interval
+from plausibly.evaluation.summary import ENDS
+from plausibly.kernels.draws import draw_labels
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import align, borders, names
+
+OF = "of"
+VOTED, DRAWN, TRUE = "voted", "drawn", "true"
+_QUANTILES = np.linspace(0.05, 0.95, 19)
+_SAME = 1e-12  # p-values are ratios of integers: nearer than this they are one
+
+
+def p_value_uniformity(
+    predictor: ConformalPredictor,
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    true: str | xr.DataArray | None = None,
+    alphas: Alphas = (0.05, 0.1, 0.2),
+    cluster: str | None = None,
+    interval_method: IntervalMethod = "auto",
+    confidence: float = 0.95,
+    seed: int = 0,
+    only_common: bool = False,
+) -> xr.Dataset:
+    """Return p-values of the voted, a drawn and the true label, and how far from uniform they are.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    predictions : DataArray, (example, label)
+        Of examples that did not calibrate it.
+    plausibilities : DataArray or Dataset, (example, label)
+        Of the same examples; dense, packed, or an annotation table.
+    true : str or DataArray, (example,), optional
+        Known labels, see `plausibly.evaluate`.
+    alphas : number or text, or a sequence of them
+        At which to state the share of p-values that are not larger: what sets at alpha miss.
+    cluster : str, optional
+        Coordinate of the examples, such as the patient: examples of one are alike, and count for
+        less.
+    interval_method, confidence
+        Of these shares, see `plausibly.evaluation.intervals.interval`.
+    seed : int
+        Of the label that is drawn from the plausibilities of each example, keyed by its name.
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+
+    Returns
+    -------
+    Dataset
+        Over the dim ``of`` (``voted``: the first most plausible label in the predictor's order;
+        ``drawn``; ``true``, where it is known): `p_value`, (of, example); `ks_above`,
+        ``D+ = sup_t (F(t) - t)``, more small p-values than there may be; `ks_below`,
+        ``D- = sup_t (t - F(t))``, fewer than there might be; `ks`, the larger of both;
+        `p_super_uniform`, for the hypothesis ``P(p <= t) <= t`` for every t, from D+ alone;
+        `p_uniform`, for exact uniformity, from `ks`; `promised`, whether the predictor promises
+        ``P(p <= t) <= t`` of this label; `missed_mean`, ``*_low`` and ``*_high``, (of, alpha): the
+        share of p-values that are at most alpha; `effective`, on how many examples the tests
+        count. The attribute `grid` is the least p-value of any label that was met.
+
+    Raises
+    ------
+    InputError
+        Where inputs are malformed or do not match.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``evaluated-on-calibration``.
+
+    Notes
+    -----
+    Conformal p-values are multiples of ``1 / (n + 1)`` or coarser, more so where scores tie, and an
+    average of m of them is not uniform at all: what is promised is ``P(p <= t) <= t``. Only D+
+    speaks against that. `p_super_uniform`, ``exp(-2 e D+^2)`` (Massart 1990), is valid for every
+    such law, discrete or not: it is largest for the uniform one. D- says how much is given away.
+    `p_uniform` is meant for scores without ties; a small one beside a large `p_super_uniform`
+    breaks no promise.
+
+    All p-values share one calibration set, so they would not look uniform even with endless test
+    data: the tests compare two samples, with ``e = 1 / (1 / n + 1 / h)`` (`effective`), n
+    calibration and h test examples, h divided by the design effect of the clusters. For one drawn
+    label a calibration example that is the two-sample test; more draws vary less, and the tests are
+    then careful.
+
+    References
+    ----------
+    Stutz et al., TMLR 2023, appendix: histograms of p-values. Bates et al., Testing for outliers
+    with conformal p-values, 2023: the dependence through the calibration set.
+    """
+    intervals.check_method(interval_method, confidence)
+    exact = read_alphas(alphas)
+    p = borders.check_predictions(predictions)
+    lam = inputs.as_plausibilities(plausibilities)
+    labels = list(predictor.labels)
+    p, lam = align.match_examples(p, lam, only_common=only_common)
+    lam = align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
+    hashes = hash_names(p[names.EXAMPLE].values)
+    _warn_of_overlap(predictor, hashes)
+    values = predictor.p_values(p).transpose(names.EXAMPLE, names.LABEL)
+    all_p: NDArray[np.float64] = values.sel({names.LABEL: labels}).values
+    uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
+    codes: dict[str, Ints] = {
+        VOTED: np.argmax(lam.values, axis=1),
+        DRAWN: draw_labels(lam.values, uniform)[0],
+    }
+    if true is not None:
+        codes[TRUE] = inputs.true_codes(true, (p, lam), labels)
+    clusters = None
+    if cluster is not None:
+        clusters = inputs.codes_of(inputs.example_values(cluster, (p, lam)))[1]
+    chosen = np.stack([all_p[np.arange(len(code)), code] for code in codes.values()])
+    above, below = (np.array(found) for found in zip(*map(distances, chosen), strict=True))
+    larger = np.maximum(above, below)
+    effective = np.array([_effective(predictor, clusters, row) for row in chosen])
+    of = list(codes)
+    result = xr.Dataset(
+        {
+            "p_value": ((OF, names.EXAMPLE), chosen),
+            "ks_above": (OF, above),
+            "ks_below": (OF, below),
+            "ks": (OF, larger),
+            "p_super_uniform": (OF, np.exp(-2.0 * effective * np.square(above))),
+            "p_uniform": (OF, _two_sided(larger, effective)),
+            "effective": (OF, effective),
+            "promised": (OF, [name == _promised(predictor) for name in of]),
+        },
+        coords={
+            OF: np.array(of),
+            names.EXAMPLE: p[names.EXAMPLE].values,
+            names.ALPHA: [float(alpha) for alpha in exact],
+        },
+        attrs={
+            "n_calibration": predictor.n,
+            "n": len(hashes),
+            "grid": float(all_p.min()),
+            "seed": seed,
+            "confidence": confidence,
+            "fingerprint": predictor.fingerprint,
+        },
+    )
+    order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
+    shares = [
+        [
+            interval(
+                (row[order] <= float(alpha)).astype(np.float64),
+                clusters=None if clusters is None else clusters[order],
+                method=interval_method,
+                confidence=confidence,
+            )
+            for alpha in exact
+        ]
+        for row in chosen
+    ]
+    for end in ENDS:
+        figures = np.array([[getattr(one, end) for one in row] for row in shares])
+        result[f"missed_{end}"] = ((OF, names.ALPHA), figures)
+    return result
+
+
+def distances(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return D+ and D-, how far the share of values at most t lies above and below t.
+
+    Parameters
+    ----------
+    values : ndarray of float64, (example,)
+        In [0, 1]; ties count as such.
+
+    Returns
+    -------
+    above, below : float
+        Suprema over t in [0, 1]; `above` is 0 where the share never exceeds t.
+    """
+    places, counts = np.unique(values, return_counts=True)
+    upto = np.cumsum(counts) / len(values)
+    before = upto - counts / len(values)
+    above = max(0.0, float((upto - places).max()))
+    return (0.0 if above < _SAME else above), float((places - before).max())
+
+
+def _promised(predictor: ConformalPredictor) -> str:
+    """Return of which label p-values promise to be at least uniform; nothing where of none."""
+    target = str(predictor.evidence.target)
+    return {"aggregated": DRAWN, "voted": VOTED}.get(target, "")
+
+
+def _effective(
+    predictor: ConformalPredictor, clusters: Ints | None, values: NDArray[np.float64]
+) -> float:
+    """Return how many examples a test against the uniform distribution may count on."""
+    tested = float(len(values))
+    if clusters is not None:
+        tested /= max(1.0, _design_effect(values, clusters))
+    calibrated = predictor.evidence.n_held_out or predictor.n
+    return 1.0 / (1.0 / tested + 1.0 / calibrated)
+
+
+def _design_effect(values: NDArray[np.float64], clusters: Ints) -> float:
+    """Return by how much more the distribution function varies than that of unrelated examples."""
+    below = values[:, None] <= np.quantile(values, _QUANTILES)[None, :]
+    share = below.mean(axis=0)
+    residuals = below - share
+    sums = np.stack([np.bincount(clusters, weights=column) for column in residuals.T])
+    expected = float((len(values) * share * (1.0 - share)).sum())
+    return float(np.square(sums).sum()) / expected if expected else float("inf")
+
+
+def _two_sided(found: NDArray[np.float64], effective: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p-values of the two-sided test of Kolmogorov and Smirnov."""
+    from scipy.stats import kstwo  # slow to import, and this is all that needs it
+
+    counts = np.maximum(1, np.floor(effective))
+    return np.asarray(kstwo.sf(found, counts), dtype=np.float64)
+
+
+def _warn_of_overlap(predictor: ConformalPredictor, hashes: NDArray[np.uint64]) -> None:
+    """Say that the examples calibrated the predictor."""
+    if predictor.hashes is None:
+        return
+    overlap = int(np.isin(hashes, predictor.hashes).sum())
+    if overlap:
+        share = "all" if overlap == len(hashes) else f"{counted(overlap)} of"
+        warn(
+            "evaluated-on-calibration",
+            f"{share} {counted(len(hashes))} examples calibrated the predictor",
+            expected="new examples; their p-values are no evidence",
+            do="p-values of others",
+            whose="predictions",
+            details={"overlap": overlap, "examples": len(hashes)},
+            stacklevel=3,
+        )
