@@ -1,0 +1,360 @@
+"""Regions as users meet them: names, dims, alphas, messages, pictures, real data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from conformal_world import world
+from exact_realdata import load
+from plausibly.conformal.regions import PlausibilityRegion
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.guarantee import Guarantee
+from plausibly.keys import Keys, hash_names
+from plausibly.plugin import SCORE, Floats, ScoreInput
+
+ALPHAS = [0.3, 0.1]
+
+
+@pytest.fixture(scope="module")
+def region() -> PlausibilityRegion:
+    return plausibly.calibrate_region(*world(60))
+
+
+@pytest.fixture(scope="module")
+def fresh() -> tuple[xr.DataArray, xr.DataArray]:
+    return world(12, seed=1, start=500)
+
+
+def test_results_keep_names_and_gain_alphas(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    predictions, lam = fresh
+    assert region.threshold(0.1).dims == ()
+    assert region.threshold(ALPHAS).dims == ("alpha",)
+    inside = region.contains(predictions, lam, ALPHAS)
+    assert inside.dims == ("example", "alpha")
+    assert list(inside.patient.values) == list(predictions.patient.values)
+    p = region.p_values(predictions, lam)
+    for alpha in ALPHAS:
+        np.testing.assert_array_equal(inside.sel(alpha=alpha), p > alpha)
+        one = region.contains(predictions, lam, alpha)
+        xr.testing.assert_identical(one.drop_vars("alpha"), inside.sel(alpha=alpha, drop=True))
+    bounds = region.bounds(predictions.transpose("label", "example"), ALPHAS)
+    assert bounds["most"].dims == ("alpha", "label", "example")
+    assert (bounds["least"] <= bounds["most"]).all()
+    grid = region.grid(predictions, ALPHAS, parts=4)
+    assert dict(grid.sizes) == {"point": 35, "label": 4, "example": 12, "alpha": 2}
+    np.testing.assert_array_equal(grid["inside"].sel(alpha=0.1), grid["p_values"] > 0.1)
+
+
+def test_points_of_the_grid_are_asked_like_any_vector(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    predictions = fresh[0].isel(example=[3])
+    grid = region.grid(predictions, 0.1, parts=3)
+    for point in range(grid.sizes["point"]):
+        vector = grid["plausibilities"].isel(point=[point]).rename(point="example")
+        vector = vector.assign_coords(example=predictions["example"].values)
+        p = region.p_values(predictions, vector)
+        assert p.item() == grid["p_values"].values[0, point]
+
+
+def test_order_and_batch_change_nothing(fresh: tuple[xr.DataArray, xr.DataArray]) -> None:
+    predictions, lam = world(60)
+    score = {"name": "aps", "randomised": True}
+    one = plausibly.calibrate_region(predictions, lam, score=score)
+    turned = plausibly.calibrate_region(predictions[::-1], lam[:, [2, 0, 3, 1]], score=score)
+    assert one.fingerprint == turned.fingerprint
+    np.testing.assert_array_equal(one.ordered, turned.ordered)
+    new, vectors = fresh
+    p = one.p_values(new, vectors)
+    for name in new["example"].values[:3]:
+        alone = one.p_values(new.sel(example=[name]), vectors.sel(example=[name]))
+        assert alone.item() == p.sel(example=name).item()
+    mixed = one.p_values(new[::-1, [3, 1, 0, 2]], vectors)
+    xr.testing.assert_equal(mixed, p[::-1])
+
+
+def test_nothing_given_is_changed() -> None:
+    predictions, lam = world(30)
+    before = predictions.copy(deep=True), lam.copy(deep=True)
+    for array in (predictions, lam):
+        array.values.flags.writeable = False
+    region = plausibly.calibrate_region(predictions, lam)
+    region.label_sets(predictions, 0.1)
+    region.vote_sets(predictions, 0.1)
+    region.grid(predictions, 0.1, parts=2)
+    xr.testing.assert_identical(predictions, before[0])
+    xr.testing.assert_identical(lam, before[1])
+
+
+def test_annotations_are_aggregated_by_the_default_of_their_kind() -> None:
+    from plausibly_builtins.single_label.annotation import SingleLabel
+
+    predictions, _ = world(12)
+    labels = list(predictions["label"].values)
+    names = predictions["example"].values
+    records = [(n, f"r{j}", labels[(i + j) % 2]) for i, n in enumerate(names) for j in (0, 1)]
+    table = SingleLabel().build(records, labels)
+    lam = plausibly.aggregate(table)
+    a, b = (plausibly.calibrate_region(predictions, given) for given in (table, lam))
+    np.testing.assert_array_equal(a.ordered, b.ordered)
+
+
+def test_sets_carry_their_promise(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    predictions, _ = fresh
+    sets = region.label_sets(predictions, [0.1, 0.3], leave_out="0.2")
+    assert sets.dims == ("alpha", "example", "label")
+    stated = [Guarantee.from_json(one) for one in json.loads(sets.attrs["guarantees"])]
+    assert [one.statement() for one in stated] == [
+        "P(lambda(C(X)) >= .80) >= .90",
+        "P(lambda(C(X)) >= .80) >= .70",
+    ]
+    assert stated[0].notes == ("hence of what experts say .72 is covered on average",)
+    assert sets.attrs["fingerprint"] == region.fingerprint
+    assert sets.attrs["calibration_overlap"] == 0
+    votes = region.vote_sets(predictions, 0.1)
+    assert votes.dims == predictions.dims
+    (promise,) = json.loads(votes.attrs["guarantees"])
+    assert promise["statement"] == "P(vote in C(X)) >= .90"
+    assert region.guarantee(0.1).statement() == "P(lambda in R(X)) >= .90"
+    of_what = str(region.guarantee(0.1)).splitlines()[1]
+    assert " ".join(of_what.split()) == (
+        "of what the plausibilities of a new example, as one vector"
+    )
+    assert repr(region).splitlines() == [
+        "PlausibilityRegion  score probability, n 60, 4 labels",
+        f"  alpha 0.1  threshold {float(region.threshold(0.1)):.4g}  guaranteed .90",
+        f"  alpha 0.05  threshold {float(region.threshold(0.05)):.4g}  guaranteed .95",
+    ]
+
+
+def test_regions_and_sets_shrink_as_alpha_grows(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    predictions, lam = fresh
+    alphas = [0.05, 0.2, 0.5 - 1e-9, 0.4]
+    alphas.sort()
+    for found in (
+        region.contains(predictions, lam, alphas),
+        region.label_sets(predictions, alphas),
+        region.vote_sets(predictions, alphas),
+    ):
+        steps = found.astype(int).diff("alpha")
+        assert (steps <= 0).all()
+
+
+def test_an_example_with_which_nothing_conforms_has_no_bounds_and_an_empty_set() -> None:
+    predictions, lam = world(40)
+    sure = xr.zeros_like(predictions) + np.eye(4)[0]
+    sure.attrs["scale"] = "any"
+    certain = xr.zeros_like(lam) + np.eye(4)[0]
+    region = plausibly.calibrate_region(sure, certain)
+    vague = sure.isel(example=[0]).assign_coords(example=["new"]) * 0 + 0.25
+    vague.attrs["scale"] = "any"
+    bounds = region.bounds(vague, 0.1)
+    assert np.isnan(bounds["most"]).all()
+    assert np.isnan(bounds["least"]).all()
+    assert not region.label_sets(vague, 0.1).any()
+    assert not region.vote_sets(vague, 0.1).any()
+
+
+def message(error: pytest.ExceptionInfo[InputError]) -> str:
+    return str(error.value)
+
+
+def test_a_share_to_leave_out_is_between_0_and_1(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    with pytest.raises(InputError) as error:
+        region.label_sets(fresh[0], 0.1, leave_out=0)
+    assert message(error) == (
+        "error leave-out-range: leave_out 0 is not a share of plausibility that may be\n"
+        "  left out\n"
+        "  expected  0 < leave_out < 1; at 0 every label is needed, since every vector\n"
+        "            next to one that conforms has a little on each; got 0\n"
+        "  do        leave_out=0.1 for sets that hold .90 of the plausibility"
+    )
+
+
+def test_a_grid_that_is_too_large_says_which_fits(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    with pytest.raises(InputError) as error:
+        region.grid(fresh[0], 0.1, parts=200)
+    assert message(error) == (
+        "error grid-too-large: a grid of 200 parts has 1,373,701 points over 4 labels\n"
+        "  expected  1,000,000 at most, for all examples together; got 16,484,412 for 12\n"
+        "            examples\n"
+        "  do        parts=77, or fewer examples; bounds(), label_sets(), vote_sets() and\n"
+        "            contains() need no grid"
+    )
+    assert 12 * region.grid(fresh[0], 0.1, parts=77).sizes["point"] <= 1_000_000
+    with pytest.raises(InputError) as error:
+        region.grid(fresh[0], 0.1, parts=0)
+    assert message(error) == (
+        "error parts-range: a grid of 0 parts\n"
+        "  expected  a whole number from 1 on; got 0\n"
+        "  do        parts=10"
+    )
+
+
+def test_too_few_examples_are_said_with_the_number(
+    fresh: tuple[xr.DataArray, xr.DataArray],
+) -> None:
+    predictions, lam = fresh
+    small = plausibly.calibrate_region(*world(8))
+    with pytest.warns(PlausiblyWarning) as heard:
+        tau = small.threshold(0.1)
+    assert tau == -np.inf
+    assert str(heard[0].message) == (
+        "warning region-vacuous: every plausibility vector conforms at alpha 0.1\n"
+        "  expected  9 calibration examples or more; got 8\n"
+        "  do        alpha .12 works with 8; or annotate 1 more"
+    )
+    with pytest.warns(PlausiblyWarning, match="region-vacuous"):
+        assert small.contains(predictions, lam, 0.1).all()
+    with pytest.warns(PlausiblyWarning, match="region-vacuous"):
+        assert small.label_sets(predictions, 0.1).all()
+    assert small.guarantee(0.1).vacuous
+    assert not small.guarantee(0.12).vacuous
+
+
+def test_names_that_differ_are_refused(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    predictions, lam = fresh
+    with pytest.raises(InputError, match="examples-differ"):
+        region.contains(predictions, lam[1:], 0.1)
+    with pytest.raises(InputError, match="labels-differ"):
+        region.contains(predictions, lam.assign_coords(label=["a", "b", "c", "d"]), 0.1)
+    with pytest.raises(InputError, match="predictor-labels"):
+        region.bounds(predictions.assign_coords(label=["a", "b", "c", "d"]), 0.1)
+
+
+class Boundless:
+    """A score that is +inf for the best label."""
+
+    randomised = False
+    reads: ScoreInput = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        top = probabilities.max(axis=-1, keepdims=True)
+        return np.where(probabilities == top, np.inf, probabilities).astype(probabilities.dtype)
+
+
+def test_scores_without_a_mean_are_refused() -> None:
+    with pytest.raises(InputError) as error:
+        plausibly.calibrate_region(*world(10), score=Boundless())
+    assert message(error) == (
+        "error score-unbounded: score Boundless is +inf for 10 labels\n"
+        "  expected  scores below +inf, which have a mean over labels; got +inf\n"
+        '  do        score="probability"'
+    )
+    assert SCORE.name == "score"
+
+
+def drawn(labels: int, alphas: list[float], axes: Any = None) -> Any:  # Any: matplotlib axes
+    predictions, lam = (a.isel(label=slice(labels)) + 0.01 for a in world(50))
+    predictions, lam = (a / a.sum("label") for a in (predictions, lam))
+    region = plausibly.calibrate_region(predictions, lam)
+    one = predictions.isel(example=[4]), lam.isel(example=[4])
+    return region.draw(one[0], alphas, plausibilities=one[1], axes=axes)
+
+
+@pytest.mark.parametrize("labels", [2, 3, 4])
+def test_regions_of_few_labels_are_drawn(labels: int, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    axes = drawn(labels, [0.3, 0.1])
+    texts = [text.get_text() for text in axes.texts]
+    assert set(world(1)[0]["label"].values[:labels]) <= set(texts)
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == ["region, 90 %", "region, 70 %", "the model says", "experts said"]
+    assert axes.get_title("left") == "plausibilities of case 4"
+    axes.figure.savefig(tmp_path / "region.png")
+
+
+def test_a_region_is_drawn_into_axes_that_are_given() -> None:
+    figure = pytest.importorskip("matplotlib.figure")
+    axes = figure.Figure().subplots(1, 2)
+    assert drawn(3, [0.1], axes[1]) is axes[1]
+    assert not axes[0].lines
+
+
+def test_a_region_that_is_empty_is_said_to_be() -> None:
+    pytest.importorskip("matplotlib")
+    predictions, lam = (a.isel(label=slice(3)) for a in world(40))
+    predictions = xr.zeros_like(predictions) + np.eye(3)[0]
+    predictions.attrs["scale"] = "any"
+    region = plausibly.calibrate_region(predictions, xr.zeros_like(lam) + np.eye(3)[0])
+    vague = predictions.isel(example=[0]) * 0 + 0.3
+    axes = region.draw(vague.assign_attrs(scale="any"), 0.1)
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == ["region, 90 %: no vector conforms"]
+
+
+def test_what_cannot_be_drawn_is_refused(
+    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+) -> None:
+    with pytest.raises(InputError) as error:
+        region.draw(fresh[0], 0.1)
+    assert message(error) == (
+        "error examples-several: one region is drawn at a time, and there are 12 examples\n"
+        "  expected  one example; got 12\n"
+        '  do        predictions.sel(example=["NAME"])'
+    )
+    predictions, lam = world(30)
+    wide = predictions.assign_coords(label=["a", "b", "c", "d"])
+    more = xr.concat([predictions, 0 * wide], "label")
+    region = plausibly.calibrate_region(
+        more, xr.concat([lam, 0 * lam.assign_coords(label=["a", "b", "c", "d"])], "label")
+    )
+    with pytest.raises(InputError) as error:
+        region.draw(more.isel(example=[0]), 0.1)
+    assert message(error) == (
+        "error region-undrawable: a simplex of 8 labels has no picture\n"
+        "  expected  2, 3 or 4 labels; got 8\n"
+        "  do        bounds(), which says how plausible each label can be"
+    )
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("crema_d", (5.98, 5.43)), ("lidc_malignancy", (5.00, 4.80)), ("chaosnli_snli", (3.00, 2.98))],
+)
+def test_real_plausibilities_are_covered_at_the_level(
+    shared: Path, name: str, sizes: tuple[float, float]
+) -> None:
+    """The figures of docs/regions.md: 20 random halves, alpha 0.1, leave_out 0.1."""
+    predictions, lam = load(shared, name)
+    hashes = hash_names(predictions["example"].values)
+    found = []
+    for number in range(20):
+        uniform = Keys(0, f"s{number}").uniform(hashes)[:, 0]
+        test = uniform < np.median(uniform)
+        region = plausibly.calibrate_region(predictions[~test], lam[~test])
+        new, vectors = predictions[test], lam[test]
+        sets = region.label_sets(new, 0.1)
+        found.append(
+            [
+                float(region.contains(new, vectors, 0.1).mean()),
+                float(((sets * vectors).sum("label") >= 0.9 - 1e-9).mean()),
+                float(sets.sum("label").mean()),
+                float(region.vote_sets(new, 0.1).sum("label").mean()),
+            ]
+        )
+    covered, held, label_size, vote_size = np.mean(found, axis=0)
+    assert abs(covered - 0.9) < 0.01
+    assert held >= 0.99
+    assert label_size == pytest.approx(sizes[0], abs=0.005)
+    assert vote_size == pytest.approx(sizes[1], abs=0.005)
