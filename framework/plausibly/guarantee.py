@@ -13,13 +13,14 @@ import attrs
 if TYPE_CHECKING:
     from cattrs import Converter
 
-Target = Literal["aggregated", "voted"]
+Target = Literal["aggregated", "voted", "mass", "risk"]
 
 NEW_LABEL = "a label drawn from a new example's plausibilities: what an expert would say of it"
 NOT_CLAIMED = (
     "a claim about the true label, about one example, label or group, "
     "or about examples unlike these"
 )
+_NOT_OF_EACH = "a claim about the true label or about one example, or about examples unlike these"
 
 
 def rounded(value: Fraction | float) -> str:
@@ -39,11 +40,14 @@ class Guarantee:
     alpha : Fraction
         The miscoverage rate that was asked for, exactly as typed.
     level : Fraction or None
-        Lower bound of the coverage; None where nothing is promised.
-    target : {"aggregated", "voted"}
-        Whether the promise is about labels drawn from the plausibilities, or about the voted label.
+        Lower bound of the coverage; None where nothing is promised. Of a risk, 1 minus its bound.
+    target : {"aggregated", "voted", "mass", "risk"}
+        Whether the promise is about labels drawn from the plausibilities, about the voted label,
+        about the share of the plausibilities in a set, or about a risk on average.
     of_what : str
-        The label that is covered, in words.
+        What is covered, in words.
+    event : str
+        For the targets "mass" and "risk": what is probable, or what is small on average.
     over : str
         What the probability is taken over.
     assumptions : tuple of str
@@ -66,6 +70,8 @@ class Guarantee:
         Least alpha at which the sets say something with `has` examples.
     notes : tuple of str
         Anything else the reader should know.
+    each : str
+        Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
     """
 
     alpha: Fraction
@@ -83,13 +89,20 @@ class Guarantee:
     counted: str = "calibration examples"
     least_alpha: float | None = None
     notes: tuple[str, ...] = ()
+    event: str = ""
+    each: str = ""
 
     def statement(self) -> str:
         """Return the promise as one formula."""
         if self.level is None:
             return "no guarantee"
-        symbol = "Y" if self.target == "aggregated" else "vote"
-        text = f"P({symbol} in C(X)) >= {rounded(self.level)}"
+        if self.target == "risk":
+            text = f"E[{self.event}] <= {rounded(1 - self.level)}"
+        else:
+            symbol = "vote" if self.target == "voted" else "Y"
+            text = f"P({self.event or f'{symbol} in C(X)'}) >= {rounded(self.level)}"
+        if self.each:
+            text += f", for {self.each}"
         if self.confidence is not None:
             text += f", with probability {rounded(self.confidence)} over the calibration"
         return f"{text} (vacuous: every label)" if self.vacuous else text
@@ -98,11 +111,16 @@ class Guarantee:
         """Return the level as text, of whatever label is covered."""
         if self.level is None:
             return "no guarantee"
-        return f"{rounded(self.level)}, vacuous" if self.vacuous else rounded(self.level)
+        shown = rounded(self.level)
+        if self.target == "risk":
+            shown = f"risk {rounded(1 - self.level)}"
+        elif self.target == "mass":
+            shown += " of sets"
+        return f"{shown}, vacuous" if self.vacuous else shown
 
     def short(self) -> str:
-        """Return what is guaranteed of the aggregated coverage, as tables print it."""
-        return self.shown_level() if self.target == "aggregated" else "nothing"
+        """Return what is guaranteed of what experts say, as tables print it."""
+        return "nothing" if self.target == "voted" else self.shown_level()
 
     def rows(self) -> list[tuple[str, str]]:
         """Return title and text of each part, in reading order."""
@@ -119,7 +137,7 @@ class Guarantee:
             more = f"{self.needed:,} {self.counted} or more; there are {self.has:,}"
             parts.append(("vacuous", f"every set is every label; says something with {more}"))
         parts += [("note", note) for note in self.notes]
-        parts.append(("not", NOT_CLAIMED))
+        parts.append(("not", _NOT_OF_EACH if self.each else NOT_CLAIMED))
         return parts
 
     def __str__(self) -> str:
@@ -132,17 +150,18 @@ class Guarantee:
 
     def to_json(self) -> dict[str, object]:
         """Return plain data; fractions become text, so that nothing is rounded."""
-        data: dict[str, object] = _converter().unstructure(self)
+        data: dict[str, object] = converter().unstructure(self)
         return {**data, "statement": self.statement()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Guarantee:
         """Return the guarantee that `to_json` described."""
-        return _converter().structure(data, cls)
+        return converter().structure(data, cls)
 
 
 @cache
-def _converter() -> Converter:
+def converter() -> Converter:
+    """Return the converter by which guarantees and evidence become plain data, without rounding."""
     # cattrs costs more to import than this module, which messages need.
     from cattrs import Converter
 

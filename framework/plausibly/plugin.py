@@ -46,10 +46,13 @@ from plausibly.registry import API_VERSION, Registrar, hookimpl, resolve
 if TYPE_CHECKING:
     from plausibly.arrays import Bools, Floats, Hashes, Ints, Masses
     from plausibly.conformal.aggregate import default_aggregator, default_kinds
+    from plausibly.conformal.coordinates import group_names
     from plausibly.conformal.data import CalibrationData
-    from plausibly.conformal.evidence import Evidence, Replicates
+    from plausibly.conformal.evidence import Evidence
     from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
     from plausibly.conformal.pvalues import PValues
+    from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, Replicates
+    from plausibly.conformal.weights import check_weights, effective_size
     from plausibly.guarantee import Guarantee
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.files import contents as file_contents
@@ -80,6 +83,8 @@ __all__ = [
     "API_VERSION",
     "CALIBRATOR",
     "COMBINER",
+    "EXCHANGEABLE",
+    "LABEL_CELLS",
     "READER",
     "SCORE",
     "Aggregator",
@@ -120,18 +125,21 @@ __all__ = [
     "check_labels_once",
     "check_responses",
     "check_table",
+    "check_weights",
     "columns_hint",
     "counted",
     "default_aggregator",
     "default_kinds",
     "delta_field",
     "drawn_times",
+    "effective_size",
     "exact",
     "file_contents",
     "first_row",
     "first_rows",
     "from_npy",
     "from_npz",
+    "group_names",
     "hash_names",
     "held_out_field",
     "hookimpl",
@@ -165,16 +173,18 @@ _HOME = {
     "AnswerRefused": "plausibly.labelled.build",
     "Bools": "plausibly.arrays",
     "CalibrationData": "plausibly.conformal.data",
+    "EXCHANGEABLE": "plausibly.conformal.replicates",
     "Evidence": "plausibly.conformal.evidence",
     "Floats": "plausibly.arrays",
     "Guarantee": "plausibly.guarantee",
     "Hashes": "plausibly.arrays",
     "Ints": "plausibly.arrays",
     "Keys": "plausibly.keys",
+    "LABEL_CELLS": "plausibly.conformal.replicates",
     "Masses": "plausibly.arrays",
     "NamedArray": "plausibly.io.arrays",
     "PValues": "plausibly.conformal.pvalues",
-    "Replicates": "plausibly.conformal.evidence",
+    "Replicates": "plausibly.conformal.replicates",
     "Rows": "plausibly.labelled.rows",
     "TextTable": "plausibly.io.text",
     "answered_rows": "plausibly.labelled.rows",
@@ -182,17 +192,20 @@ _HOME = {
     "check_labels_once": "plausibly.labelled.validity",
     "check_responses": "plausibly.labelled.validity",
     "check_table": "plausibly.labelled.seal",
+    "check_weights": "plausibly.conformal.weights",
     "columns_hint": "plausibly.io.hints",
     "default_aggregator": "plausibly.conformal.aggregate",
     "default_kinds": "plausibly.conformal.aggregate",
     "delta_field": "plausibly.conformal.held_out",
     "drawn_times": "plausibly.kernels.ragged",
+    "effective_size": "plausibly.conformal.weights",
     "exact": "plausibly.conformal.held_out",
     "file_contents": "plausibly.io.files:contents",
     "first_row": "plausibly.io.text",
     "first_rows": "plausibly.io.text",
     "from_npy": "plausibly.io.arrays",
     "from_npz": "plausibly.io.arrays",
+    "group_names": "plausibly.conformal.coordinates",
     "hash_names": "plausibly.keys",
     "held_out_field": "plausibly.conformal.held_out",
     "is_missing": "plausibly.labelled.text",

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from plausibly.arrays import Floats
     from plausibly.conformal.data import CalibrationData
-    from plausibly.conformal.evidence import Evidence, Replicates
+    from plausibly.conformal.evidence import Evidence
+    from plausibly.conformal.replicates import Replicates
     from plausibly.conformal.pvalues import PValues
     from plausibly.guarantee import Guarantee
     from plausibly.keys import Keys

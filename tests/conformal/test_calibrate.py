@@ -13,7 +13,7 @@ import plausibly
 from conformal_world import LABELS, world
 from plausibly.arrays import Floats
 from plausibly.conformal.calibrate import held_out_rows
-from plausibly.conformal.evidence import Replicates
+from plausibly.conformal.replicates import Replicates
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.keys import Keys, hash_names
 from plausibly.plugin import CalibrationData, PValues
@@ -202,7 +202,7 @@ class Malformed:
         return Replicates(scores=scores, units=atoms, row=atoms, denominator=atoms)
 
 
-@pytest.mark.parametrize("how", ["dtype", "shape", "nan", "partial", "units", "separate"])
+@pytest.mark.parametrize("how", ["dtype", "shape", "nan", "partial", "units", "denominator"])
 def test_malformed_replicates_are_refused(how: str) -> None:
     """A calibrator from a plugin is checked where it answers."""
     with pytest.raises(IncompatibleComponents) as refused:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from plausibly.conformal.evidence import Evidence, Replicates
+from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.replicates import Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
 from plausibly.keys import Keys, hash_names

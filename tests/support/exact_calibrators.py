@@ -9,7 +9,7 @@ import numpy as np
 
 from plausibly.arrays import Ints
 from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.evidence import Replicates
+from plausibly.conformal.replicates import Replicates
 from plausibly.keys import Keys, hash_names
 
 

@@ -12,7 +12,7 @@ from exact_bags import Bag, Outcome, PValuesOf, calibration_of
 from exact_checks import Keeps
 from exact_oracles import Calibration, Drawn, Rule
 from plausibly.arrays import Floats
-from plausibly.conformal.evidence import Replicates
+from plausibly.conformal.replicates import Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
 from plausibly.conformal.threshold import threshold

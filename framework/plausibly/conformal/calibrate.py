@@ -9,22 +9,24 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import FloatType, Hashes
-from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.arrays import Hashes
 from plausibly.conformal.alphas import exact
+from plausibly.conformal.calibration import (
+    check_replicates,
+    evidence_of,
+    held_out_scores,
+    try_combiner,
+)
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.evidence import Evidence, Replicates
+from plausibly.conformal.facts import Facts
+from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.pools import Pools
-from plausibly.conformal.predictor import ConformalPredictor, Facts
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.scoring import scores_of
-from plausibly.errors import IncompatibleComponents, InputError, counted
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import InputError, counted
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names
+from plausibly.labelled import names
 from plausibly.protocols import (
-    AGGREGATOR,
     CALIBRATOR,
     COMBINER,
     SCORE,
@@ -34,28 +36,6 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-
-
-def _plausibilities(
-    given: xr.DataArray | xr.Dataset,
-    aggregator: ComponentLike[Aggregator] | None,
-    seed: int,
-) -> tuple[xr.DataArray, str]:
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
-        chosen = (
-            default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
-        )
-        component = registry.resolve(AGGREGATOR, chosen)
-        return aggregate(given, component, seed=seed), called_as(AGGREGATOR, component)
-    if aggregator is not None:
-        raise InputError(
-            "aggregator-unused",
-            "an aggregator was named, and plausibilities are aggregated already",
-            expected="annotations with an aggregator, or plausibilities without one",
-            do="leave aggregator= out, or pass the annotation table",
-            whose="aggregator",
-        )
-    return borders.check_plausibilities(given), "plausibilities as given"
 
 
 def held_out_rows(
@@ -129,12 +109,15 @@ def calibrate(
 
     Parameters
     ----------
-    predictions : DataArray, (example, label)
+    predictions : DataArray, ([augmentation,] example, label)
         What the model says of the calibration examples; it must not have been trained on them.
-        ``attrs["scale"]`` says on which scale (`read_predictions`).
-    plausibilities : DataArray or Dataset, (example, label)
+        ``attrs["scale"]`` says on which scale (`read_predictions`). Several augmentations of the
+        examples are for the calibrator ``augmentation``. Coordinates of examples and labels are
+        what calibrators can tell them apart by.
+    plausibilities : DataArray or Dataset, ([draw,] example, label)
         Plausibilities, dense or packed, or an annotation table, which is aggregated first.
-        Aligned with the predictions by the names of examples and labels.
+        Aligned with the predictions by the names of examples and labels. With the dim ``draw``,
+        draw j is from the j-th of them.
     calibrator, score, combiner : str, mapping or object
         Components by name, as a table ``{"name": ..., parameters}``, or themselves.
     aggregator : str, mapping or Aggregator, optional
@@ -168,12 +151,9 @@ def calibrate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023; Angelopoulos et
     al., Conformal risk control, arXiv 2208.02814.
     """
-    model = borders.check_predictions(predictions)
-    table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
-    labels = tuple(str(label) for label in model[names.LABEL].values)
-    table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
-    model, table = align.match_examples(model, table, only_common=only_common)
-
+    inputs = matched_inputs(
+        predictions, plausibilities, aggregator=aggregator, seed=seed, only_common=only_common
+    )
     params = None if draws is None else {"draws": draws}
     the_calibrator = registry.resolve(CALIBRATOR, calibrator, params)
     the_score = registry.resolve(SCORE, score)
@@ -182,24 +162,15 @@ def calibrate(
         "calibrator": called_as(CALIBRATOR, the_calibrator),
         "score": called_as(SCORE, the_score),
         "combiner": called_as(COMBINER, the_combiner),
-        "aggregator": aggregated_by,
+        "aggregator": inputs.aggregated_by,
     }
-
     keys = Keys(seed)
-    hashes = hash_names(model[names.EXAMPLE].values)
-    uniform = keys.child("score").uniform(hashes) if the_score.randomised else None
-    values = model.values
-    scale = str(model.attrs[names.SCALE])
-    denominator = table.coords.get(names.DENOMINATOR)
-    data = CalibrationData(
-        scores=scores_of(values, scale, the_score, called["score"], uniform),
-        plausibilities=table.values,
-        denominator=None if denominator is None else np.asarray(denominator.values),
-        hashes=hashes,
-        labels=labels,
-    )
+    data = calibration_data(inputs, the_score, called["score"], keys)
     aside = held_out_rows(
-        the_combiner.held_out, hashes, keys.child("held-out"), _groups(model, group)
+        the_combiner.held_out,
+        data.hashes,
+        keys.child("held-out"),
+        _groups(inputs.predictions, group),
     )
     kept = np.setdiff1d(np.arange(len(data)), aside)
     if not kept.size or (the_combiner.held_out > 0 and not aside.size):
@@ -212,54 +183,36 @@ def calibrate(
             whose="predictions",
         )
     replicates = the_calibrator.replicates(data.take(kept), keys.child("calibrator"))
-    _check_replicates(replicates, values.dtype, called["calibrator"])
+    check_replicates(replicates, data, called, held_out=bool(aside.size))
     held_out = None
     if aside.size:
-        held = data.take(aside)
-        held_out = held.scores_at(_truth(held, replicates, keys))
-    evidence = Evidence(
-        n=kept.size,
-        m=replicates.scores.shape[0],
-        n_held_out=aside.size,
-        of_what=replicates.of_what,
-        target=replicates.target,
-        assumptions=replicates.assumptions,
-        separate=replicates.separate,
-        calibrator=called["calibrator"],
-        combiner=called["combiner"],
+        held_out = held_out_scores(data.take(aside), replicates, keys.child("held-out-label"))
+    evidence = evidence_of(
+        replicates,
+        called,
+        examples=kept.size,
+        held_out=aside.size,
+        resampled=data.resampled is not None,
         allow_no_guarantee=allow_no_guarantee,
     )
     # Asked once, so that a pair without a guarantee never becomes a predictor.
     the_combiner.guarantee(evidence, Fraction(1, 10))
+    augmented = replicates.reads in ("separate", "mean")
     predictor = ConformalPredictor(
-        labels=labels,
+        labels=data.labels,
         score=the_score,
         combiner=the_combiner,
         calibrator=described(CALIBRATOR, the_calibrator),
         pools=Pools(replicates),
         held_out_scores=held_out,
-        hashes=hashes,
+        hashes=data.hashes,
         evidence=evidence,
-        facts=Facts(scale=scale, seed=seed, **called),
+        facts=Facts(
+            scale=inputs.scale,
+            seed=seed,
+            augmentations=inputs.augmentations if augmented else (),
+            **called,
+        ),
     )
-    predictor.combine(PValues.of(predictor.pools, replicates.scores[0, :1]))
+    try_combiner(predictor)
     return predictor
-
-
-def _truth(held: CalibrationData, replicates: Replicates, keys: Keys) -> NDArray[np.int32]:
-    if replicates.truth == "voted":
-        return held.voted()
-    codes: NDArray[np.int32] = held.draw(1, keys.child("held-out-label"))[0]
-    return codes
-
-
-def _check_replicates(replicates: Replicates, dtype: FloatType, calibrator: str) -> None:
-    if replicates.scores.dtype != dtype:
-        raise IncompatibleComponents(
-            "replicates-malformed",
-            f"calibrator {calibrator} changed the float type of the scores",
-            expected=str(dtype),
-            got=str(replicates.scores.dtype),
-            do="return scores as they were given",
-            whose=f"calibrator {calibrator}",
-        )

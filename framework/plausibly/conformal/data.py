@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.conformal.coordinates import lacking
+from plausibly.errors import InputError, counted
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_units
 from plausibly.keys import Keys
@@ -31,6 +35,15 @@ class CalibrationData:
         Hashes of the names of the examples: what randomness is keyed by.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
+    coordinates : mapping of str to ndarray, (example,)
+        What is known about the examples: numbers and booleans as they are, all else as text.
+    label_coordinates : mapping of str to ndarray, (label,)
+        What is known about the labels, such as their risk.
+    augmented : ndarray, (augmentation, example, label), or None
+        Scores of each augmentation, of which `scores` are the means.
+    resampled : ndarray, (draw, example, label), or None
+        Plausibilities of each draw, such as bootstrap ones, of which `plausibilities` are the
+        means.
     """
 
     scores: Floats
@@ -38,6 +51,10 @@ class CalibrationData:
     denominator: Ints | None
     hashes: Hashes
     labels: tuple[str, ...]
+    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
+    label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
+    augmented: Floats | None = None
+    resampled: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -46,9 +63,72 @@ class CalibrationData:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.
 
         Draws of different examples are independent; the first draws of an example do not depend
-        on how many are asked for, nor on the other examples.
+        on how many are asked for, nor on the other examples. Draw j is from the j-th resampled
+        plausibilities, where there are any.
+
+        Raises
+        ------
+        InputError
+            ``draws-too-many`` where more are asked for than there are resampled plausibilities.
         """
-        return draw_labels(self.plausibilities, keys.uniform(self.hashes, draws))
+        return self.labels_at(keys.uniform(self.hashes, draws))
+
+    def labels_at(self, uniform: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return label codes (draw, example) where cumulated plausibilities pass uniforms.
+
+        Parameters
+        ----------
+        uniform : ndarray, (example, draw)
+        """
+        if self.resampled is None:
+            return draw_labels(self.plausibilities, uniform)
+        draws = uniform.shape[1]
+        if draws > len(self.resampled):
+            raise InputError(
+                "draws-too-many",
+                f"{counted(draws)} draws from {counted(len(self.resampled))} resampled "
+                "plausibilities",
+                expected="plausibilities of its own for each draw",
+                got=f"{counted(len(self.resampled))} along the dim draw",
+                do=f"draws={len(self.resampled)}, or resample more often: aggregator bootstrap "
+                f"with draws={draws}",
+                whose="plausibilities",
+            )
+        columns = [
+            draw_labels(one, uniform[:, place : place + 1])[0]
+            for place, one in enumerate(self.resampled[:draws])
+        ]
+        return np.stack(columns)
+
+    def coordinate(self, name: str, *, whose: str) -> NDArray[np.generic]:
+        """Return what is known about each example under a name, (example,).
+
+        Parameters
+        ----------
+        name : str
+        whose : str
+            Who asks, such as ``"calibrator mondrian"``.
+
+        Raises
+        ------
+        InputError
+            ``coordinate-missing``, with the coordinates there are.
+        """
+        if name not in self.coordinates:
+            raise lacking(name, sorted(self.coordinates), "examples", whose=whose)
+        return self.coordinates[name]
+
+    def label_coordinate(self, name: str, *, whose: str) -> NDArray[np.generic]:
+        """Return what is known about each label under a name, (label,).
+
+        Raises
+        ------
+        InputError
+            ``coordinate-missing``, with the coordinates there are.
+        """
+        if name not in self.label_coordinates:
+            raise lacking(name, sorted(self.label_coordinates), "labels", whose=whose)
+        return self.label_coordinates[name]
 
     def voted(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
@@ -79,10 +159,13 @@ class CalibrationData:
 
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
         """Return the data of some examples."""
-        return CalibrationData(
+        return attrs.evolve(
+            self,
             scores=self.scores[rows],
             plausibilities=self.plausibilities[rows],
             denominator=None if self.denominator is None else self.denominator[rows],
             hashes=self.hashes[rows],
-            labels=self.labels,
+            coordinates={name: found[rows] for name, found in self.coordinates.items()},
+            augmented=None if self.augmented is None else self.augmented[:, rows],
+            resampled=None if self.resampled is None else self.resampled[:, rows],
         )

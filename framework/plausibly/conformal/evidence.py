@@ -1,87 +1,17 @@
-"""What a calibrator answers, and what a combiner needs to know to state a guarantee."""
+"""What a combiner needs to know of a calibration to state a guarantee."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Literal
 
 import attrs
-import numpy as np
 
-from plausibly.arrays import Floats, Ints
 from plausibly.errors import IncompatibleComponents
-from plausibly.guarantee import NEW_LABEL, Guarantee, Target
+from plausibly.guarantee import Guarantee, Target
 
-EXCHANGEABLE = "calibration and new examples are exchangeable"
-UNSEEN = "the model saw none of them"
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Replicates:
-    """Atoms: the scores, with masses, that a test score is compared with.
-
-    Attributes
-    ----------
-    scores : ndarray, (replicate, atom)
-        Scores of labels of the calibration examples.
-    of_what : str
-        The label that the sets will cover, in words.
-    target : {"aggregated", "voted"}
-        Whether that label is drawn from plausibilities, or voted.
-    assumptions : tuple of str
-        What the guarantee rests on.
-    truth : {"drawn", "voted"}
-        How a held-out example gets its one label.
-    units : ndarray of int, (atom,), or None
-        Mass of each atom in 1/`denominator` of its example; None where an atom is an example.
-    row : ndarray of int, (atom,), or None
-        Example of each atom; None where atom i is example i.
-    denominator : ndarray of int, (example,), or None
-        Units in the mass of one example; None where an atom is an example.
-    separate : bool
-        False where only the mean over replicates exists, as for expected draws.
-    """
-
-    scores: Floats
-    of_what: str = NEW_LABEL
-    target: Target = "aggregated"
-    assumptions: tuple[str, ...] = (EXCHANGEABLE, UNSEEN)
-    truth: Literal["drawn", "voted"] = "drawn"
-    units: Ints | None = None
-    row: Ints | None = None
-    denominator: Ints | None = None
-    separate: bool = True
-
-    def __attrs_post_init__(self) -> None:
-        atoms = self.scores.shape[-1]
-        masses = (self.units, self.row, self.denominator)
-        given = [part is not None for part in masses]
-        problem = ""
-        if self.scores.ndim != 2 or self.scores.shape[0] == 0:
-            problem = f"scores of shape (replicate, atom), not {self.scores.shape}"
-        elif any(given) and not all(given):
-            problem = "units, row and denominator together, or none of them"
-        elif np.isnan(self.scores).any():
-            problem = "scores without NaN"
-        elif self.units is not None and self.row is not None and self.denominator is not None:
-            if self.units.shape != (atoms,) or self.row.shape != (atoms,):
-                problem = f"units and row of shape ({atoms},)"
-            elif self.separate:
-                problem = "separate=False where atoms carry masses"
-        if problem:
-            raise IncompatibleComponents(
-                "replicates-malformed",
-                "a calibrator returned replicates that cannot be used",
-                expected=problem,
-                do="mend the calibrator's replicates()",
-                whose="calibrator",
-            )
-
-    @property
-    def examples(self) -> int:
-        """Number of calibration examples behind the atoms."""
-        return self.scores.shape[1] if self.denominator is None else len(self.denominator)
+_NOT_AT_ALL = "not per example, label or group"
+_NOT_PER = "for {}; not per example"
 
 
 @attrs.frozen(kw_only=True)
@@ -91,13 +21,22 @@ class Evidence:
     Attributes
     ----------
     n : int
-        Calibration examples whose scores are compared with.
+        Calibration examples whose scores are compared with; of the largest cell, where p-values
+        are kept apart.
     m : int
         Replicates.
     n_held_out : int
         Examples set aside for the combiner.
-    of_what, target, assumptions, separate
+    of_what, target, event, assumptions, separate, counted, each, why, reference, notes
         As the calibrator stated them in `Replicates`.
+    examples : int or None
+        Calibration examples in all, where `n` counts something else.
+    shared_score : bool
+        Whether all replicates compare the same test score.
+    counting : bool
+        Whether every atom is an example and weighs as much as any other.
+    own : Fraction
+        Mass of the new example in a numerator, in masses of one example: the largest risk.
     calibrator, combiner : str
         Names, for messages.
     allow_no_guarantee : bool
@@ -114,6 +53,28 @@ class Evidence:
     calibrator: str
     combiner: str
     allow_no_guarantee: bool = False
+    event: str = ""
+    counted: str = "calibration examples"
+    each: str = ""
+    why: str = ""
+    reference: str = ""
+    notes: tuple[str, ...] = ()
+    examples: int | None = None
+    shared_score: bool = True
+    counting: bool = True
+    own: Fraction = Fraction(1)
+
+    def require_counting(self) -> None:
+        """Raise `IncompatibleComponents` where atoms have masses or weights of their own."""
+        if not self.counting:
+            raise IncompatibleComponents(
+                "pair-incompatible",
+                f"combiner {self.combiner} does not go with calibrator {self.calibrator}",
+                expected="atoms that all weigh the same",
+                got="masses or weights that differ",
+                do="combiner average, or calibrator monte-carlo",
+                whose=f"combiner {self.combiner}",
+            )
 
     def require_separate(self) -> None:
         """Raise `IncompatibleComponents` where the replicates have no p-values of their own."""
@@ -203,13 +164,14 @@ class Evidence:
         notes : tuple of str
         """
         count = self.n_held_out if held_out else self.n
-        least = Fraction(factor, count + 1)
+        mass = factor if held_out else factor * self.own
+        least = Fraction(mass) / (count + 1)
         return self.promise(
             alpha,
             1 - alpha / factor,
             why=why,
             reference=reference,
-            needed=math.ceil(factor / alpha) - 1,
+            needed=math.ceil(mass / alpha) - 1,
             least_alpha=float(least),
             held_out=held_out,
             vacuous=alpha < least,
@@ -251,12 +213,8 @@ class Evidence:
         notes : tuple of str
             More to say.
         """
-        drawn = self.m > 1 or self.n_held_out > 0
-        over = (
-            "calibration examples, draws and the new example together"
-            if drawn
-            else ("calibration examples and the new example together")
-        )
+        drawn = (self.m > 1 and self.shared_score) or self.n_held_out > 0
+        over = f"{self.counted}{', draws' if drawn else ''} and the new example together"
         if confidence is not None:
             over = "new examples, for this one calibration"
         return Guarantee(
@@ -264,15 +222,17 @@ class Evidence:
             level=level,
             target=self.target,
             of_what=self.of_what,
-            over=f"{over}; not per example, label or group",
+            over=f"{over}; {_NOT_PER.format(self.each) if self.each else _NOT_AT_ALL}",
             assumptions=self.assumptions,
-            why=why,
-            reference=reference,
+            why="; ".join(part for part in (self.why, why) if part),
+            reference="; ".join(part for part in (self.reference, reference) if part),
             confidence=confidence,
             vacuous=vacuous,
             has=self.n_held_out if held_out else self.n,
             needed=needed,
-            counted="held-out examples" if held_out else "calibration examples",
+            counted="held-out examples" if held_out else self.counted,
             least_alpha=least_alpha,
-            notes=notes,
+            notes=(*self.notes, *notes),
+            event=self.event,
+            each=self.each,
         )

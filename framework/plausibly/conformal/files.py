@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +24,12 @@ from plausibly.arrays import Hashes, Numbers
 from plausibly.atomic import replacing
 from plausibly.conformal import FORMAT as FORMAT
 from plausibly.conformal.components import described
-from plausibly.conformal.evidence import Evidence, Replicates
+from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.pools import Pool, Pools
+from plausibly.conformal.replicates import READS, Replicates
 from plausibly.errors import InputError
 from plausibly.extras import require
+from plausibly.guarantee import converter
 from plausibly.protocols import COMBINER, SCORE
 
 if TYPE_CHECKING:
@@ -52,12 +55,24 @@ def fingerprint(predictor: ConformalPredictor) -> str:
     combiner = described(COMBINER, predictor.combiner) or {"name": repr(predictor.combiner)}
     facts = [predictor.labels, predictor.facts.scale, predictor.facts.seed, score, combiner]
     digest.update(json.dumps(facts, sort_keys=True, default=str).encode())
-    separate = predictor.pools.replicates.separate
-    for pool in predictor.pools.each if separate else (predictor.pools.pooled,):
-        digest.update(_canonical(pool))
+    replicates = predictor.pools.replicates
+    if not replicates.alone:
+        digest.update(json.dumps(said_of(replicates), sort_keys=True).encode())
+    for cell in predictor.pools.cells:
+        for pool in cell.each if replicates.separate else (cell.pooled,):
+            digest.update(_canonical(pool))
     if predictor.held_out_scores is not None:
         digest.update(np.sort(predictor.held_out_scores).tobytes())
     return digest.hexdigest()
+
+
+_SAID = ("by", "cells", "of_atoms", "weight_by", "reads")
+
+
+def said_of(replicates: Replicates) -> dict[str, object]:
+    """Return what decides, beside the atoms, how new examples are compared with them."""
+    said = {name: getattr(replicates, name) for name in _SAID}
+    return {**said, "cells": list(replicates.cells), "own": str(replicates.own)}
 
 
 def _split(hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -81,19 +96,20 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
     """
     replicates = predictor.pools.replicates
     atoms = replicates.scores.shape[1]
-    row = np.arange(atoms) if replicates.row is None else replicates.row
-    units = np.ones(atoms) if replicates.units is None else replicates.units
-    one = np.ones(replicates.examples)
-    denominator = one if replicates.denominator is None else replicates.denominator
+    units, denominator = replicates.masses()
+    cell = np.zeros(atoms, dtype=np.int32) if replicates.cell is None else replicates.cell
     variables: dict[str, tuple[tuple[str, ...], Numbers]] = {
         "score": (("replicate", "atom"), replicates.scores),
         "mass": (("atom",), units.astype(np.float64)),
-        "cell": (("atom",), np.zeros(atoms, dtype=np.int32)),
-        "row": (("atom",), row.astype(np.int32)),
+        "cell": (("atom",), cell.astype(np.int32)),
+        "row": (("atom",), replicates.rows().astype(np.int32)),
         "denominator": (("calibration_example",), denominator.astype(np.float64)),
     }
+    if replicates.weight is not None:
+        variables["weight"] = (("calibration_example",), replicates.weight)
     if predictor.held_out_scores is not None:
-        variables["held_out_score"] = (("held_out_example",), predictor.held_out_scores)
+        dims = ("replicate", "held_out_example")[-predictor.held_out_scores.ndim :]
+        variables["held_out_score"] = (dims, predictor.held_out_scores)
     if names and predictor.hashes is not None:
         low, high = _split(predictor.hashes)
         variables["hash_low"] = (("named_example",), low)
@@ -108,10 +124,10 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
         "combiner": dict(registry.describe(COMBINER, predictor.combiner)),
         "calibrator": None if predictor.calibrator is None else dict(predictor.calibrator),
         "facts": attrs.asdict(predictor.facts),
-        "evidence": attrs.asdict(predictor.evidence),
+        "evidence": converter().unstructure(predictor.evidence),
         "truth": replicates.truth,
         "weighted": replicates.units is not None,
-        "cells": ["all"],
+        "replicates": said_of(replicates),
         "fingerprint": predictor.fingerprint,
     }
     return xr.Dataset(variables, attrs={_ATTRIBUTE: json.dumps(about)})
@@ -224,8 +240,12 @@ def _native(dataset: xr.Dataset, name: str) -> Numbers:
 def _restored(dataset: xr.Dataset, about: Mapping[str, object]) -> ConformalPredictor:
     from plausibly.conformal.predictor import ConformalPredictor, Facts
 
-    evidence = cattrs.structure(about["evidence"], Evidence)
+    evidence = converter().structure(about["evidence"], Evidence)
     weighted = bool(about["weighted"])
+    # Files of format 1 have atoms of one cell, compared with one score.
+    said = _table(about, "replicates") if "replicates" in about else {}
+    by = str(said.get("by", ""))
+    cells = said.get("cells", [])
     replicates = Replicates(
         scores=_native(dataset, "score"),
         of_what=evidence.of_what,
@@ -236,6 +256,20 @@ def _restored(dataset: xr.Dataset, about: Mapping[str, object]) -> ConformalPred
         row=_native(dataset, "row").astype(np.int64) if weighted else None,
         denominator=_native(dataset, "denominator").astype(np.int64) if weighted else None,
         separate=evidence.separate,
+        event=evidence.event,
+        own=Fraction(str(said.get("own", 1))),
+        by=by,
+        cell=_native(dataset, "cell").astype(np.int64) if by else None,
+        cells=tuple(map(str, cells)) if isinstance(cells, list) else (),
+        of_atoms=bool(said.get("of_atoms", False)),
+        weight=_native(dataset, "weight") if "weight" in dataset else None,
+        weight_by=str(said.get("weight_by", "")),
+        reads=READS[str(said.get("reads", "plain"))],
+        counted=evidence.counted,
+        each=evidence.each,
+        why=evidence.why,
+        reference=evidence.reference,
+        notes=evidence.notes,
     )
     hashes = None
     if "hash_low" in dataset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 
 import attrs
 import numpy as np
@@ -11,10 +12,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, FloatType, Hashes
-from plausibly.errors import InputError, counted
+from plausibly.conformal.replicates import Replicates
+from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.keys import hash_names
 from plausibly.labelled import borders, names
+from plausibly.labelled.augmented import check_augmented, is_augmented, match_augmentations
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -29,10 +32,10 @@ class NewExamples:
 
     Attributes
     ----------
-    values : ndarray, (example, label)
+    values : ndarray, ([augmentation,] example, label)
         In the dtype of the calibration scores.
     checked : DataArray, (example, label)
-        The predictions as given, with checked names.
+        The predictions as given (of the first augmentation), with checked names.
     order : ndarray of int, (label,)
         Position in the predictor's labels of each label as given.
     dims : tuple of str
@@ -61,13 +64,27 @@ def read_test(
     labels: Sequence[str],
     scale: str,
     dtype: FloatType,
+    *,
+    augmentations: Sequence[str] = (),
 ) -> NewExamples:
     """Return test predictions, checked and matched to the predictor by name.
+
+    Parameters
+    ----------
+    predictions : DataArray, ([augmentation,] example, label)
+    labels : sequence of str
+        Of the predictor, in its order.
+    scale : str
+    dtype : dtype
+        Of the calibration scores.
+    augmentations : sequence of str
+        Of the predictor, in its order; none where it reads one row an example.
 
     Raises
     ------
     InputError
-        ``predictor-labels`` or ``scale-differs``, or what `check_predictions` finds.
+        ``predictor-labels``, ``scale-differs``, ``augmentations-differ`` or
+        ``augmentations-missing``, or what `check_predictions` finds.
     """
     stated = predictions.attrs.get(names.SCALE)
     if stated is not None and stated != scale:
@@ -79,7 +96,14 @@ def read_test(
             do=f"scale={scale!r} (--scale {scale}) if they are, or recalibrate",
             whose="predictions",
         )
-    checked = borders.check_predictions(predictions, scale=scale)
+    every: xr.DataArray | None = None
+    if augmentations:
+        if not is_augmented(predictions):
+            raise _without_augmentations(augmentations)
+        every = match_augmentations(check_augmented(predictions, scale=scale), augmentations)
+        checked = every.isel({names.AUGMENTATION: 0}, drop=True)
+    else:
+        checked = borders.check_predictions(predictions, scale=scale)
     given = [str(label) for label in checked[names.LABEL].values]
     lacking = [label for label in labels if label not in set(given)]
     excess = [label for label in given if label not in set(labels)]
@@ -97,10 +121,47 @@ def read_test(
         )
     place = {label: position for position, label in enumerate(labels)}
     order = np.array([place[label] for label in given], dtype=np.intp)
-    values = np.empty(checked.shape, dtype=dtype)
-    values[:, order] = checked.values
-    dims = tuple(str(dim) for dim in predictions.dims)
+    source: Floats = checked.values if every is None else every.values
+    values = np.empty(source.shape, dtype=dtype)
+    values[..., order] = source
+    dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
     return NewExamples(values=values, checked=checked, order=order, dims=dims)
+
+
+def _without_augmentations(augmentations: Sequence[str]) -> InputError:
+    return InputError(
+        "augmentations-missing",
+        "predictions have no augmentations, and the predictor compares those of an example",
+        expected=f"the dim augmentation, with {listed(augmentations)}",
+        got="dims example, label",
+        do="predict for each augmentation: xarray.concat(parts, dim='augmentation'); or calibrate "
+        "with augmentation(scores='pooled')",
+        whose="predictions",
+    )
+
+
+def threshold_array(
+    values: Floats, alphas: Sequence[Fraction], replicates: Replicates, *, several: bool
+) -> xr.DataArray:
+    """Return thresholds as one labelled array.
+
+    Parameters
+    ----------
+    values : ndarray, (cell, alpha)
+    alphas : sequence of Fraction
+    replicates : Replicates
+        Name the cells: groups or labels, or the only one there is.
+    several : bool
+        Whether to keep the dim ``alpha``.
+    """
+    by, named = replicates.by, [float(one) for one in alphas]
+    array = xr.DataArray(
+        values if by else values[0],
+        dims=[by, names.ALPHA] if by else [names.ALPHA],
+        coords={names.ALPHA: named, **({by: list(replicates.cells)} if by else {})},
+        name="threshold",
+    )
+    return array if several else array.isel({names.ALPHA: 0})
 
 
 def sets_array(

@@ -8,8 +8,12 @@ import attrs
 import numpy as np
 
 from plausibly.arrays import Floats, FloatType, Masses
-from plausibly.conformal.evidence import Replicates
+from plausibly.conformal.replicates import Replicates
+from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
+
+# Masses of plausibilities that are no counts are in units of 2^-b with b from here on.
+_ROUNDED_BITS = 20
 
 
 @attrs.frozen(eq=False)
@@ -23,15 +27,26 @@ class Pool:
     cumulative : ndarray of int64 or of Python integers, (atom + 1,)
         Cumulative masses, from zero.
     own : int
-        Mass of the test example.
+        Mass of the test example in the numerator.
     total : int
-        Mass of all atoms and of the test example.
+        Mass of all examples and of the test example.
+    base : int
+        Mass of all examples.
+    bits : int or None
+        Where examples are weighted: a test example of weight w counts ``w 2^bits`` times.
     """
 
     ordered: Floats
     cumulative: Masses
     own: int
     total: int
+    base: int
+    bits: int | None = None
+
+    def below(self, scores: Floats) -> Masses:
+        """Return the mass of the atoms below each score."""
+        masses: Masses = self.cumulative[np.searchsorted(self.ordered, scores, side="left")]
+        return masses
 
     def numerators(self, scores: Floats) -> Masses:
         """Return the mass of the atoms at most each score, and the test example's own.
@@ -40,18 +55,50 @@ class Pool:
         """
         at_most = np.searchsorted(self.ordered, scores, side="right")
         numerators: Masses = self.cumulative[at_most] + self.own
-        return numerators
+        # Only a risk, whose atoms may weigh more than their example, can pass the total.
+        return numerators if self.own == self.total - self.base else self._capped(numerators)
+
+    def _capped(self, numerators: Masses) -> Masses:
+        capped: Masses = np.minimum(numerators, self.total)
+        return capped
+
+    def ratios(self, scores: Floats, weight: Floats) -> tuple[Masses, Masses]:
+        """Return numerators and totals for test examples of some weights.
+
+        ``p(s) = (mass of atoms <= s + w own) / (mass of examples + w)``, rounded up throughout;
+        1 for a weight beyond all others.
+
+        Parameters
+        ----------
+        scores : ndarray, (*query)
+        weight : ndarray, broadcast to (*query)
+        """
+        bits = 0 if self.bits is None else self.bits
+        unit = self.total - self.base
+        most = 2 ** (kernel.LIMIT_BITS - 1) // max(unit, self.own)
+        counted = np.broadcast_to(kernel.weight_units(weight, bits, up=True), scores.shape)
+        beyond = counted > most
+        counted = np.where(beyond, most, counted)
+        at_most = np.searchsorted(self.ordered, scores, side="right")
+        totals: Masses = self.base + counted * unit
+        numerators = np.minimum(self.cumulative[at_most] + counted * self.own, totals)
+        sure = beyond | (totals == 0)
+        totals = np.where(totals == 0, 1, totals)
+        return np.where(sure, totals, numerators), totals
 
 
 def _counting(scores: Floats, own: int) -> Pool:
     ordered = np.sort(scores, axis=None)
     cumulative = np.arange(ordered.size + 1, dtype=np.int64)
-    return Pool(ordered, cumulative, own, ordered.size + own)
+    return Pool(ordered, cumulative, own, ordered.size + own, ordered.size)
 
 
 @attrs.frozen(eq=False)
 class Pools:
-    """The pool of the averaged p-value and, where they exist, one a replicate."""
+    """The pool of the averaged p-value and, where they exist, one a replicate.
+
+    Where a calibration is kept apart by groups or labels, `cell` has the pools of each.
+    """
 
     replicates: Replicates
 
@@ -61,26 +108,66 @@ class Pools:
         return self.replicates.scores.dtype
 
     @cached_property
+    def cells(self) -> tuple[Pools, ...]:
+        """The pools of each cell; these alone where nothing is kept apart."""
+        count = len(self.replicates.cells)
+        if not self.replicates.by:
+            return (self,)
+        return tuple(Pools(self.replicates.of_cell(code)) for code in range(count))
+
+    @cached_property
     def pooled(self) -> Pool:
         """Pool whose ratio is the mean of the replicates' p-values.
 
         With m replicates of n atoms each, ``mean_j (c_j + 1) / (n + 1) = (c + m) / (m (n + 1))``:
         one pooled count. With masses, the test example weighs as much as one example.
         """
-        replicates = self.replicates
-        scores = replicates.scores
-        if replicates.units is None or replicates.row is None or replicates.denominator is None:
+        scores = self.replicates.scores
+        if self._plain:
             return _counting(scores, own=scores.shape[0])
-        masses, one = common_masses(replicates.units, replicates.row, replicates.denominator)
-        order = np.argsort(scores[0], kind="stable")
-        whole = one * replicates.examples
-        cumulative = np.zeros(len(order) + 1, dtype=masses.dtype)
-        np.cumsum(masses[order], out=cumulative[1:])
-        # Masses that were rounded up may pass the examples' own by a hair.
-        cumulative = np.minimum(cumulative, whole)
-        return Pool(scores[0][order], cumulative, one, whole + one)
+        return self._with_masses(scores)
 
     @cached_property
     def each(self) -> tuple[Pool, ...]:
         """One pool a replicate, each compared with own mass one."""
-        return tuple(_counting(row, own=1) for row in self.replicates.scores)
+        scores = self.replicates.scores
+        if self._plain:
+            return tuple(_counting(row, own=1) for row in scores)
+        return tuple(self._with_masses(row[None, :]) for row in scores)
+
+    @property
+    def _plain(self) -> bool:
+        return self.replicates.counting and self.replicates.own == 1
+
+    def _with_masses(self, scores: Floats) -> Pool:
+        """Return the pool of some replicates, whose atoms all have the masses of their column."""
+        replicates = self.replicates
+        units, denominator = replicates.masses()
+        row, copies = replicates.rows(), len(scores)
+        masses, one = common_masses(units, row, denominator)
+        bits = None
+        examples: Masses = np.full(len(denominator), one, dtype=masses.dtype)
+        if replicates.weight is not None:
+            masses, one = kernel.coarse_masses(masses, one)
+            own = -(-replicates.own.numerator // replicates.own.denominator)
+            bits = kernel.weight_bits(replicates.weight, one * copies * max(1, own))
+            up = kernel.weight_units(replicates.weight, bits, up=True)
+            masses = masses * up[row]
+            examples = kernel.weight_units(replicates.weight, bits, up=False) * one
+        if copies * one * (len(denominator) + 1) >= 2**kernel.LIMIT_BITS and bits is None:
+            masses, examples = masses.astype(object), examples.astype(object)
+        order = np.argsort(scores, axis=None, kind="stable")
+        cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
+        np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
+        base = copies * int(examples.sum())
+        if replicates.of_atoms:
+            # Atoms may have been rounded up, by less than one unit each; a total must not be.
+            rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
+            base = int(cumulative[-1]) - (scores.size if rounded else 0)
+        own_mass = copies * one * replicates.own
+        own = -(-own_mass.numerator // own_mass.denominator)
+        if replicates.own == 1 and not replicates.of_atoms:
+            # Masses that were rounded up may pass the examples' own by a hair.
+            cumulative = np.minimum(cumulative, base)
+        unit = copies * one
+        return Pool(scores.ravel()[order], cumulative, own, base + unit, base, bits)

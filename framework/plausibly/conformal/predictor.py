@@ -6,49 +6,26 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import attrs
 import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Bools, Floats, Hashes
-from plausibly.conformal import threshold as thresholds
 from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
+from plausibly.conformal.asking import queries_of, warn_of_new
+from plausibly.conformal.decisions import Decisions
 from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array
+from plausibly.conformal.facts import Facts as Facts
+from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, threshold_array
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.queries import Queries, combined
 from plausibly.conformal.scoring import scores_of
-from plausibly.conformal.vacuity import warn_if_vacuous
+from plausibly.conformal.vacuity import warn_if_vacuous, warn_of_small_cells
 from plausibly.errors import InputError
-from plausibly.guarantee import Guarantee, rounded
-from plausibly.keys import Keys
-from plausibly.labelled import names
+from plausibly.guarantee import Guarantee
 from plausibly.protocols import PValueCombiner, ScoreFunction
-
-_BLOCK = 1 << 20
-
-
-@attrs.frozen(kw_only=True)
-class Facts:
-    """What a predictor remembers of how it was made.
-
-    Attributes
-    ----------
-    scale : str
-        Scale of the calibration predictions.
-    seed : int
-    calibrator, score, combiner, aggregator : str
-        Names.
-    """
-
-    scale: str
-    seed: int
-    calibrator: str
-    score: str
-    combiner: str
-    aggregator: str
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -83,18 +60,15 @@ class ConformalPredictor:
     hashes: Hashes | None
     evidence: Evidence
     facts: Facts
-    _thresholds: dict[Fraction, np.floating[Any]] = attrs.field(  # Any: the scores' dtype
-        factory=dict, init=False
-    )
     # Keyed by alpha as it was given, so that a service pays for its Fraction once.
-    _known: dict[AlphaLike, np.floating[Any]] = attrs.field(  # Any: as above
-        factory=dict, init=False
-    )
+    _known: dict[AlphaLike, Floats] = attrs.field(factory=dict, init=False)
 
     @property
     def n(self) -> int:
         """Number of calibration examples, held-out ones included."""
-        return self.evidence.n + self.evidence.n_held_out
+        evidence = self.evidence
+        used = evidence.n if evidence.examples is None else evidence.examples
+        return used + evidence.n_held_out
 
     @cached_property
     def fingerprint(self) -> str:
@@ -112,21 +86,30 @@ class ConformalPredictor:
         """Return the combiner's p-values of queries, (*query)."""
         return self.combiner.combine(p, self._held_out)
 
-    def _tau(self, alpha: Fraction) -> np.floating[Any]:  # Any: the dtype of the scores
-        known = self._thresholds.get(alpha)
-        if known is None:
-            known = thresholds.threshold(self.pools, self.combine, alpha)
-            self._thresholds[alpha] = known
-        return known
+    @cached_property
+    def _decisions(self) -> Decisions:
+        return Decisions(self.pools, self.combine, self.facts)
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether `predict_array` works: nothing else is read of a new example."""
+        return self._decisions.takes_rows and not self.score.randomised
 
     def _promise(self, alpha: Fraction) -> Guarantee:
         stated = self.combiner.guarantee(self.evidence, alpha)
+        if not self._decisions.has_threshold:
+            return stated
         # The sets decide: ties at the least score can make them vacuous too.
-        return attrs.evolve(stated, vacuous=bool(self._tau(alpha) == -np.inf))
+        return attrs.evolve(stated, vacuous=bool((self._decisions.taus(alpha) == -np.inf).all()))
 
-    def _warned(self, alpha: Fraction) -> np.floating[Any]:  # Any: the dtype of the scores
-        warn_if_vacuous(self._promise(alpha), self.facts.combiner)
-        return self._tau(alpha)
+    def _warn(self, alpha: Fraction) -> None:
+        promise = self._promise(alpha)
+        replicates = self.pools.replicates
+        if replicates.by and self._decisions.has_threshold:
+            small = np.flatnonzero(self._decisions.taus(alpha) == -np.inf).tolist()
+            warn_of_small_cells(promise, replicates, small)
+        else:
+            warn_if_vacuous(promise, self.facts.combiner)
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
         """Return the least score that stays in a set.
@@ -138,8 +121,14 @@ class ConformalPredictor:
 
         Returns
         -------
-        DataArray, () or (alpha,)
-            On the scale of the scores; -inf: every label is in every set, +inf: none is.
+        DataArray, ([group or label][, alpha])
+            On the scale of the scores; -inf: every label is in every set, +inf: none is. One for
+            each group or label where the calibrator keeps these apart.
+
+        Raises
+        ------
+        IncompatibleComponents
+            ``threshold-none`` where sets depend on more than the score of one label.
 
         Warns
         -----
@@ -147,23 +136,23 @@ class ConformalPredictor:
             Where every set is every label, with the number that would change it.
         """
         alphas = read_alphas(alpha)
-        values = np.array([self._warned(one) for one in alphas], dtype=self.pools.dtype)
-        coordinate = np.array([float(one) for one in alphas])
-        if is_several(alpha):
-            coords = {names.ALPHA: coordinate}
-            return xr.DataArray(values, dims=names.ALPHA, coords=coords, name="threshold")
-        return xr.DataArray(values[0], coords={names.ALPHA: coordinate[0]}, name="threshold")
+        values = np.stack([self._decisions.taus(one) for one in alphas], axis=-1)
+        for one in alphas:
+            self._warn(one)
+        several = is_several(alpha)
+        return threshold_array(values, alphas, self.pools.replicates, several=several)
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
         return self._promise(read_alpha(alpha))
 
-    def _scores(self, test: NewExamples) -> Floats:
-        uniform = None
-        if self.score.randomised:
-            uniform = Keys(self.facts.seed).child("score").uniform(test.hashes)
-        facts = self.facts
-        return scores_of(test.values, facts.scale, self.score, facts.score, uniform)
+    def _queries(self, test: NewExamples) -> Queries:
+        return queries_of(
+            test,
+            self.pools.replicates,
+            score=self.score,
+            facts=self.facts,
+        )
 
     def p_values(self, predictions: xr.DataArray) -> xr.DataArray:
         """Return the combined p-value of every label of every example.
@@ -178,14 +167,18 @@ class ConformalPredictor:
         DataArray of float64, dims and labels as in `predictions`
             Sets are ``p > alpha``; `predict` makes the same sets by threshold, without p-values.
         """
-        test = read_test(predictions, self.labels, self.facts.scale, self.pools.dtype)
-        scores = self._scores(test)
-        p = np.empty(scores.shape, dtype=np.float64)
-        rows = max(1, _BLOCK // (len(self.labels) * self.evidence.m))
-        for start in range(0, len(scores), rows):
-            block = scores[start : start + rows]
-            p[start : start + rows] = self.combine(PValues.of(self.pools, block))
+        test = self._read(predictions)
+        p = combined(self.pools, self._queries(test), self.combine)
         return test.like_input(p, "p_values")
+
+    def _read(self, predictions: xr.DataArray) -> NewExamples:
+        return read_test(
+            predictions,
+            self.labels,
+            self.facts.scale,
+            self.pools.dtype,
+            augmentations=self.facts.augmentations,
+        )
 
     def predict(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
         """Return prediction sets.
@@ -203,10 +196,13 @@ class ConformalPredictor:
             ``attrs`` hold the guarantees (JSON), the predictor's fingerprint, and the number of
             examples that also calibrated it.
         """
-        test = read_test(predictions, self.labels, self.facts.scale, self.pools.dtype)
-        scores = self._scores(test)
+        test = self._read(predictions)
+        queries = self._queries(test)
         alphas = read_alphas(alpha)
-        sets = [scores >= self._warned(one) for one in alphas]
+        for one in alphas:
+            self._warn(one)
+        sets = self._decisions.sets(queries, alphas)
+        warn_of_new(test, queries, self.pools.replicates, sets, alphas)
         promises = [self._promise(one) for one in alphas]
         return sets_array(
             test,
@@ -247,6 +243,7 @@ class ConformalPredictor:
                 do="pass one row or a batch of rows",
                 whose="predictions",
             )
+        self._decisions.require_rows()
         if self.score.randomised and uniform is None:
             raise InputError(
                 "uniform-missing",
@@ -258,10 +255,12 @@ class ConformalPredictor:
         batch = np.atleast_2d(values)
         facts = self.facts
         scores = scores_of(batch, facts.scale, self.score, facts.score, uniform)
-        tau = self._known.get(alpha)
-        if tau is None:
-            tau = self._known.setdefault(alpha, self._warned(read_alpha(alpha)))
-        return (scores >= tau).reshape(values.shape)
+        taus = self._known.get(alpha)
+        if taus is None:
+            exact = read_alpha(alpha)
+            taus = self._known.setdefault(alpha, self._decisions.taus(exact))
+            self._warn(exact)
+        return self._decisions.at_least(scores, taus, None).reshape(values.shape)
 
     def save(self, path: str | Path, *, names: bool = True) -> None:
         """Write the predictor to a file, whole or not at all.
@@ -292,15 +291,11 @@ class ConformalPredictor:
         ]
         for alpha in (Fraction(1, 10), Fraction(1, 20)):
             promise = self._promise(alpha)
-            of = "" if promise.target == "aggregated" else " of the voted label"
-            kept = f"guaranteed {promise.shown_level()}{of}"
+            of = " of the voted label" if promise.target == "voted" else ""
+            each = f" for {promise.each}" if promise.each else ""
+            kept = f"guaranteed {promise.shown_level()}{of}{each}"
             lines.append(
-                f"  alpha {float(alpha):g}  threshold {_shown(self._tau(alpha))}  "
+                f"  alpha {float(alpha):g}  threshold {self._decisions.shown(alpha)}  "
                 f"{'no guarantee' if promise.level is None else kept}"
             )
         return "\n".join(lines)
-
-
-def _shown(tau: np.floating[Any]) -> str:  # Any: the dtype of the scores
-    value = float(tau)
-    return rounded(value) if 0 <= value <= 1 else f"{value:.4g}"

@@ -30,6 +30,22 @@ class MeanOnly(IncompatibleComponents):
         return MeanOnly, ()
 
 
+class NoThreshold(IncompatibleComponents):
+    """A rule asked for what differs from one new example to the next: no threshold fits all."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "threshold-none",
+            "smoothed p-values have no one threshold",
+            expected="sets by p-value, where each example has a uniform of its own",
+            do="predict(...) or p_values(...); average(smoothed=False) has a threshold",
+            whose="combiner",
+        )
+
+    def __reduce__(self) -> tuple[type[NoThreshold], tuple[()]]:
+        return NoThreshold, ()
+
+
 @attrs.frozen(eq=False)
 class PValues:
     """p-values of a set of queries, computed when a rule asks for them.
@@ -40,18 +56,59 @@ class PValues:
         What the scores are compared with.
     numerators : ndarray of int, (*query)
         Exact numerators of the mean p-value.
-    scores : ndarray, (*query), or None
-        Scores of the queries; None where only the mean is known.
+    scores : ndarray, (*query) or (replicate, *query), or None
+        Scores of the queries, one in each replicate where these have test scores of their own;
+        None where only the mean is known.
+    totals : ndarray of int, (*query), or None
+        Denominators where queries are weighted; None: that of the pool.
+    weight : ndarray, broadcast to (*query), or None
+        Weights of the queries.
+    uniform : ndarray, broadcast to (*query), or None
+        One uniform a test example, for p-values that split ties.
+    order : ndarray of int, (replicate, *query), or None
+        Order of the replicates of each query, random where they are not alike.
     """
 
     pools: Pools
     numerators: Masses
     scores: Floats | None = None
+    totals: Masses | None = None
+    weight: Floats | None = None
+    uniform: Floats | None = None
+    order: Ints | None = None
 
     @classmethod
-    def of(cls, pools: Pools, scores: Floats) -> PValues:
-        """Return the p-values of scores, which keep their shape."""
-        return cls(pools, pools.pooled.numerators(scores), scores)
+    def of(
+        cls,
+        pools: Pools,
+        scores: Floats,
+        *,
+        weight: Floats | None = None,
+        uniform: Floats | None = None,
+        order: Ints | None = None,
+    ) -> PValues:
+        """Return the p-values of scores, which keep their shape.
+
+        Parameters
+        ----------
+        pools : Pools
+            Of one cell.
+        scores : ndarray, (*query), or (replicate, *query) where test scores are separate
+        weight, uniform : ndarray, broadcast to (*query), optional
+        order : ndarray of int, (replicate, *query), optional
+        """
+        totals: Masses | None = None
+        if pools.replicates.reads == "separate":
+            parts = zip(pools.each, scores, strict=True)
+            numerators: Masses = sum(
+                (pool.numerators(one) for pool, one in parts),
+                start=np.zeros(scores.shape[1:], dtype=pools.each[0].cumulative.dtype),
+            )
+        elif weight is not None:
+            numerators, totals = pools.pooled.ratios(scores, weight)
+        else:
+            numerators = pools.pooled.numerators(scores)
+        return cls(pools, numerators, scores, totals, weight, uniform, order)
 
     @property
     def m(self) -> int:
@@ -63,25 +120,79 @@ class PValues:
         """Number of queries."""
         return int(np.size(self.numerators))
 
+    @property
+    def _total(self) -> int | Masses:
+        if self.totals is not None:
+            return self.totals
+        if self.pools.replicates.reads == "separate":
+            return sum(pool.total for pool in self.pools.each)
+        return self.pools.pooled.total
+
     def mean(self) -> NDArray[np.float64]:
         """Return the mean of the replicates' p-values, (*query).
 
         An integer ratio, ``(c + m) / (m (n + 1))``, rounded once.
         """
-        return share(self.numerators, self.pools.pooled.total)
+        return share(self.numerators, self._total)
+
+    def smoothed_mean(self) -> NDArray[np.float64]:
+        """Return the mean with ties split by one uniform U a test example, (*query).
+
+        ``(c_< + U c_= + m - 1 + U) / (m (n + 1))`` for m counted draws, ``(mass_< + U mass_= + 1) /
+        (n + 1)`` for masses: the new example's own atoms are at the tie, or below it.
+
+        Raises
+        ------
+        IncompatibleComponents
+            ``threshold-none`` where a threshold was asked for, and ``pair-incompatible`` where
+            replicates have test scores of their own.
+        """
+        replicates = self.pools.replicates
+        if replicates.reads == "separate" or self.weight is not None:
+            raise IncompatibleComponents(
+                "pair-incompatible",
+                "average(smoothed=True) splits ties among equal masses with one shared test score",
+                expected="calibrator expected, monte-carlo, voted, or mondrian around one of them",
+                do="average(smoothed=False)",
+                whose="combiner average",
+            )
+        if self.uniform is None or self.scores is None:
+            raise NoThreshold
+        pool = self.pools.pooled
+        uniform = np.broadcast_to(self.uniform, self.scores.shape).astype(np.float64)
+        below = pool.below(self.scores)
+        tied = (self.numerators - pool.own - below).astype(np.float64)
+        # Of m counted draws of the new example one is the tie itself; masses may be below it.
+        own = self.m - 1 + uniform if replicates.counting else np.full(tied.shape, pool.own)
+        values: NDArray[np.float64] = below.astype(np.float64) + uniform * tied + own
+        return values / float(pool.total)
 
     def each(self) -> NDArray[np.float64]:
         """Return the p-value of each replicate, (replicate, *query).
+
+        In the order of the draws; in a random order that is keyed by the example where replicates
+        have test scores of their own, so that rules for exchangeable p-values hold.
 
         Raises
         ------
         IncompatibleComponents
             Where only the mean exists.
         """
-        if self.scores is None or not self.pools.replicates.separate:
+        scores, weight = self.scores, self.weight
+        if scores is None or not self.pools.replicates.separate:
             raise MeanOnly
-        scores = self.scores
-        return np.stack([share(pool.numerators(scores), pool.total) for pool in self.pools.each])
+        own = self.pools.replicates.reads == "separate"
+        found = []
+        for place, pool in enumerate(self.pools.each):
+            one = scores[place] if own else scores
+            if weight is None:
+                found.append(share(pool.numerators(one), pool.total))
+            else:
+                found.append(share(*pool.ratios(one, weight)))
+        values = np.stack(found)
+        if self.order is None:
+            return values
+        return np.take_along_axis(values, np.broadcast_to(self.order, values.shape), axis=0)
 
     def at_most(self, other: PValues) -> Ints:
         """Return how many of these mean p-values are at most each of the other's, (*query).

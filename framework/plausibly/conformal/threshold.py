@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from plausibly.arrays import Floats, Masses
+from plausibly.arrays import Bools, Floats, Masses
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import MeanOnly, PValues
 from plausibly.kernels.masses import SETTLED_DIGITS
@@ -29,13 +29,19 @@ from plausibly.kernels.order import (
 Combine = Callable[[PValues], Floats]
 
 
-def _passes(combined: Floats, alpha: Fraction) -> bool:
+def exceed(combined: Floats, alpha: Fraction) -> Bools:
+    """Return whether p-values exceed alpha."""
     limit = float(alpha)
     if alpha.denominator > 10**SETTLED_DIGITS:
         # p-values are on the right side of short decimals only; next to any other number they
         # count as larger, which can only enlarge sets.
         limit = math.nextafter(limit, 0.0)
-    return bool(combined.ravel()[0] > limit)
+    kept: Bools = combined > limit
+    return kept
+
+
+def _passes(combined: Floats, alpha: Fraction) -> bool:
+    return bool(exceed(combined, alpha).ravel()[0])
 
 
 def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:

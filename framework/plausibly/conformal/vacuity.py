@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plausibly.conformal.alphas import rounded_up
-from plausibly.errors import counted, warn
+from plausibly.conformal.replicates import LABEL_CELLS, Replicates
+from plausibly.errors import counted, listed, warn
 from plausibly.guarantee import Guarantee
 
 
@@ -38,12 +41,12 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
         return
     needed = promise.needed or 0
     works = "" if promise.least_alpha is None else rounded_up(promise.least_alpha)
-    if promise.counted == "calibration examples":
+    if promise.counted != "held-out examples":
         more = f"{counted(needed - promise.has)} more"
         warn(
             "n-too-small",
             f"every set is every label at alpha {alpha}",
-            expected=f"{counted(needed)} calibration examples or more",
+            expected=f"{counted(needed)} {promise.counted} or more",
             got=counted(promise.has),
             do=f"alpha {works} works with {counted(promise.has)}; or annotate {more}"
             if works
@@ -59,5 +62,81 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
         got=counted(promise.has),
         do=f"combiner average (no split), or alpha {works}",
         whose=f"combiner {combiner}",
+        stacklevel=4,
+    )
+
+
+def warn_of_small_cells(promise: Guarantee, replicates: Replicates, small: Sequence[int]) -> None:
+    """Warn of groups or labels that get every label, with what they have and would need.
+
+    Parameters
+    ----------
+    promise : Guarantee
+    replicates : Replicates
+        Whose p-values are kept apart.
+    small : sequence of int
+        Cells whose threshold is -inf.
+    """
+    if not small:
+        return
+    of_labels = replicates.by == LABEL_CELLS
+    what = "labels" if of_labels else f'groups of "{replicates.by}"'
+    weighed = [(cell_mass(replicates, code), replicates.cells[code]) for code in small]
+    got = listed(f"{name} {mass:.4g}" for mass, name in sorted(weighed))
+    needed = "more" if promise.needed is None else counted(promise.needed)
+    unit = "plausibility mass" if of_labels else promise.counted
+    alpha = f"{float(promise.alpha):g}"
+    verb = "get" if len(small) > 1 else "gets"
+    warn(
+        "group-too-small",
+        f"{len(small)} of {len(replicates.cells)} {what} {verb} every label at alpha {alpha}"
+        if not of_labels
+        else f"{len(small)} of {len(replicates.cells)} labels {'are' if len(small) > 1 else 'is'} "
+        f"in every set at alpha {alpha}",
+        expected=f"{unit} of {needed} or more for a label"
+        if of_labels
+        else f"{needed} {unit} or more in a group",
+        got=got,
+        do="annotate more of them, or a larger alpha"
+        if of_labels
+        else f'merge them in the column "{replicates.by}", annotate more, or a larger alpha',
+        whose="predictor",
+        details={"cells": [name for _, name in sorted(weighed)]},
+        stacklevel=4,
+    )
+
+
+def cell_mass(replicates: Replicates, code: int) -> float:
+    """Return what a cell weighs: examples in a group, plausibility mass of a label."""
+    part = replicates.of_cell(code)
+    if not replicates.of_atoms:
+        return float(part.examples)
+    units, denominator = part.masses()
+    return float((units / denominator[part.rows()]).sum()) if len(units) else 0.0
+
+
+def warn_of_unseen(examples: Sequence[str], groups: Sequence[str], by: str) -> None:
+    """Warn of new examples of groups that calibration lacks: they get every label."""
+    warn(
+        "group-unseen",
+        f"{counted(len(examples))} examples are of groups that calibration lacks",
+        expected=f'values of "{by}" that calibration has; these get every label',
+        got=listed(groups),
+        do=f'calibrate with such examples, or merge groups in the column "{by}"',
+        whose="predictions",
+        details={"examples": list(examples)},
+        stacklevel=4,
+    )
+
+
+def warn_of_heavy(count: int, total: int, by: str, alpha: float) -> None:
+    """Warn of new examples that weigh too much for anything but every label."""
+    warn(
+        "weight-too-large",
+        f"{counted(count)} of {counted(total)} examples get every label at alpha {alpha:g}",
+        expected=f'weights in "{by}" below alpha / (1 - alpha) of all calibration weights together',
+        got="more: calibration has too few examples like these",
+        do="more calibration examples like them, a larger alpha, or clip the weights",
+        whose="predictions",
         stacklevel=4,
     )

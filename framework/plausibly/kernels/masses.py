@@ -22,6 +22,9 @@ Excess: TypeAlias = Callable[[int, Fraction], Fraction | int]
 FLOAT_BITS = 40
 LIMIT_BITS = 62
 SETTLED_DIGITS = 9
+# Of weighted masses: totals keep clear of the limit, so that weights of new examples fit above.
+_WEIGHTED_BITS = 58
+_COARSE_BITS = 20
 _TOLERANCE = 1e-3
 
 
@@ -92,7 +95,50 @@ def common_masses(units: Ints, row: Ints, denominator: Ints) -> tuple[Masses, in
     return units.astype(dtype) * factor[place][row], one
 
 
-def share(numerators: Masses, total: int) -> NDArray[np.float64]:
+def coarse_masses(masses: Masses, one: int) -> tuple[NDArray[np.int64], int]:
+    """Return masses over a denominator that leaves room for weights, rounded up if need be.
+
+    Parameters
+    ----------
+    masses : ndarray of int64 or of Python integers, (atom,)
+    one : int
+        Mass of one example.
+    """
+    if one <= 2**_COARSE_BITS:
+        return masses.astype(np.int64), one
+    raised = [-(-int(mass) * 2**_COARSE_BITS // one) for mass in masses]
+    return np.array(raised, dtype=np.int64), 2**_COARSE_BITS
+
+
+def weight_bits(weight: Floats, one: int) -> int:
+    """Return the number b with which weights are counted in units of 2^-b.
+
+    As fine as integer masses of all examples allow, so that whole weights stay exact.
+
+    Parameters
+    ----------
+    weight : ndarray, (example,)
+        Not negative.
+    one : int
+        Mass of an example of weight 1.
+    """
+    largest = float(weight.max(initial=0.0)) or 1.0
+    exponent = math.frexp(largest)[1]
+    return _WEIGHTED_BITS - one.bit_length() - len(weight).bit_length() - exponent
+
+
+def weight_units(weight: Floats, bits: int, *, up: bool) -> Masses:
+    """Return weights as whole numbers of 2^-bits, rounded up or down.
+
+    Weights beyond every total that `weight_bits` allows for count as that much, at which every
+    p-value is next to 1.
+    """
+    scaled = np.ldexp(weight.astype(np.float64), bits)
+    rounded = np.ceil(scaled) if up else np.floor(scaled)
+    return np.minimum(rounded, 2.0**LIMIT_BITS).astype(np.int64)
+
+
+def share(numerators: Masses, total: int | Masses) -> NDArray[np.float64]:
     """Return ``numerators / total`` as the nearest doubles, on the right side of short decimals.
 
     A double cannot tell apart two ratios closer than 2^-53. Where a ratio is that close to a
@@ -103,12 +149,14 @@ def share(numerators: Masses, total: int) -> NDArray[np.float64]:
     Parameters
     ----------
     numerators : ndarray of int64 or of Python integers
-    total : int
+    total : int, or ndarray of int64 of the same shape
 
     Returns
     -------
     ndarray of float64, of the same shape
     """
+    if not isinstance(total, int):
+        return _shares(numerators, total)
     if numerators.dtype == object:
         flat = [int(value) / total for value in numerators.ravel()]
         ratios = np.array(flat, dtype=np.float64).reshape(numerators.shape)
@@ -124,6 +172,18 @@ def share(numerators: Masses, total: int) -> NDArray[np.float64]:
         first[place] = ratios[near]
         settled = settle(first, lambda at, value: int(distinct[at]) - value * total)
         ratios[near] = settled[place]
+    return ratios
+
+
+def _shares(numerators: Masses, totals: Masses) -> NDArray[np.float64]:
+    """Return the ratios where each has a total of its own."""
+    ratios: NDArray[np.float64] = numerators / totals.astype(np.float64)
+    near = _near_decimals(ratios)
+    if near.any():
+        above, below = numerators[near], totals[near]
+        ratios[near] = settle(
+            ratios[near], lambda at, value: int(above[at]) - value * int(below[at])
+        )
     return ratios
 
 

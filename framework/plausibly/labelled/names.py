@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 DRAW = "draw"
+AUGMENTATION = "augmentation"
 EXAMPLE = "example"
 LABEL = "label"
 ANNOTATOR = "annotator"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
 from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.evidence import Replicates
+from plausibly.conformal.replicates import Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
 from plausibly.errors import InputError

@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 
 from plausibly.arrays import Floats
-from plausibly.conformal.evidence import EXCHANGEABLE, Evidence, Replicates
+from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.replicates import EXCHANGEABLE, Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
 from plausibly.errors import IncompatibleComponents

@@ -29,5 +29,6 @@ class Expected:
             units=units[row, label],
             row=row,
             denominator=denominator,
+            label=label[None, :],
             separate=False,
         )

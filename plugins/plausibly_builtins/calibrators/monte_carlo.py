@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from plausibly.plugin import CalibrationData, Keys, Replicates
 
@@ -18,6 +20,10 @@ class MonteCarlo:
     ----------
     draws : int
         Labels drawn for each calibration example, m.
+    systematic : bool
+        Draw at evenly spaced points of each example's plausibilities, with one random offset and
+        in a random order: draw j is the label at ``(u_i + j - 1) / m``. Each draw still follows the
+        plausibilities, with less spread; the first draws then depend on how many there are.
 
     References
     ----------
@@ -25,7 +31,21 @@ class MonteCarlo:
     """
 
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    systematic: bool = False
 
     def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
         """Return one replicate a draw."""
-        return Replicates(scores=data.scores_at(data.draw(self.draws, keys)))
+        if self.systematic:
+            codes = data.labels_at(_spaced(data, self.draws, keys))
+        else:
+            codes = data.draw(self.draws, keys)
+        return Replicates(scores=data.scores_at(codes), label=codes)
+
+
+def _spaced(data: CalibrationData, draws: int, keys: Keys) -> NDArray[np.float64]:
+    """Return evenly spaced points in [0, 1) for each example, (example, draw)."""
+    offset = keys.child("offset").uniform(data.hashes)
+    # In a random order, so that draws of an example are exchangeable as independent ones are.
+    place = np.argsort(keys.child("order").uniform(data.hashes, draws), axis=1, kind="stable")
+    spaced: NDArray[np.float64] = np.minimum((place + offset) / draws, np.nextafter(1.0, 0.0))
+    return spaced

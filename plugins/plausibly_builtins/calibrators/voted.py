@@ -18,8 +18,10 @@ class Voted:
 
     def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
         """Return one replicate: the score of the vote of each example."""
+        codes = data.voted()[None, :]
         return Replicates(
-            scores=data.scores_at(data.voted()[None, :]),
+            scores=data.scores_at(codes),
+            label=codes,
             of_what="the voted label of a new example: its largest plausibility, the first of ties",
             target="voted",
             truth="voted",

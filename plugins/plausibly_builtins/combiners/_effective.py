@@ -43,7 +43,10 @@ def effective_tests(p: PValues, effective: Effective) -> float:
     if effective not in known:
         ordered = p.pools.pooled.ordered
         places = np.linspace(0, len(ordered) - 1, min(len(ordered), _POINTS)).astype(np.intp)
-        values, _ = ranks(PValues.of(p.pools, ordered[places]))
+        at = ordered[places]
+        if p.pools.replicates.reads == "separate":
+            at = np.broadcast_to(at, (p.m, len(at)))
+        values, _ = ranks(PValues.of(p.pools, at))
         known[effective] = worth(correlation(values.astype(np.float64)), effective)
     return known[effective]
 

@@ -81,7 +81,7 @@ def checked(p_values: Floats) -> Floats:
     return values
 
 
-def ranks(p: PValues) -> tuple[Ints, int]:
+def ranks(p: PValues) -> tuple[Floats | Ints, int]:
     """Return numerators and denominator of the replicates' p-values.
 
     The p-value of each replicate is ``(1 + number of its scores at most the query's) / (n + 1)``.
@@ -89,9 +89,12 @@ def ranks(p: PValues) -> tuple[Ints, int]:
     Returns
     -------
     numerators : ndarray of int64, (replicate, *query)
+        The p-values themselves, over 1, where queries have weights, hence totals, of their own.
     denominator : int
     """
     each = p.each()
+    if p.weight is not None:
+        return each, 1
     total = p.pools.each[0].total
     return np.rint(each * total).astype(np.int64), total
 
@@ -171,9 +174,10 @@ def promised(
         # p-values are capped at 1, above every alpha.
         least_alpha=float(least) if least < 1 else None,
         vacuous=alpha < least,
-        notes=(*notes, AVERAGE_SUFFICES),
+        notes=(*notes, AVERAGE_SUFFICES) if evidence.shared_score else notes,
     )
-    if not exchangeable or evidence.m == 1:
+    # Separate test scores are merged in a random order, in which any p-values are exchangeable.
+    if not exchangeable or evidence.m == 1 or not evidence.shared_score:
         return promise
     return attrs.evolve(promise, assumptions=(*promise.assumptions, EXCHANGEABLE_REPLICATES))
 

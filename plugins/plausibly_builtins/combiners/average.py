@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import ClassVar
 
@@ -16,8 +17,16 @@ RISK_CONTROL = "conformal risk control, arXiv 2208.02814; proof in docs/guarante
 class Average:
     """Average the p-values: ``rho = mean_j p_j = (c + m) / (m (n + 1))``, c the pooled count.
 
-    All replicates share one test score, so nothing is lost by averaging: coverage is at least
-    1 - alpha. (The paper states 1 - 2 alpha for two or more draws.)
+    Where all replicates share one test score nothing is lost by averaging: coverage is at least
+    1 - alpha. (The paper states 1 - 2 alpha for two or more draws.) Where they have test scores of
+    their own, as separate augmentations do, 1 - 2 alpha is all that holds, and it is tight.
+
+    Attributes
+    ----------
+    smoothed : bool
+        Split ties by one uniform U a test example, the same for all its labels:
+        ``(c_< + U c_= + m - 1 + U) / (m (n + 1))``. Sets are smaller where scores tie, and depend
+        on the example's name; there is no one threshold.
 
     References
     ----------
@@ -26,15 +35,46 @@ class Average:
 
     held_out: ClassVar[float] = 0.0
 
+    smoothed: bool = False
+
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return the mean p-value of each query."""
-        return p.mean()
+        return p.smoothed_mean() if self.smoothed else p.mean()
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha."""
-        why = (
-            "the score of the new example's vote is exchangeable with those of n others"
-            if evidence.target == "voted"
-            else "the new score is one of n + 1 exchangeable shares of plausibility (risk control)"
+        """Return the promise of 1 - alpha, or of 1 - 2 alpha without a shared test score."""
+        if not evidence.shared_score and evidence.m > 1:
+            return _of_any(evidence, alpha)
+        why = {
+            "voted": "the score of the new example's vote is exchangeable with those of n others",
+            "aggregated": "the new score is one of n + 1 exchangeable shares of plausibility "
+            "(risk control)",
+        }.get(evidence.target, "")
+        return evidence.promise_of_rank(
+            alpha, why=why, reference=RISK_CONTROL if why else "", notes=self._notes
         )
-        return evidence.promise_of_rank(alpha, why=why, reference=RISK_CONTROL)
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        if not self.smoothed:
+            return ()
+        return ("ties are split by a uniform of each example, over which the promise is too",)
+
+
+def _of_any(evidence: Evidence, alpha: Fraction) -> Guarantee:
+    """Return the promise for p-values of any dependence."""
+    least = Fraction(1, evidence.n + 1)
+    level = max(1 - 2 * alpha, Fraction(0))
+    return evidence.promise(
+        alpha,
+        level,
+        why="an average of p-values of any dependence is at most alpha with probability at most "
+        "2 alpha; replicates have test scores of their own",
+        reference="Vovk & Wang, Combining p-values via averaging, Biometrika 2020",
+        needed=math.ceil(1 / alpha) - 1,
+        least_alpha=float(least),
+        vacuous=alpha < least,
+        notes=(
+            "1 - alpha here: combiner maximum or held-out-rank, or augmentation(scores='mean')",
+        ),
+    )

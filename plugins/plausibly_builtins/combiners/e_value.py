@@ -74,6 +74,7 @@ class EValue:
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha; refuse calibrators without separate scores."""
         evidence.require_separate()
+        evidence.require_counting()
         least = Fraction(1, evidence.n + 1)
         return evidence.promise(
             alpha,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import ClassVar
 
@@ -30,7 +31,19 @@ class TwiceAverage:
         return np.minimum(2 * p.mean(), 1.0)
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha / 2."""
+        """Return the promise of 1 - alpha / 2, or of 1 - alpha without a shared test score."""
+        if not evidence.shared_score and evidence.m > 1:
+            least = Fraction(2, evidence.n + 1)
+            return evidence.promise(
+                alpha,
+                1 - alpha,
+                why="twice the average of p-values of any dependence is at most alpha with "
+                "probability at most alpha",
+                reference="Vovk & Wang, Combining p-values via averaging, Biometrika 2020",
+                needed=math.ceil(2 / alpha) - 1,
+                least_alpha=float(least) if least < 1 else None,
+                vacuous=alpha < least,
+            )
         return evidence.promise_of_rank(
             alpha,
             why="twice the mean is at most alpha where the mean is at most alpha / 2",

@@ -1,0 +1,105 @@
+"""Labelled new examples to what is asked of a calibration, and what is said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from plausibly.arrays import Bools, Floats
+from plausibly.conformal.coordinates import group_names, new_values
+from plausibly.conformal.facts import Facts
+from plausibly.conformal.labelled_sets import NewExamples
+from plausibly.conformal.queries import Queries
+from plausibly.conformal.replicates import LABEL_CELLS, Replicates
+from plausibly.conformal.scoring import scores_of
+from plausibly.conformal.vacuity import warn_of_heavy, warn_of_unseen
+from plausibly.conformal.weights import check_weights
+from plausibly.keys import Keys
+from plausibly.labelled import names, text
+from plausibly.protocols import ScoreFunction
+
+
+def queries_of(
+    test: NewExamples, replicates: Replicates, *, score: ScoreFunction, facts: Facts
+) -> Queries:
+    """Return what a calibration is asked about new examples.
+
+    Parameters
+    ----------
+    test : NewExamples
+    replicates : Replicates
+        Say what is read of a new example: a group, a weight, augmentations.
+    score : ScoreFunction
+    facts : Facts
+
+    Raises
+    ------
+    InputError
+        Where a coordinate is missing that the calibrator reads.
+    """
+    whose = f"calibrator {facts.calibrator}"
+    keys = Keys(facts.seed)
+    hashes = test.hashes
+    uniform = keys.child("score").uniform(hashes) if score.randomised else None
+    scores = scores_of(test.values, facts.scale, score, facts.score, uniform)
+    order = None
+    if replicates.reads == "mean":
+        scores = mean_scores(scores)
+    elif replicates.reads == "separate":
+        # In a random order any p-values are exchangeable.
+        spread = keys.child("order").uniform(hashes, len(scores))
+        order = np.argsort(spread, axis=1, kind="stable").T
+    cell = None
+    if replicates.by not in ("", LABEL_CELLS):
+        found = group_names(new_values(test.checked, replicates.by, whose=whose))
+        cell = text.positions(list(replicates.cells), found.tolist())
+    weight = None
+    if replicates.weight_by:
+        values = new_values(test.checked, replicates.weight_by, whose=whose)
+        weight = check_weights(values, replicates.weight_by, whose="predictions")
+    return Queries(
+        scores=scores,
+        cell=cell,
+        weight=weight,
+        uniform=keys.child("smoothing").uniform(hashes),
+        order=order,
+    )
+
+
+def mean_scores(scores: Floats) -> Floats:
+    """Return the mean over augmentations, (example, label), in the scores' own float type."""
+    means: Floats = scores.mean(axis=0, dtype=np.float64).astype(scores.dtype)
+    return means
+
+
+def warn_of_new(
+    test: NewExamples,
+    queries: Queries,
+    replicates: Replicates,
+    sets: Sequence[Bools],
+    alphas: Sequence[Fraction],
+) -> None:
+    """Warn of new examples that get every label because of what they are.
+
+    Parameters
+    ----------
+    test : NewExamples
+    queries : Queries
+    replicates : Replicates
+    sets : sequence of ndarray of bool, (example, label)
+        One an alpha.
+    alphas : sequence of Fraction
+    """
+    if queries.cell is not None and (queries.cell < 0).any():
+        unseen = queries.cell < 0
+        found = group_names(new_values(test.checked, replicates.by, whose="predictor"))
+        examples = [str(name) for name in test.checked[names.EXAMPLE].values[unseen]]
+        warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
+    if queries.weight is not None and replicates.weight is not None:
+        total = float(replicates.weight.sum())
+        for one, plane in zip(alphas, sets, strict=True):
+            heavy = (queries.weight > float(one / (1 - one)) * total) & plane.all(axis=1)
+            if heavy.any():
+                warn_of_heavy(int(heavy.sum()), len(plane), replicates.weight_by, float(one))

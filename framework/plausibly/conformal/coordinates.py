@@ -1,0 +1,117 @@
+"""Coordinates of examples and labels: what calibrators and new examples are told apart by."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.errors import InputError, counted, listed
+from plausibly.labelled import names, text
+
+
+def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputError:
+    """Return the error that examples, or labels, have no such coordinate.
+
+    Parameters
+    ----------
+    name : str
+    there : sequence of str
+        Coordinates that they have.
+    of : {"examples", "labels"}
+    whose : str
+        Who asks.
+    """
+    close = difflib.get_close_matches(name, there, n=1)
+    dim = of.removesuffix("s")
+    more = "-e/--examples with such a column" if dim == names.EXAMPLE else "--labels with a column"
+    return InputError(
+        "coordinate-missing",
+        f'{whose} needs "{name}" of the {of}, and the predictions have none',
+        expected=f"a coordinate over {dim}",
+        got=listed(there) or "none",
+        do=f'did you mean "{close[0]}"?' if close else f"predictions.assign_coords(...), or {more}",
+        whose=whose,
+        details={"coordinates": list(there)},
+    )
+
+
+def coordinates_over(
+    dim: str, arrays: Sequence[xr.DataArray | xr.Dataset]
+) -> dict[str, NDArray[np.generic]]:
+    """Return the coordinates over one dim, by name; the first array that has one decides.
+
+    Parameters
+    ----------
+    dim : str
+    arrays : sequence of DataArray
+        Aligned along `dim`.
+
+    Returns
+    -------
+    dict of str to ndarray, (dim,)
+        Numbers and booleans as they are, all else as text. Those with missing values are left
+        out: nothing can be told apart by them.
+    """
+    found: dict[str, NDArray[np.generic]] = {}
+    for array in arrays:
+        for name, values in array.coords.items():
+            known = str(name)
+            if values.dims == (dim,) and known not in (dim, names.DENOMINATOR, *found):
+                plain = as_values(values.values)
+                if plain is not None:
+                    found[known] = plain
+    return found
+
+
+def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
+    """Return numbers and booleans as they are, all else as text; None where one is missing."""
+    if values.dtype.kind in "biu":
+        return values
+    if values.dtype.kind == "f":
+        return None if np.isnan(values).any() else values
+    entries = values.tolist()
+    if any(text.is_missing(entry) or entry == "" for entry in entries):
+        return None
+    return text.text_array(text.name_texts(entries))
+
+
+def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[np.generic]:
+    """Return a coordinate of new examples, (example,), which each of them must have.
+
+    Raises
+    ------
+    InputError
+        ``coordinate-missing`` or ``coordinate-empty``.
+    """
+    coordinate = predictions.coords.get(name)
+    if coordinate is None or coordinate.dims != (names.EXAMPLE,):
+        there = sorted(coordinates_over(names.EXAMPLE, [predictions]))
+        raise lacking(name, there, "examples", whose=whose)
+    values = as_values(coordinate.values)
+    if values is None:
+        empty = [text.is_missing(one) or one == "" for one in coordinate.values.tolist()]
+        without = predictions[names.EXAMPLE].values[empty]
+        raise InputError(
+            "coordinate-empty",
+            f'{counted(len(without))} of {counted(len(empty))} examples have no "{name}"',
+            expected=f"a value for each example: {whose} reads it",
+            got=f"none for {listed(without)}",
+            do=f'fill "{name}" in, or leave these examples out with sel(example=...)',
+            whose="predictions",
+            details={"examples": [str(one) for one in without]},
+        )
+    return values
+
+
+def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:
+    """Return values as the names of groups, text by which new examples are matched.
+
+    Whole numbers have one name, whether they came as integers or as floats.
+    """
+    if values.dtype.kind == "f" and np.array_equal(values, np.rint(values.astype(np.float64))):
+        values = values.astype(np.int64)
+    return text.text_array(text.name_texts(values.tolist()))

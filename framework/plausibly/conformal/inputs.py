@@ -1,0 +1,138 @@
+"""Predictions and plausibilities, checked and matched by name, as calibrators see them."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly import registry
+from plausibly.arrays import Floats
+from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.conformal.asking import mean_scores
+from plausibly.conformal.components import called as called_as
+from plausibly.conformal.coordinates import coordinates_over
+from plausibly.conformal.data import CalibrationData
+from plausibly.conformal.scoring import scores_of
+from plausibly.errors import InputError
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import align, borders, names
+from plausibly.labelled.augmented import check_augmented, is_augmented
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Inputs:
+    """Both arrays for the same examples and labels, in the order of the predictions.
+
+    Attributes
+    ----------
+    predictions : DataArray, ([augmentation,] example, label)
+    plausibilities : DataArray, ([draw,] example, label)
+    aggregated_by : str
+        Name of the aggregator, or that there was none.
+    """
+
+    predictions: xr.DataArray
+    plausibilities: xr.DataArray
+    aggregated_by: str
+
+    @property
+    def scale(self) -> str:
+        """Scale of the predictions."""
+        return str(self.predictions.attrs[names.SCALE])
+
+    @property
+    def augmentations(self) -> tuple[str, ...]:
+        """Names of the augmentations, none where there is one row an example."""
+        if names.AUGMENTATION not in self.predictions.dims:
+            return ()
+        return tuple(map(str, self.predictions[names.AUGMENTATION].values))
+
+
+def matched_inputs(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    aggregator: ComponentLike[Aggregator] | None,
+    seed: int,
+    only_common: bool,
+) -> Inputs:
+    """Return predictions and plausibilities, checked and aligned by name.
+
+    Parameters
+    ----------
+    predictions, plausibilities, aggregator, seed, only_common
+        As `plausibly.calibrate` takes them.
+    """
+    augmented = is_augmented(predictions)
+    model = check_augmented(predictions) if augmented else borders.check_predictions(predictions)
+    table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
+    labels = tuple(str(label) for label in model[names.LABEL].values)
+    table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
+    model, table = align.match_examples(model, table, only_common=only_common)
+    return Inputs(predictions=model, plausibilities=table, aggregated_by=aggregated_by)
+
+
+def _plausibilities(
+    given: xr.DataArray | xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None,
+    seed: int,
+) -> tuple[xr.DataArray, str]:
+    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+        chosen = (
+            default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
+        )
+        component = registry.resolve(AGGREGATOR, chosen)
+        return aggregate(given, component, seed=seed), called_as(AGGREGATOR, component)
+    if aggregator is not None:
+        raise InputError(
+            "aggregator-unused",
+            "an aggregator was named, and plausibilities are aggregated already",
+            expected="annotations with an aggregator, or plausibilities without one",
+            do="leave aggregator= out, or pass the annotation table",
+            whose="aggregator",
+        )
+    return borders.check_plausibilities(given), "plausibilities as given"
+
+
+def calibration_data(
+    inputs: Inputs, score: ScoreFunction, called: str, keys: Keys
+) -> CalibrationData:
+    """Return what calibrators see.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    score : ScoreFunction
+    called : str
+        Its name, for messages.
+    keys : Keys
+    """
+    model, table = inputs.predictions, inputs.plausibilities
+    hashes = hash_names(model[names.EXAMPLE].values)
+    uniform = keys.child("score").uniform(hashes) if score.randomised else None
+    scores = scores_of(model.values, inputs.scale, score, called, uniform)
+    augmented = scores if inputs.augmentations else None
+    lam: Floats = table.values
+    resampled = lam if names.DRAW in table.dims else None
+    denominator = table.coords.get(names.DENOMINATOR)
+    return CalibrationData(
+        scores=scores if augmented is None else mean_scores(scores),
+        plausibilities=lam if resampled is None else _mean(lam),
+        denominator=None
+        if denominator is None or resampled is not None
+        else np.asarray(denominator.values),
+        hashes=hashes,
+        labels=tuple(str(label) for label in model[names.LABEL].values),
+        coordinates=coordinates_over(names.EXAMPLE, [model, table]),
+        label_coordinates=coordinates_over(names.LABEL, [model, table]),
+        augmented=augmented,
+        resampled=resampled,
+    )
+
+
+def _mean(resampled: Floats) -> Floats:
+    """Return the mean over draws, (example, label)."""
+    means: Floats = resampled.mean(axis=0, dtype=np.float64)
+    return means

@@ -1,0 +1,199 @@
+"""What a calibrator answers: the scores, with masses, that a test score is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats, Ints
+from plausibly.errors import IncompatibleComponents
+from plausibly.guarantee import NEW_LABEL, Target
+
+EXCHANGEABLE = "calibration and new examples are exchangeable"
+UNSEEN = "the model saw none of them"
+
+LABEL_CELLS = "label"
+"""`Replicates.by` where the cell of a query is the label that is asked about."""
+
+Reads: TypeAlias = Literal["plain", "separate", "mean", "single"]
+READS: Mapping[str, Reads] = {
+    "plain": "plain",
+    "separate": "separate",
+    "mean": "mean",
+    "single": "single",
+}
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Replicates:
+    """Atoms: the scores, with masses, that a test score is compared with.
+
+    Attributes
+    ----------
+    scores : ndarray, (replicate, atom)
+        Scores of labels of the calibration examples.
+    of_what : str
+        What the sets will cover, in words.
+    target : {"aggregated", "voted", "mass", "risk"}
+        Whether that is a label drawn from plausibilities or voted, a share of the plausibilities,
+        or a risk on average.
+    event : str
+        For the targets "mass" and "risk": what is probable, or what is small on average.
+    assumptions : tuple of str
+        What the guarantee rests on.
+    truth : {"drawn", "voted"}
+        How a held-out example gets its one label.
+    units : ndarray of int, (atom,), or None
+        Mass of each atom in 1/`denominator` of its example, the same in every replicate; None
+        where an atom is an example.
+    row : ndarray of int, (atom,), or None
+        Example of each atom; None where atom i is example i.
+    denominator : ndarray of int, (example,), or None
+        Units in the mass of one example; None where an atom is an example.
+    separate : bool
+        False where only the mean over replicates exists, as for expected draws.
+    label : ndarray of int, (replicate, atom), or None
+        Label code of each atom, where a calibrator can say: what `mondrian` by label needs.
+    own : Fraction
+        Mass that the new example counts for in a p-value's numerator, in masses of one example.
+    by : str
+        What p-values are kept apart by: nothing (""), the ``"label"`` that is asked about, or a
+        coordinate of the examples.
+    cell : ndarray of int, (atom,), or None
+        Group of each atom, a position in `cells`.
+    cells : tuple of str
+        Names of the groups.
+    of_atoms : bool
+        Whether a cell weighs as much as its atoms; else as much as the examples in it.
+    weight : ndarray, (example,), or None
+        Weight of each calibration example, for covariate shift.
+    weight_by : str
+        Coordinate that gives the weight of a new example.
+    reads : {"plain", "separate", "mean", "single"}
+        Which score of a new example is compared: its only one, one in each replicate (the
+        augmentation of that number), the mean over augmentations, or that of any single
+        augmentation.
+    counted : str
+        What the examples behind the atoms are, such as patients.
+    each : str
+        Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
+    held_out : str
+        Why ranks among held-out examples would mean nothing; empty where they do.
+    why, reference : str
+        The argument where it is another than that of exchangeable examples.
+    notes : tuple of str
+        What else a reader of the guarantee should know.
+    """
+
+    scores: Floats
+    of_what: str = NEW_LABEL
+    target: Target = "aggregated"
+    event: str = ""
+    assumptions: tuple[str, ...] = (EXCHANGEABLE, UNSEEN)
+    truth: Literal["drawn", "voted"] = "drawn"
+    units: Ints | None = None
+    row: Ints | None = None
+    denominator: Ints | None = None
+    separate: bool = True
+    label: Ints | None = None
+    own: Fraction = Fraction(1)
+    by: str = ""
+    cell: Ints | None = None
+    cells: tuple[str, ...] = ()
+    of_atoms: bool = False
+    weight: Floats | None = None
+    weight_by: str = ""
+    reads: Reads = "plain"
+    counted: str = "calibration examples"
+    each: str = ""
+    held_out: str = ""
+    why: str = ""
+    reference: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        problem = self._problem()
+        if problem:
+            raise IncompatibleComponents(
+                "replicates-malformed",
+                "a calibrator returned replicates that cannot be used",
+                expected=problem,
+                do="mend the calibrator's replicates()",
+                whose="calibrator",
+            )
+
+    def _problem(self) -> str:
+        """Return what is expected instead, or nothing."""
+        atoms = self.scores.shape[-1]
+        masses = (self.units, self.row, self.denominator)
+        given = [part is not None for part in masses]
+        if self.scores.ndim != 2 or self.scores.shape[0] == 0:
+            return f"scores of shape (replicate, atom), not {self.scores.shape}"
+        if any(given) and not all(given):
+            return "units, row and denominator together, or none of them"
+        if np.isnan(self.scores).any():
+            return "scores without NaN"
+        if any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.cell)):
+            return f"units, row and cell of shape ({atoms},)"
+        if self.denominator is not None and (self.denominator <= 0).any():
+            return "a denominator above zero for each example"
+        if self.label is not None and self.label.shape != self.scores.shape:
+            return f"label of shape {self.scores.shape}"
+        if (self.cell is None) == bool(self.by):
+            return "by and cell together, or none of them"
+        if (self.weight is None) == bool(self.weight_by):
+            return "weight and weight_by together, or none of them"
+        if self.weight is not None and self.weight.shape != (self.examples,):
+            return f"a weight for each of {self.examples} examples"
+        return ""
+
+    @property
+    def examples(self) -> int:
+        """Number of calibration examples behind the atoms."""
+        return self.scores.shape[1] if self.denominator is None else len(self.denominator)
+
+    @property
+    def counting(self) -> bool:
+        """Whether every atom is an example and weighs as much as any other."""
+        return self.units is None and self.weight is None
+
+    @property
+    def alone(self) -> bool:
+        """Whether new examples are compared by one score of theirs and nothing else."""
+        return not self.by and not self.weight_by and self.reads == "plain" and self.own == 1
+
+    def rows(self) -> NDArray[np.intp]:
+        """Return the example of each atom, (atom,)."""
+        return np.arange(self.scores.shape[1]) if self.row is None else self.row.astype(np.intp)
+
+    def masses(self) -> tuple[Ints, Ints]:
+        """Return the mass of each atom, and of each example, in units of that example."""
+        if self.units is None or self.denominator is None:
+            one = np.ones(self.scores.shape[1], dtype=np.int64)
+            return one, one
+        return self.units, self.denominator
+
+    def of_cell(self, code: int) -> Replicates:
+        """Return the atoms of one cell, with the examples that have any there."""
+        if self.cell is None:
+            return self
+        inside = self.cell == code
+        kept, row = np.unique(self.rows()[inside], return_inverse=True)
+        counting = self.units is None or self.denominator is None
+        return attrs.evolve(
+            self,
+            scores=self.scores[:, inside],
+            units=None if self.units is None else self.units[inside],
+            row=None if counting else row,
+            denominator=None if self.denominator is None else self.denominator[kept],
+            label=None if self.label is None else self.label[:, inside],
+            weight=None if self.weight is None else self.weight[kept],
+            by="",
+            cell=None,
+            cells=(),
+        )

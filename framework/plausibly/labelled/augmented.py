@@ -1,0 +1,91 @@
+"""Predictions of several augmentations of each example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from plausibly.errors import InputError, listed
+from plausibly.labelled import borders, names, text
+
+
+def is_augmented(predictions: object) -> bool:
+    """Return whether predictions have the dim ``augmentation``."""
+    return isinstance(predictions, xr.DataArray) and names.AUGMENTATION in predictions.dims
+
+
+def check_augmented(
+    predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
+) -> xr.DataArray:
+    """Return predictions of augmentations as the framework reads them.
+
+    Parameters
+    ----------
+    predictions : DataArray
+        Dims ``augmentation``, ``example`` and ``label`` in any order; without names the
+        augmentations are called ``"0"``, ``"1"`` and so on.
+    whose, scale
+        See `plausibly.labelled.borders.check_predictions`.
+
+    Returns
+    -------
+    DataArray
+        Dims (augmentation, example, label), each augmentation checked like predictions.
+
+    Raises
+    ------
+    InputError
+        ``augmentation-twice``, ``predictions-empty``, and those of `check_predictions`.
+    """
+    count = predictions.sizes[names.AUGMENTATION]
+    if not count:
+        raise InputError(
+            "predictions-empty",
+            f"{whose}: there is no augmentation",
+            expected="one augmentation or more",
+            got="0",
+            do="look at what was selected or read",
+            whose=whose,
+        )
+    named = names.AUGMENTATION in predictions.coords
+    found = predictions[names.AUGMENTATION].values if named else np.arange(count)
+    called = text.name_texts(found)
+    text.check_names(called, names.AUGMENTATION, whose=whose)
+    planes = [
+        borders.check_predictions(
+            predictions.isel({names.AUGMENTATION: place}, drop=True), whose=whose, scale=scale
+        )
+        for place in range(count)
+    ]
+    template = planes[0]
+    coords = {str(name): values for name, values in template.coords.items()}
+    return xr.DataArray(
+        np.stack([plane.values for plane in planes]),
+        dims=(names.AUGMENTATION, *template.dims),
+        coords={names.AUGMENTATION: text.text_array(called), **coords},
+        attrs=template.attrs,
+    )
+
+
+def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.DataArray:
+    """Return predictions with their augmentations in the order of those that calibrated.
+
+    Raises
+    ------
+    InputError
+        ``augmentations-differ``.
+    """
+    here = [str(name) for name in predictions[names.AUGMENTATION].values]
+    if sorted(here) != sorted(wanted):
+        raise InputError(
+            "augmentations-differ",
+            "predictions have other augmentations than the predictor",
+            expected=listed(wanted),
+            got=listed(here),
+            do="predict for the same augmentations, under the same names",
+            whose="predictions",
+        )
+    order = [here.index(name) for name in wanted]
+    return predictions.isel({names.AUGMENTATION: order})

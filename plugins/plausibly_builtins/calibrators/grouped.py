@@ -1,0 +1,93 @@
+"""Several examples of one patient: the promise is for an example of a new patient."""
+
+from __future__ import annotations
+
+import math
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import (
+    EXCHANGEABLE,
+    CalibrationData,
+    Calibrator,
+    Ints,
+    Keys,
+    Replicates,
+    group_names,
+)
+from plausibly_builtins.calibrators._inner import DEFAULT, refuse_inside, refused, resolved
+
+
+@attrs.frozen(kw_only=True)
+class Grouped:
+    """Let each group, such as a patient, weigh as much as any other, whatever its examples.
+
+    ``p(s) = (sum_g (1 / n_g) sum_(i in g) mass_i(s) + 1) / (G + 1)`` over G groups with n_g
+    examples each. Examples of one patient may be alike; patients are exchangeable.
+
+    Attributes
+    ----------
+    by : str
+        Coordinate of the examples that names the group.
+    inner : Calibrator
+        What makes the atoms.
+
+    References
+    ----------
+    Lee, Barber & Willett, Distribution-free inference with hierarchical data, arXiv 2306.06342;
+    Dunn, Wasserman & Ramdas, Distribution-free prediction sets for two-layer hierarchical models,
+    2022.
+    """
+
+    by: str = attrs.field(validator=attrs.validators.min_len(1))
+    inner: Calibrator = attrs.field(default=DEFAULT, converter=resolved)
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return the inner calibrator's atoms, masses divided among the examples of a group."""
+        found = self.inner.replicates(data, keys)
+        refuse_inside(
+            found, "grouped", weights=False, reason="put mondrian outside; weights are per example"
+        )
+        if found.examples != len(data):
+            raise refused("grouped", type(self.inner).__name__, "groups inside groups")
+        values = data.coordinate(self.by, whose="calibrator grouped")
+        groups, group = np.unique(group_names(values), return_inverse=True)
+        units, denominator = found.masses()
+        common, share = _shares(group, denominator, len(groups))
+        row = found.rows()
+        return attrs.evolve(
+            found,
+            units=units * share[row],
+            row=group[row],
+            denominator=common,
+            of_what=_of_new(found.of_what, self.by),
+            assumptions=tuple(
+                f'calibration and new values of "{self.by}", each with its examples, are '
+                "exchangeable"
+                if one == EXCHANGEABLE
+                else one
+                for one in found.assumptions
+            ),
+            counted=f'values of "{self.by}"',
+            held_out=f'examples of one "{self.by}", which may be alike',
+            why=f'each "{self.by}" shares one mass among its examples',
+            reference="Lee, Barber & Willett, arXiv 2306.06342",
+        )
+
+
+def _of_new(of_what: str, by: str) -> str:
+    return f'{of_what}; the example is a random one of a new "{by}"'
+
+
+def _shares(group: Ints, denominator: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return units in the mass of a group, and what one unit of each example is worth in them."""
+    sizes = np.bincount(group, minlength=count)
+    common = np.array(
+        [
+            math.lcm(*(int(one) for one in set(denominator[group == place].tolist()))) * int(size)
+            for place, size in enumerate(sizes.tolist())
+        ],
+        dtype=np.int64,
+    )
+    return common, common[group] // (denominator * sizes[group])

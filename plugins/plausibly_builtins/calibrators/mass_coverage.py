@@ -1,0 +1,66 @@
+"""Sets that hold most of what experts say, with probability 1 - alpha."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import CalibrationData, Floats, Keys, Replicates, exact
+
+_BELOW_ONE = (attrs.validators.ge(0.0), attrs.validators.lt(1.0))
+
+
+@attrs.frozen(kw_only=True)
+class MassCoverage:
+    """Hold 1 - t of the plausibilities of a new example: ``P(lambda(C) >= 1 - t) >= 1 - alpha``.
+
+    The score of an example is the largest threshold that leaves out at most t of its
+    plausibilities, ``e_i = max{tau : sum_k lambda_ik 1[E_ik < tau] <= t}``; the threshold is the
+    ``floor(alpha (n + 1))``-th smallest of these. With t = 0 every plausible label is held: all
+    labels of a multi-label example.
+
+    Attributes
+    ----------
+    leave_out : float
+        Share of the plausibilities that a set may leave out, t.
+
+    References
+    ----------
+    Split conformal prediction on e_i: docs/guarantee.md.
+    """
+
+    leave_out: float = attrs.field(default=0.1, validator=attrs.validators.and_(*_BELOW_ONE))
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return one replicate with one atom an example."""
+        share = exact(self.leave_out)
+        held = f"{float(1 - share):g}"
+        return Replicates(
+            scores=_largest_thresholds(data, share)[None, :],
+            separate=False,
+            target="mass",
+            event=f"C(X) holds {held} of the plausibilities of X",
+            of_what=f"a share of {held} of the plausibilities of a new example: of what experts "
+            "would say of it",
+            held_out="one label of each, and the promise is about all of them",
+            why="the largest threshold that leaves out no more is exchangeable with those of n "
+            "others",
+            reference="split conformal prediction, docs/guarantee.md",
+        )
+
+
+def _largest_thresholds(data: CalibrationData, share: Fraction) -> Floats:
+    """Return e_i, (example,), in the float type of the scores."""
+    units, denominator = data.units()
+    order = np.argsort(data.scores, axis=1, kind="stable")
+    cumulative = np.cumsum(np.take_along_axis(units, order, axis=1), axis=1)
+    distinct, place = np.unique(denominator, return_inverse=True)
+    most = np.array([math.floor(share * int(one)) for one in distinct], dtype=np.int64)[place]
+    # The mass up to the last label is all of it, which is more than may be left out.
+    first = np.argmax(cumulative > most[:, None], axis=1)
+    rows = np.arange(len(data))
+    found: Floats = data.scores[rows, order[rows, first]]
+    return found

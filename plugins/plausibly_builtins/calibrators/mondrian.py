@@ -1,0 +1,138 @@
+"""A calibration for each group, or for each label: the promise then holds of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import (
+    EXCHANGEABLE,
+    LABEL_CELLS,
+    CalibrationData,
+    Calibrator,
+    Ints,
+    Keys,
+    Replicates,
+    group_names,
+)
+from plausibly_builtins.calibrators._inner import DEFAULT, refuse_inside, refused, resolved
+
+
+@attrs.frozen(kw_only=True)
+class Mondrian:
+    """Keep p-values apart by a group that is known of new examples, or by label.
+
+    By a coordinate of the examples: the atoms of the group of the new example, own mass one. A
+    group that calibration lacks has no atoms: its examples get every label, with a warning.
+
+    By ``"label"``: for the label k that is asked about the atoms of label k, one mass formula
+    ``(sum_i lambda_ik 1[E_ik <= s] + 1) / (sum_i lambda_ik + 1)``. A new example that an expert
+    would call k is then covered with 1 - alpha. What counts is the mass ``sum_i lambda_ik`` of a
+    label, not the number of examples that have it.
+
+    Attributes
+    ----------
+    by : str
+        A coordinate of the examples, or ``"label"``.
+    inner : Calibrator
+        What makes the atoms.
+
+    References
+    ----------
+    Vovk, Lindsay, Nouretdinov & Gammerman, Mondrian confidence machine, 2003; the masses:
+    docs/guarantee.md.
+    """
+
+    by: str = attrs.field(validator=attrs.validators.min_len(1))
+    inner: Calibrator = attrs.field(default=DEFAULT, converter=resolved)
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return the inner calibrator's atoms, each in the cell of its group or label."""
+        if self.by == LABEL_CELLS:
+            return self._by_label(data, keys)
+        return self._by_group(data, keys)
+
+    def _by_group(self, data: CalibrationData, keys: Keys) -> Replicates:
+        values = data.coordinate(self.by, whose="calibrator mondrian")
+        cells, code = np.unique(group_names(values), return_inverse=True)
+        rows = [np.flatnonzero(code == cell) for cell in range(len(cells))]
+        # Without examples there is still an answer: atoms of no cell.
+        parts = [self.inner.replicates(data.take(own), keys) for own in rows or [code]]
+        for part in parts:
+            refuse_inside(
+                part, "mondrian", weights=True, reason="name one coordinate that has both groupings"
+            )
+        return attrs.evolve(
+            _together(parts),
+            by=self.by,
+            cell=np.repeat(
+                np.arange(len(cells)), [part.scores.shape[1] for part in parts][: len(cells)]
+            ),
+            cells=tuple(map(str, cells)),
+            assumptions=_within(parts[0].assumptions, f'of the same "{self.by}"'),
+            each=f'each value of "{self.by}"',
+            held_out=f'ranks that mix the values of "{self.by}"',
+        )
+
+    def _by_label(self, data: CalibrationData, keys: Keys) -> Replicates:
+        found = self.inner.replicates(data, keys)
+        refuse_inside(found, "mondrian", weights=False, reason="masses of a label without weights")
+        if found.label is None or found.reads != "plain" or found.examples != len(data):
+            inside = type(self.inner).__name__
+            raise refused("mondrian", inside, "atoms that are not of one label of one example")
+        draws = len(found.scores)
+        units, denominator = found.masses()
+        return attrs.evolve(
+            found,
+            scores=found.scores.reshape(1, -1),
+            units=np.tile(units, draws),
+            row=np.tile(found.rows(), draws),
+            denominator=denominator * draws,
+            label=found.label.reshape(1, -1),
+            separate=False,
+            by=LABEL_CELLS,
+            cell=found.label.reshape(-1).astype(np.int64),
+            cells=data.labels,
+            of_atoms=True,
+            each="each label, where it is the label that an expert gives",
+            counted="calibration examples",
+            held_out="ranks that mix labels",
+            why="given the label, the new example is each of n + 1 with the odds of its "
+            "plausibilities, and counts for one at most",
+        )
+
+
+def _within(assumptions: Sequence[str], which: str) -> tuple[str, ...]:
+    return tuple(
+        f"calibration and new examples {which} are exchangeable" if one == EXCHANGEABLE else one
+        for one in assumptions
+    )
+
+
+def _joined(parts: Sequence[Ints | None]) -> Ints | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known, axis=-1) if len(known) == len(parts) else None
+
+
+def _together(parts: Sequence[Replicates]) -> Replicates:
+    """Return the atoms of all groups side by side."""
+    first = parts[0]
+    if first.units is None:
+        row = None
+    else:
+        before = np.cumsum([0, *(part.examples for part in parts)])
+        row = np.concatenate([p.rows() + start for p, start in zip(parts, before, strict=False)])
+    weight = None
+    if first.weight is not None:
+        weight = np.concatenate([part.weight for part in parts if part.weight is not None])
+    return attrs.evolve(
+        first,
+        scores=np.concatenate([part.scores for part in parts], axis=1),
+        units=_joined([part.units for part in parts]),
+        row=row,
+        denominator=_joined([part.denominator for part in parts]),
+        label=_joined([part.label for part in parts]),
+        weight=weight,
+    )

@@ -1,0 +1,74 @@
+"""Covariate shift: calibration examples weigh as much as new ones like them are more frequent."""
+
+from __future__ import annotations
+
+import attrs
+
+from plausibly.plugin import (
+    EXCHANGEABLE,
+    CalibrationData,
+    Calibrator,
+    Keys,
+    Replicates,
+    check_weights,
+    counted,
+    effective_size,
+)
+from plausibly_builtins.calibrators._inner import DEFAULT, refuse_inside, refused, resolved
+
+
+@attrs.frozen(kw_only=True)
+class Weighted:
+    """Weigh examples by how much more often new examples are like them.
+
+    With ``w = dQ/dP``, new over calibration frequency of x, known up to a factor:
+    ``p(s) = (sum_i w_i mass_i(s) + w(x)) / (sum_i w_i + w(x))``. The threshold depends on x.
+    Sets are every label where ``w(x) > alpha sum_i w_i / (1 - alpha)``.
+
+    Attributes
+    ----------
+    by : str
+        Coordinate of the examples, calibration and new, with the weights: see
+        `plausibly.likelihood_ratios`.
+    inner : Calibrator
+        What makes the atoms.
+
+    References
+    ----------
+    Tibshirani, Barber, Candès & Ramdas, Conformal prediction under covariate shift, 2019.
+    """
+
+    by: str = attrs.field(validator=attrs.validators.min_len(1))
+    inner: Calibrator = attrs.field(default=DEFAULT, converter=resolved)
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return the inner calibrator's atoms, with the weight of each example."""
+        found = self.inner.replicates(data, keys)
+        refuse_inside(
+            found, "weighted", weights=False, reason="put mondrian outside, weighted inside"
+        )
+        if found.examples != len(data):
+            raise refused("weighted", type(self.inner).__name__, "weights are one an example")
+        values = data.coordinate(self.by, whose="calibrator weighted")
+        weight = check_weights(values, self.by, whose="predictions")
+        worth = effective_size(weight)
+        return attrs.evolve(
+            found,
+            weight=weight,
+            weight_by=self.by,
+            assumptions=tuple(
+                f"new examples differ from calibration ones only in how often each x occurs, by "
+                f'the factor "{self.by}"'
+                if one == EXCHANGEABLE
+                else one
+                for one in found.assumptions
+            ),
+            held_out="weights, by which held-out examples are not as likely as new ones",
+            why="the new example is each of n + 1 with odds like the weights",
+            reference="Tibshirani, Barber, Candès & Ramdas 2019",
+            notes=(
+                *found.notes,
+                f"the weights are worth {worth:,.4g} equal ones, of {counted(len(data))}",
+                "estimated weights cost up to half their mean error in coverage",
+            ),
+        )
