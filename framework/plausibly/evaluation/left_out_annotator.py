@@ -1,0 +1,339 @@
+"""Would the sets hold what one more expert says? Each annotator in turn is left out and asked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
+from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.conformal.calibrate import calibrate
+from plausibly.errors import InputError, PlausiblyWarning, counted, listed
+from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.intervals import Interval, IntervalMethod, interval
+from plausibly.evaluation.summary import ENDS
+from plausibly.kernels import coverage
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import align, borders, names, seal, verbs
+from plausibly.labelled.table import rebuilt
+from plausibly.labelled.text import name_texts, positions, text_array
+from plausibly.protocols import (
+    Aggregator,
+    Calibrator,
+    ComponentLike,
+    PValueCombiner,
+    ScoreFunction,
+)
+
+
+def leave_one_annotator_out(
+    predictions: xr.DataArray,
+    annotations: xr.Dataset,
+    *,
+    alphas: Alphas = (0.1,),
+    aggregator: ComponentLike[Aggregator] | None = None,
+    calibrator: ComponentLike[Calibrator] = "expected",
+    score: ComponentLike[ScoreFunction] = "probability",
+    combiner: ComponentLike[PValueCombiner] = "average",
+    annotators: Sequence[str] | None = None,
+    folds: int = 2,
+    group: str | None = None,
+    interval_method: IntervalMethod = "auto",
+    confidence: float = 0.95,
+    seed: int = 0,
+    only_common: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> xr.Dataset:
+    """Measure how much of what each annotator says is covered by sets made without this annotator.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+        Of a model that saw none of these examples, or not those of the fold that it predicts.
+    annotations : Dataset
+        An annotation table. Responses of unknown annotators count among the others, and are never
+        left out.
+    alphas : number or text, or a sequence of them
+        Miscoverage rates.
+    aggregator, calibrator, score, combiner
+        See `plausibly.calibrate`.
+    annotators : sequence of str, optional
+        Whom to leave out, in turn; by default everybody with a response.
+    folds : int
+        Examples are cut into so many parts; sets for one part are calibrated on the others.
+    group : str, optional
+        Coordinate of the predictions, such as the patient, whose groups stay in one part, and which
+        intervals count instead of examples.
+    interval_method, confidence
+        See `plausibly.evaluation.intervals.interval`.
+    seed : int
+        Of the parts, and of what is drawn in calibration.
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+    progress : callable, optional
+        Called with the number of annotators that are done, and of all.
+
+    Returns
+    -------
+    Dataset
+        By annotator: `count` of examples; `covered_mean`, ``*_low`` and ``*_high``,
+        (annotator, alpha), of what this annotator said of them; and `others_mean`, what the same
+        sets cover of what the others said of the same examples, where there are others. Overall,
+        (alpha): `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
+        `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
+        nobody of them was left out.
+
+    Raises
+    ------
+    InputError
+        ``annotators-unknown`` where no response has a known annotator, or where one is named that
+        is not there; ``folds-range``; what calibration says.
+
+    Notes
+    -----
+    For annotator q and part f, plausibilities ``lambda^(-q)`` are aggregated from all responses but
+    those of q, and the predictor is calibrated on the examples outside f with them: neither q nor
+    the example has a part in the sets. What q said of example i is aggregated alone, by the default
+    of its kind: ``lambda^q``. Covered is ``sum_k lambda^q_ik 1[k in C_i]``. Overall each example
+    counts once, as in the guarantee: the mean over its annotators, then over examples.
+
+    It shows whether sets hold what one more annotator *of the same pool* says of a new example.
+    Where the annotators of an example are exchangeable, who answers does not depend on the example,
+    and the aggregator is linear in responses (`label-frequency`, `label-set`),
+    ``E[lambda^q | x] = E[lambda^(-q) | x]``: the overall coverage is then at least 1 - alpha on
+    average. It shows nothing about the truth, nor about annotators of another pool. One who lies
+    below 1 - alpha may have answered harder examples: `others_mean` tells, on the same ones.
+    Intervals are of each annotator alone, given the predictors.
+    """
+    intervals.check_method(interval_method, confidence)
+    exact = [float(alpha) for alpha in read_alphas(alphas)]
+    model = borders.check_predictions(predictions)
+    table = seal.check_table(annotations)
+    everybody = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
+    labels = name_texts(model[names.LABEL].values)
+    align.match_labels(everybody, labels, whose="annotations", other="predictions")
+    model = align.match_examples(model, everybody, only_common=only_common, other="annotations")[0]
+    table = verbs.select(table, example=model[names.EXAMPLE].values)
+    asked = _asked(table, annotators)
+    groups = None
+    if group is not None:
+        groups = inputs.codes_of(inputs.example_values(group, (model,)))[1]
+    hashes = hash_names(model[names.EXAMPLE].values)
+    study = _Study(
+        predictions=model,
+        part=_parts(hashes, groups, folds, Keys(seed).child("left-out-annotator")),
+        calibration={
+            "calibrator": calibrator,
+            "score": score,
+            "combiner": combiner,
+            "seed": seed,
+            "group": group,
+        },
+        alphas=np.asarray(alphas, dtype=object).ravel().tolist(),
+    )
+    covered = np.full((len(asked), *study.shape), np.nan)
+    others = np.full_like(covered, np.nan)
+    for place, name in enumerate(asked):
+        own = aggregate(
+            verbs.select(table, annotator=[name]), _plain(table, aggregator), unanswered="drop"
+        )
+        rest = aggregate(_without(table, name), aggregator, seed=seed, unanswered="drop")
+        with warnings.catch_warnings():
+            if place:  # every calibration warns of the same: once is enough
+                warnings.simplefilter("ignore", PlausiblyWarning)
+            covered[place], others[place] = study.measure(own, rest)
+        if progress is not None:
+            progress(place + 1, len(asked))
+
+    # Rows in the order of their keys, so that no sum depends on the caller's order.
+    order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
+    clusters = None if groups is None else groups[order]
+
+    def summary(values: NDArray[np.float64]) -> list[Interval]:
+        return [_summary(column, clusters, interval_method, confidence) for column in values.T]
+
+    by_annotator = [summary(values[order]) for values in covered]
+    mean_covered, mean_others = _mean(covered), _mean(others)
+    overall, others_overall = summary(mean_covered[order]), summary(mean_others[order])
+    by = (names.ANNOTATOR, names.ALPHA)
+    return xr.Dataset(
+        {
+            "count": (names.ANNOTATOR, (~np.isnan(covered[:, :, 0])).sum(axis=1)),
+            **{
+                f"covered_{end}": (by, [[getattr(one, end) for one in row] for row in by_annotator])
+                for end in ENDS
+            },
+            "others_mean": (by, [[one.mean for one in summary(row[order])] for row in others]),
+            **{
+                f"overall_{end}": (names.ALPHA, [getattr(one, end) for one in overall])
+                for end in ENDS
+            },
+            "others_overall_mean": (names.ALPHA, [one.mean for one in others_overall]),
+            "example_covered": ((names.EXAMPLE, names.ALPHA), mean_covered),
+        },
+        coords={
+            names.ANNOTATOR: text_array(asked),
+            names.ALPHA: exact,
+            names.EXAMPLE: model[names.EXAMPLE].values,
+        },
+        attrs={"folds": folds, "seed": seed, "confidence": confidence, "interval": interval_method},
+    )
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Study:
+    """What stays the same whoever is left out."""
+
+    predictions: xr.DataArray
+    part: Ints
+    calibration: dict[str, Any]  # Any: arguments of calibrate, by name
+    alphas: list[AlphaLike]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Examples and alphas."""
+        return self.predictions.sizes[names.EXAMPLE], len(self.alphas)
+
+    def measure(
+        self, own: xr.DataArray, rest: xr.DataArray
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what is covered of one annotator's answers, and of the others', NaN for none.
+
+        Both (example, alpha), over the examples of the predictions.
+        """
+        covered = np.full(self.shape, np.nan)
+        others = np.full(self.shape, np.nan)
+        examples = name_texts(self.predictions[names.EXAMPLE].values)
+        own_rows, own_lam = self._lined_up(own, examples)
+        rest_rows, rest_lam = self._lined_up(rest, examples)
+        for fold in range(int(self.part.max()) + 1):
+            test = np.flatnonzero((self.part == fold) & (own_rows >= 0))
+            chosen = np.flatnonzero((self.part != fold) & (rest_rows >= 0))
+            if not test.size or not chosen.size:
+                continue
+            predictor = calibrate(
+                self.predictions.isel({names.EXAMPLE: chosen}),
+                rest.isel({names.EXAMPLE: rest_rows[chosen]}),
+                **self.calibration,
+            )
+            sets = predictor.predict(self.predictions.isel({names.EXAMPLE: test}), self.alphas)
+            planes = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
+            heard = rest_rows[test] >= 0
+            for place, plane in enumerate(planes):
+                covered[test, place] = coverage.aggregated(plane, own_lam[own_rows[test]])
+                others[test[heard], place] = coverage.aggregated(
+                    plane[heard], rest_lam[rest_rows[test[heard]]]
+                )
+        return covered, others
+
+    def _lined_up(self, lam: xr.DataArray, examples: list[str]) -> tuple[Ints, Floats]:
+        """Return the row of each example, -1 for none, and values in the predictions' labels."""
+        dense = inputs.as_plausibilities(lam)
+        labels = name_texts(self.predictions[names.LABEL].values)
+        dense = align.match_labels(dense, labels, whose="annotations", other="predictions")
+        return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
+
+
+def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
+    """Return whom to leave out: known annotators with a response, in the order of the table."""
+    every = name_texts(table[names.ANNOTATOR].values)
+    codes = np.unique(table[names.RESPONSE_ANNOTATOR].values)
+    there = [every[code] for code in codes[codes >= 0]]
+    asked = there if wanted is None else name_texts(wanted)
+    if not there:
+        raise InputError(
+            "annotators-unknown",
+            "annotations do not say who answered: nobody can be left out",
+            expected="an annotator for each response, or for some",
+            got=f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators",
+            do="a file of single votes (task, worker, label) instead of counts",
+            whose="annotations",
+        )
+    lost = [name for name in asked if name not in set(there)]
+    if lost:
+        raise InputError(
+            "annotators-unknown",
+            f"annotations have no response of {listed(lost)}",
+            expected=f"some of {listed(there)}",
+            got=listed(lost),
+            do="annotators=None for everybody",
+            whose="annotations",
+            details={"annotators": lost},
+        )
+    return asked
+
+
+def _plain(
+    table: xr.Dataset, aggregator: ComponentLike[Aggregator] | None
+) -> ComponentLike[Aggregator] | None:
+    """Return what makes plausibilities of one response: the default of the kind, where it has one.
+
+    Others may weigh annotators against each other, which says nothing of one alone.
+    """
+    return None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
+
+
+def _without(table: xr.Dataset, name: str) -> xr.Dataset:
+    """Return the table without the responses of one annotator; unknown annotators stay."""
+    code = name_texts(table[names.ANNOTATOR].values).index(name)
+    kept = table[names.RESPONSE_ANNOTATOR].values != code
+    mentions = kept[table[names.MENTION_RESPONSE].values]
+    place = np.cumsum(kept) - 1
+    part = table.isel({names.RESPONSE: kept, names.MENTION: mentions})
+    renumbered = place[part[names.MENTION_RESPONSE].values]
+    return rebuilt(
+        part.assign({names.MENTION_RESPONSE: (names.MENTION, renumbered.astype(np.int32))})
+    )
+
+
+def _parts(hashes: Hashes, groups: Ints | None, folds: int, keys: Keys) -> Ints:
+    """Return the part of each example, 0 to `folds` - 1; whole groups, in the order of keys."""
+    of = np.arange(len(hashes)) if groups is None else groups
+    units = int(of.max()) + 1
+    if not 2 <= folds <= units:
+        raise InputError(
+            "folds-range",
+            f"{folds} parts of {counted(units)} {'examples' if groups is None else 'groups'}",
+            expected="2 parts or more, and one or more in each",
+            got=str(folds),
+            do="folds=2 for halves",
+        )
+    # A group has the least key of its examples.
+    uniform = keys.uniform(hashes)[:, 0]
+    least = np.full(units, np.inf)
+    np.minimum.at(least, of, uniform)
+    order = np.argsort(least, kind="stable")
+    sizes = np.bincount(of, minlength=units)[order]
+    before = np.cumsum(sizes) - sizes
+    part = np.empty(units, dtype=np.int64)
+    part[order] = before * folds // len(hashes)
+    return part[of]
+
+
+def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over annotators of each example, (example, alpha), NaN for none."""
+    heard = ~np.isnan(values)
+    counts = heard.sum(axis=0)
+    mean = np.full(counts.shape, np.nan)
+    np.divide(np.where(heard, values, 0.0).sum(axis=0), counts, out=mean, where=counts > 0)
+    return mean
+
+
+def _summary(
+    column: NDArray[np.float64], clusters: Ints | None, method: IntervalMethod, confidence: float
+) -> Interval:
+    """Return the interval of those that are there."""
+    heard = ~np.isnan(column)
+    return interval(
+        np.ascontiguousarray(column[heard]),
+        clusters=None if clusters is None else clusters[heard],
+        method=method,
+        confidence=confidence,
+    )
