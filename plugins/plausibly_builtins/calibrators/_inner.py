@@ -13,7 +13,6 @@ from plausibly.plugin import (
     resolve,
 )
 
-
 # Any: the default is a name, which the converter makes a component of.
 DEFAULT: Any = "expected"
 
