@@ -65,7 +65,7 @@ def test_the_old_files_stay_where_new_ones_cannot_be_written(
     write_study(found)
     world.write("out/mine.txt", "kept")
     first = written(world.path("out"))
-    for function in ("write_results", "write_sets", "resolved_text"):
+    for function in ("save_study", "write_sets", "resolved_text"):
         with monkeypatch.context() as patch:
             patch.setattr(files, function, full)
             with pytest.raises((InputError, OSError)):

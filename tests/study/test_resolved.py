@@ -155,6 +155,9 @@ SHOWN = """\
 count = 6          # line 25
 test = 0.5         # default
 group = "patient"  # line 26
+# stratify         # not set
+# draws            # not set
+# sizes            # not set
 
 [evaluation]
 ties = "first"              # default
@@ -207,11 +210,9 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     }
     comparing = defaults(plausibly.compare)
     splits, evaluation = Splits(), Evaluation()
-    assert (splits.count, splits.test, splits.group) == (
-        comparing["splits"],
-        comparing["test"],
-        comparing["group"],
-    )
+    keys = attrs.asdict(splits)
+    assert keys.pop("count") == comparing["splits"]
+    assert keys == {name: comparing[name] for name in keys}
     assert (evaluation.ties, evaluation.true) == (comparing["ties"], comparing["true"])
     found = study(SMALLEST)
     assert [float(alpha) for alpha in found.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple

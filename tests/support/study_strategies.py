@@ -51,6 +51,7 @@ SCORES = component("probability") | component("log-probability")
 CALIBRATIONS = st.lists(
     some(calibrator=CALIBRATORS, score=SCORES, combiner=COMBINERS), min_size=1, max_size=3
 )
+COUNTS = st.lists(st.integers(1, 10**9), min_size=1, max_size=3, unique=True)
 RENAME = st.dictionaries(TEXT, TEXT, max_size=2)
 
 
@@ -88,7 +89,14 @@ def studies(draw: st.DrawFn) -> dict[str, object]:
         examples=some(path=NAMES, only_common=st.booleans(), one_per=TEXT),
         labels=st.fixed_dictionaries({"path": NAMES}),
         aggregator=component("majority-vote", ties=st.sampled_from(["first", "random"])),
-        splits=some(count=st.integers(1, 10**6), test=BETWEEN, group=TEXT),
+        splits=some(
+            count=st.integers(1, 10**6),
+            test=BETWEEN,
+            group=TEXT,
+            stratify=TEXT,
+            draws=COUNTS,
+            sizes=COUNTS,
+        ),
         evaluation=some(
             ties=st.sampled_from(["first", "any"]), true=TEXT, by=st.lists(TEXT, max_size=2)
         ),

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plausibly.cli import common, layout
-from plausibly.cli.output import Output
+from plausibly.cli.output import Interrupted, Output
+from plausibly.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from plausibly.evaluation.checkpoint import Checkpoint
+    from plausibly.study import Prepared, StudyResult
 
 SUMMARY = "A study file to results and a predictor."
 HELP = "Run a study: calibrations compared on random splits, their sets, and a predictor."
 EXAMPLES = """\b
 Examples:
   plausibly run study.toml
-  plausibly run study.toml -o elsewhere --json
+  plausibly run study.toml -o elsewhere --processes 4
 """
 
 Study = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, such as study.toml.")]
@@ -25,9 +30,28 @@ Folder = Annotated[
 ]
 
 
+Processes = Annotated[
+    int,
+    typer.Option(
+        "--processes", metavar="N", min=1, help="Splits at a time; the results are the same."
+    ),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Start anew, also where an interrupted run left splits.")
+]
+
+UNFINISHED = "unfinished"
+"""Folder below that of the results where finished splits are kept until there are results."""
+
+PATIENCE = 2.0
+"""Seconds of work that are done again rather than kept."""
+
+
 def run(
     study: Study,
     out: Folder = None,
+    processes: Processes = 1,
+    fresh: Fresh = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -37,24 +61,73 @@ def run(
     output = Output("run", json=json, quiet=quiet, strict=strict, debug=debug)
 
     def body() -> None:
-        _run(output, study, out)
+        _run(output, study, out, processes=processes, fresh=fresh)
 
     return output.run(body)
 
 
-def _run(output: Output, path: Path, out: Path | None) -> None:
+def _run(output: Output, path: Path, out: Path | None, *, processes: int, fresh: bool) -> None:
     from plausibly.cli import study_words as words
+    from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.evaluation.tables import study_table
-    from plausibly.study import prepare, run_study, write_study
+    from plausibly.study import prepare, write_study
 
     with output.working(f"reading {path.name}"):
         ready = prepare(path, folder=out)
+    checkpoint = Checkpoint(folder=ready.study.output.folder / UNFINISHED, patience=PATIENCE)
+    if fresh:
+        checkpoint.discard()
     output.document |= words.before(ready)
-    output.show(layout.fields([*words.blocks(ready), ("study", words.design(ready))]) + "\n")
-    with output.working("splits") as tick:
-        result = run_study(ready, progress=tick)
+    rows = [*words.blocks(ready), ("study", words.design(ready))]
+    output.show(layout.fields(rows))
+    result = _finished(output, ready, checkpoint, processes, max(len(title) for title, _ in rows))
     with output.working("writing"):
         written = write_study(result)
+    checkpoint.discard()
     output.document |= words.after(result, written)
-    output.show(f"{study_table(words.with_short_names(result.compared))}\n")
+    output.show(f"\n{study_table(words.with_short_names(result.compared))}\n")
     output.show(layout.fields(words.outcome(result, written)))
+
+
+def _finished(
+    output: Output, ready: Prepared, checkpoint: Checkpoint, processes: int, width: int
+) -> StudyResult:
+    """Run what an interrupted run has left of a study, and say what it had finished."""
+    from plausibly.study import run_study
+
+    count = ready.study.splits.count
+    kept = checkpoint.finished(count)
+    output.document["kept"] = 0
+
+    def say(text: str) -> None:
+        output.show(layout.fields([("kept".ljust(width), text)]))
+
+    with output.working("splits") as tick:
+
+        def progress(done: int, total: int) -> None:
+            if kept and not output.document["kept"]:
+                output.document["kept"] = done
+                say(f"{counted(done)} of {counted(total)} splits, from an interrupted run")
+            tick(done, total)
+
+        try:
+            return run_study(ready, processes=processes, checkpoint=checkpoint, progress=progress)
+        except InputError as error:
+            if error.name == "checkpoint-unknown":
+                error.do = f"-o elsewhere, or move {checkpoint.folder} away"
+            if error.name != "checkpoint-other":
+                raise
+            say(f"nothing: the interrupted run was of another study ({error.got})")
+            checkpoint.discard()
+            kept = 0
+            return run_study(ready, processes=processes, checkpoint=checkpoint, progress=progress)
+        except KeyboardInterrupt as stop:
+            finished = checkpoint.finished(count)
+            if not finished:
+                raise
+            raise Interrupted(
+                "interrupted",
+                "plausibly run was stopped",
+                got=f"{counted(finished)} of {counted(count)} splits, in {checkpoint.folder}",
+                do="run it again: it goes on from there (--fresh: from the start)",
+            ) from stop

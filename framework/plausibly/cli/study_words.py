@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 
 import attrs
@@ -17,7 +18,7 @@ from plausibly.cli.reading import annotation_facts, label_names
 from plausibly.config.resolved import component_table
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
-from plausibly.evaluation.study import METHOD, SPLIT
+from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import rounded
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe
@@ -70,10 +71,21 @@ def design(ready: Prepared) -> str:
     splits = ready.study.splits
     share = f"{100 * splits.test:g} %"
     by = f" by {splits.group}" if splits.group else ""
-    return (
-        f"{several(splits.count, 'random split')}{by}, {share} of the examples to test; "
-        f"seed {ready.study.seed}"
-    )
+    strata = f" and of each {splits.stratify}" if splits.stratify else ""
+    parts = [
+        f"{several(splits.count, 'random split')}{by}, {share} of the examples{strata} to test"
+    ]
+    if splits.sizes:
+        parts.append(f"n = {_numbers(splits.sizes)} calibration examples")
+    if splits.draws:
+        parts.append(f"m = {_numbers(splits.draws)} draws")
+    return "; ".join([*parts, f"seed {ready.study.seed}"])
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    """Return numbers as people list them: ``50, 100 and 200``."""
+    *most, last = map(counted, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def before(ready: Prepared) -> dict[str, object]:
@@ -110,11 +122,14 @@ def as_data(value: object) -> object:
 def with_short_names(compared: xr.Dataset) -> xr.Dataset:
     """Return the comparison with names that leave the table within 80 columns."""
     shown: list[str] = []
+    longest = _LONGEST_NAME - sum(
+        len(f", n {counted(int(compared[dim].max()))}") for dim in (SIZE, DRAWS) if dim in compared
+    )
     for name in map(str, compared[METHOD].values):
         short, number = name, 1
-        while len(short) > _LONGEST_NAME or short in shown:
+        while len(short) > longest or short in shown:
             end = "…" if number == 1 else f"… {number}"
-            short, number = f"{name[: _LONGEST_NAME - len(end)]}{end}", number + 1
+            short, number = f"{name[: longest - len(end)]}{end}", number + 1
         shown.append(short)
     return compared.assign_coords({METHOD: np.array(shown)})
 
@@ -181,15 +196,16 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
 
 
 def _method(one: xr.Dataset) -> dict[str, object]:
-    """Return what one calibration covered, at every alpha."""
+    """Return what one calibration covered, in every cell."""
     name = str(one[METHOD].item())
     several_splits = one.sizes[SPLIT] > 1
     results = []
-    for place in range(one.sizes[names.ALPHA]):
-        here = one.isel({names.ALPHA: place})
+    dims = [dim for dim in (names.ALPHA, SIZE, DRAWS) if dim in one.dims]
+    for cell in product(*(range(one.sizes[dim]) for dim in dims)):
+        here = one.isel(dict(zip(dims, cell, strict=True)))
         coverage = here["aggregated_coverage"]
         figures: dict[str, object] = {
-            "alpha": here[names.ALPHA].item(),
+            **{dim: here[dim].item() for dim in dims},
             "spread": coverage.std(ddof=1).item() if several_splits else None,
             "vacuous_splits": int(here["vacuous"].sum()),
             "guaranteed": here["guaranteed_level"].item(),

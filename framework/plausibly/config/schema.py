@@ -46,13 +46,19 @@ def schema() -> Schema:
     for a component that cannot be loaded, which takes anything.
     """
     study = _object(Study)
-    # How rates and responses are read, no class says: see `plausibly.config.values`.
+    # How rates, counts and responses are read, no type says: see `plausibly.config.values`.
     study["properties"]["alphas"] |= {
         "minItems": 1,
         "uniqueItems": True,
         "items": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         "default": [0.1],
     }
+    for key in ("draws", "sizes"):
+        study["properties"]["splits"]["properties"][key] |= {
+            "minItems": 1,
+            "uniqueItems": True,
+            "items": {"type": "integer", "minimum": 1},
+        }
     study["properties"]["annotations"] = _annotations()
     study["properties"]["calibrations"] |= {"minItems": 1}
     study["properties"]["calibrations"]["items"]["properties"]["name"] = {

@@ -52,6 +52,22 @@ def _decimals(alphas: Iterable[object]) -> tuple[Decimal, ...]:
     return tuple(Decimal(str(alpha)) for alpha in alphas)
 
 
+_Counts = tuple[int, ...] | None
+
+
+def _counts(_: object, field: attrs.Attribute[_Counts], value: _Counts) -> None:
+    """Raise `ValueError` unless they are different numbers from 1 on, or were left out."""
+    if value is None:
+        return
+    if not value:
+        raise ValueError("expected one number or more, got none; leave it out for none")
+    for number in value:
+        if number < 1:
+            raise ValueError(f"must be >= 1, got {number}")
+        if value.count(number) > 1:
+            raise ValueError(f"expected each number once, got {number} {value.count(number)} times")
+
+
 @attrs.frozen(kw_only=True)
 class AnnotationFile:
     """What the experts said, as they said it.
@@ -216,6 +232,12 @@ class Splits:
         Share of the examples to measure on.
     group : str or None
         Coordinate of the examples whose groups stay on one side, such as the patient.
+    stratify : str or None
+        Coordinate of the examples of which each value has the same share on both sides.
+    draws : tuple of int, or None
+        Numbers of draws to measure with, in the place of the calibrators' own.
+    sizes : tuple of int, or None
+        Numbers of calibration examples to measure with; None: all that a split has.
     """
 
     count: int = attrs.field(default=100, validator=validators.ge(1))
@@ -223,6 +245,9 @@ class Splits:
         default=0.5, validator=validators.and_(validators.gt(0.0), validators.lt(1.0))
     )
     group: str | None = None
+    stratify: str | None = None
+    draws: tuple[int, ...] | None = attrs.field(default=None, validator=_counts)
+    sizes: tuple[int, ...] | None = attrs.field(default=None, validator=_counts)
 
 
 @attrs.frozen(kw_only=True)

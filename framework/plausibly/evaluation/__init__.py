@@ -3,6 +3,7 @@
 from plausibly.evaluation.describe import as_json, describe, verdict
 from plausibly.evaluation.evaluate import evaluate
 from plausibly.evaluation.intervals import Interval, interval
+from plausibly.evaluation.record import load_study, save_study
 from plausibly.evaluation.study import compare
 from plausibly.evaluation.tables import study_table
 
@@ -13,6 +14,8 @@ __all__ = [
     "describe",
     "evaluate",
     "interval",
+    "load_study",
+    "save_study",
     "study_table",
     "verdict",
 ]

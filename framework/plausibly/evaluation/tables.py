@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import xarray as xr
 
+from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
-from plausibly.evaluation.study import METHOD, SPLIT
+from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.labelled import names
 
 TOLERATED = 0.01
 CROSS = "✗"
 _NAME_WIDTH = 28
+_LETTERS = {SIZE: "n", DRAWS: "m"}
 
 
 def falls_short(study: xr.Dataset) -> xr.DataArray:
@@ -24,16 +28,21 @@ def falls_short(study: xr.Dataset) -> xr.DataArray:
 
     Returns
     -------
-    DataArray of bool, (method, alpha)
+    DataArray of bool, (method, alpha[, draws][, size])
         True where the mean lies more than .01 below 1 - alpha and nothing is guaranteed of it.
     """
+    return _short(study).rename("falls_short").transpose(METHOD, names.ALPHA, ...)
+
+
+def _short(study: xr.Dataset) -> xr.DataArray:
     mean = study["aggregated_coverage"].mean(SPLIT)
-    short = (mean < 1.0 - study[names.ALPHA] - TOLERATED) & np.isnan(study["guaranteed_level"])
-    return short.rename("falls_short").transpose(METHOD, names.ALPHA)
+    return (mean < 1.0 - study[names.ALPHA] - TOLERATED) & np.isnan(study["guaranteed_level"])
 
 
 def study_table(study: xr.Dataset) -> str:
     """Return mean and spread over splits of every method as plain text, one table an alpha.
+
+    A study of several sizes or numbers of draws has a row for each of them: ``n`` and ``m``.
 
     Parameters
     ----------
@@ -47,25 +56,38 @@ def study_table(study: xr.Dataset) -> str:
     several = study.sizes[names.ALPHA] > 1
     blocks = []
     for place in range(study.sizes[names.ALPHA]):
-        block = _table(study.isel({names.ALPHA: place}), falls_short(study)[:, place])
+        block = _table(_rows(study.isel({names.ALPHA: place})))
         alpha = float(study[names.ALPHA][place])
         blocks.append(f"alpha {alpha:g}\n{block}" if several else block)
     return "\n\n".join(blocks)
 
 
-def _table(study: xr.Dataset, short: xr.DataArray) -> str:
+def _rows(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return what there is at one alpha, cell by cell, each with its name."""
+    rows = []
+    for place, name in enumerate(map(str, study[METHOD].values)):
+        one = study.isel({METHOD: place})
+        if DRAWS in one.dims and not one["uses_draws"]:
+            one = one.isel({DRAWS: 0})
+        dims = [dim for dim in _LETTERS if dim in one.dims]
+        for cell in product(*(range(one.sizes[dim]) for dim in dims)):
+            here = one.isel(dict(zip(dims, cell, strict=True)))
+            numbers = [f"{_LETTERS[dim]} {counted(int(here[dim]))}" for dim in dims]
+            rows.append((", ".join([name, *numbers]), here))
+    return rows
+
+
+def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
     """Return the table of one alpha."""
-    methods = [str(name) for name in study[METHOD].values]
-    width = max(_NAME_WIDTH, *(len(name) + 2 for name in methods))
+    width = max(_NAME_WIDTH, *(len(name) + 2 for name, _ in rows))
     lines = [
         f"{'':<{width}} aggregated coverage   voted    set   guaranteed",
         f"{'calibrated':<{width}}    mean    spread  coverage   size  (aggregated)",
     ]
-    for place, name in enumerate(methods):
-        one = study.isel({METHOD: place})
+    for name, one in rows:
         coverage = one["aggregated_coverage"].values
         spread = float(coverage.std(ddof=1)) if len(coverage) > 1 else float("nan")
-        mark = CROSS if bool(short[place]) else " "
+        mark = CROSS if bool(_short(one)) else " "
         voted, size = float(one["voted_coverage"].mean()), float(one["set_size"].mean())
         lines.append(
             f"{name:<{width}}{decimal(float(coverage.mean())):>8} {mark}{decimal(spread):>8}"

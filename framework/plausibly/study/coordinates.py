@@ -73,7 +73,12 @@ def _named(draft: Draft) -> list[tuple[str, str]]:
     """Return each key that names a coordinate, with the name."""
     evaluation = draft.part("evaluation", Evaluation) or Evaluation()
     by = [(f"evaluation.by[{place}]", name) for place, name in enumerate(evaluation.by or ())]
-    keys = (("examples", "one_per"), ("splits", "group"), ("evaluation", "true"))
+    keys = (
+        ("examples", "one_per"),
+        ("splits", "group"),
+        ("splits", "stratify"),
+        ("evaluation", "true"),
+    )
     texts = [(f"{table}.{key}", draft.text(table, key)) for table, key in keys]
     return [*((path, name) for path, name in texts if name is not None), *by]
 

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from errno import EISDIR
 from pathlib import Path
 
-import xarray as xr
-
 from plausibly.config.creation import without_plugins
 from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.study import with_paths
 from plausibly.config.toml import toml_text
 from plausibly.errors import InputError
+from plausibly.evaluation.record import save_study
 from plausibly.io import write_sets
 from plausibly.study.run import StudyResult
 
@@ -26,7 +25,6 @@ PREDICTOR = "predictor.nc"
 RESOLVED = "resolved.toml"
 
 _HEAD = "# A study with everything filled in: it gives the same results again.\n\n"
-_INT32 = range(-(2**31), 2**31)
 
 
 def write_study(result: StudyResult) -> list[Path]:
@@ -40,10 +38,10 @@ def write_study(result: StudyResult) -> list[Path]:
     Returns
     -------
     list of Path
-        ``results.nc`` (what the calibrations covered; netCDF-3), ``sets.csv`` and ``sets.json``
-        (sets of the test examples of the first split, by the first calibration), ``predictor.nc``
-        (the first calibration on all examples) and ``resolved.toml`` (the study with everything
-        filled in, which gives the same results again).
+        ``results.nc`` (what the calibrations covered, see `plausibly.load_study`), ``sets.csv`` and
+        ``sets.json`` (sets of the test examples of the first split, by the first calibration),
+        ``predictor.nc`` (the first calibration on all examples) and ``resolved.toml`` (the study
+        with everything filled in, which gives the same results again).
 
     Raises
     ------
@@ -56,7 +54,7 @@ def write_study(result: StudyResult) -> list[Path]:
     targets = [folder / name for name in names]
     _check_output(result, targets, text)
     with _together(folder) as part:
-        write_results(result.compared, part / RESULTS)
+        save_study(result.compared, part / RESULTS)
         write_sets(result.sets, part / SETS)
         result.predictor.save(part / PREDICTOR)
         (part / RESOLVED).write_text(text, encoding="utf-8", newline="\n")
@@ -88,22 +86,6 @@ def resolved_text(result: StudyResult, folder: Path) -> str:
     with without_plugins(study.plugins.disable):
         tables = resolved(study, seen_from_there)
     return _HEAD + toml_text(without_unset(tables))
-
-
-def write_results(compared: xr.Dataset, path: Path) -> None:
-    """Write what `plausibly.compare` gave as netCDF-3, which has no 64-bit integers.
-
-    Parameters
-    ----------
-    compared : Dataset
-    path : Path
-    """
-    attributes = {
-        name: str(value) if isinstance(value, int) and value not in _INT32 else value
-        for name, value in compared.attrs.items()
-    }
-    whole = compared.assign_attrs(attributes)
-    whole.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
 
 
 def _check_output(result: StudyResult, targets: list[Path], text: str) -> None:

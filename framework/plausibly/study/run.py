@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 import attrs
@@ -16,6 +17,7 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import PlausiblyWarning
+from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.methods import MethodTable
 from plausibly.evaluation.splits import split, split_keys, split_seed
@@ -41,9 +43,10 @@ class StudyResult:
     prepared : Prepared
         What it ran on.
     compared : Dataset
-        From `plausibly.compare`: (method, split, alpha).
+        From `plausibly.compare`: (method, split, alpha[, draws][, size]).
     sets : DataArray of bool, (example, label[, alpha])
-        Of the test examples of the first split, by the first calibration, as the study made them.
+        Of the test examples of the first split, by the first calibration with its own number of
+        draws, on the whole calibration side.
     predictor : ConformalPredictor
         The first calibration, on all examples.
     groups : sequence of GroupCoverage
@@ -62,13 +65,21 @@ class StudyResult:
         return self.prepared.study.calibrations[0].name
 
 
-def run_study(source: Prepared | StudyLike, *, progress: Progress | None = None) -> StudyResult:
+def run_study(
+    source: Prepared | StudyLike,
+    *,
+    processes: int = 1,
+    checkpoint: str | Path | Checkpoint | None = None,
+    progress: Progress | None = None,
+) -> StudyResult:
     """Run a study.
 
     Parameters
     ----------
     source : Prepared, Study, mapping, Path or str
         What `prepare` gave, or takes.
+    processes, checkpoint
+        As in `plausibly.compare`: they change no result.
     progress : callable, optional
         Called with the number of finished splits, and of all.
 
@@ -104,9 +115,14 @@ def run_study(source: Prepared | StudyLike, *, progress: Progress | None = None)
             splits=study.splits.count,
             test=study.splits.test,
             group=study.splits.group,
+            stratify=study.splits.stratify,
+            draws=study.splits.draws,
+            sizes=study.splits.sizes,
             seed=study.seed,
             ties=study.evaluation.ties,
             true=study.evaluation.true,
+            processes=processes,
+            checkpoint=checkpoint,
             progress=progress,
         )
         test = _first_test(ready)
@@ -135,15 +151,17 @@ def methods(ready: Prepared) -> dict[str, MethodTable]:
 def _first_test(ready: Prepared) -> Bools:
     """Return which examples are test examples of the first split."""
     study = ready.study
-    group = study.splits.group
-    groups = None if group is None else example_values(group, [ready.predictions])
+    groups, strata = (
+        None if name is None else example_values(name, [ready.predictions])
+        for name in (study.splits.group, study.splits.stratify)
+    )
     hashes = hash_names(ready.predictions[names.EXAMPLE].values)
     keys = split_keys(study.seed, FIRST)
-    return split(hashes, keys, test=study.splits.test, groups=groups)
+    return split(hashes, keys, test=study.splits.test, groups=groups, strata=strata)
 
 
 def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
-    """Return the sets of the first split as `compare` made them, and what they are."""
+    """Return the sets of the test examples of the first split, and what they are."""
     study = ready.study
     alphas = list(study.alphas)
     with warnings.catch_warnings():
