@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from plausibly.conformal.aggregate import aggregate
     from plausibly.conformal.calibrate import calibrate
     from plausibly.conformal.files import load_predictor
+    from plausibly.conformal.joint_rank import joint_rank
     from plausibly.conformal.predictor import ConformalPredictor
+    from plausibly.conformal.regions import PlausibilityRegion
+    from plausibly.conformal.regions_calibrate import calibrate_region
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate
+    from plausibly.evaluation.record import load_study, save_study
     from plausibly.evaluation.study import compare
     from plausibly.guarantee import Guarantee
     from plausibly.io import read_annotations, read_examples, read_labels, read_predictions
@@ -32,21 +36,26 @@ __all__ = [
     "ConformalPredictor",
     "Guarantee",
     "InputError",
+    "PlausibilityRegion",
     "PlausiblyWarning",
     "__version__",
     "aggregate",
     "calibrate",
+    "calibrate_region",
     "compare",
     "concat",
     "errors",
     "evaluate",
+    "joint_rank",
     "load_predictor",
+    "load_study",
     "read_annotations",
     "read_examples",
     "read_labels",
     "read_predictions",
     "register",
     "reproduce",
+    "save_study",
     "select",
     "to_frame",
 ]
@@ -55,19 +64,24 @@ _HOME = {
     "ConformalPredictor": "plausibly.conformal.predictor",
     "Guarantee": "plausibly.guarantee",
     "InputError": "plausibly.errors",
+    "PlausibilityRegion": "plausibly.conformal.regions",
     "PlausiblyWarning": "plausibly.errors",
     "aggregate": "plausibly.conformal.aggregate",
     "calibrate": "plausibly.conformal.calibrate",
+    "calibrate_region": "plausibly.conformal.regions_calibrate",
     "compare": "plausibly.evaluation.study",
     "concat": "plausibly.labelled.joined",
     "evaluate": "plausibly.evaluation.evaluate",
+    "joint_rank": "plausibly.conformal.joint_rank",
     "load_predictor": "plausibly.conformal.files",
+    "load_study": "plausibly.evaluation.record",
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",
     "read_labels": "plausibly.io",
     "read_predictions": "plausibly.io",
     "register": "plausibly.registry",
     "reproduce": "plausibly.reproduction.run",
+    "save_study": "plausibly.evaluation.record",
     "select": "plausibly.labelled.verbs",
     "to_frame": "plausibly.labelled.frame",
 }

@@ -129,7 +129,7 @@ class PlausibilityRegion:
     ) -> tuple[xr.DataArray, NDArray[np.int64]]:
         """Return an array over the examples, and the numerators of their p-values."""
         new, scores = self.read(predictions)
-        lam = borders.check_plausibilities(plausibilities)
+        lam = borders.check_plausibilities(plausibilities, draws=False)
         lam = align.match_labels(lam, self.labels, whose="plausibilities", other="the region")
         _, lam = align.match_examples(new.checked, lam)
         asked = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()

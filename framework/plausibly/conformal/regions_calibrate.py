@@ -91,7 +91,7 @@ def calibrate_region(
     given = plausibilities
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given, seed=seed)
-    lam = borders.check_plausibilities(given)
+    lam = borders.check_plausibilities(given, draws=False)
     labels = tuple(str(label) for label in model[names.LABEL].values)
     lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
     model, lam = align.match_examples(model, lam, only_common=only_common)

@@ -52,7 +52,7 @@ def draw(
     if region.scoring.scale == "probability":
         marks["model"] = new.values[0] / new.values[0].sum()
     if plausibilities is not None:
-        lam = borders.check_plausibilities(plausibilities)
+        lam = borders.check_plausibilities(plausibilities, draws=False)
         lam = align.match_labels(lam, labels, whose="plausibilities", other="the region")
         marks["experts"] = align.match_examples(new.checked, lam)[1].values[0]
     thresholds = {one: region.warned(one) for one in sorted(read_alphas(alpha))}

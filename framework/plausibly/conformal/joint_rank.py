@@ -1,0 +1,196 @@
+"""Joint ranks of augmented examples: one p-value from all augmentations, with 1 - alpha.
+
+Merging one p-value an augmentation costs a factor of two in general, since each has a test score
+of its own. Ranks that are added up within the bag of calibration examples *and* the candidate are
+symmetric in all of them, and nothing is lost. The rule ranks whole examples and needs the
+calibration scores when it predicts, which is why it is a function and no combiner.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from hashlib import blake2b
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import registry
+from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.conformal.alphas import Alphas, is_several, read_alphas
+from plausibly.conformal.components import called
+from plausibly.conformal.inputs import matched_inputs
+from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array
+from plausibly.conformal.scoring import scores_of
+from plausibly.conformal.vacuity import warn_if_vacuous
+from plausibly.errors import InputError
+from plausibly.guarantee import Guarantee
+from plausibly.kernels.draws import draw_labels
+from plausibly.kernels.masses import share
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import borders, names
+from plausibly.labelled.augmented import is_augmented
+from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
+
+_BLOCK = 1 << 21
+
+
+def joint_rank(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    new: xr.DataArray,
+    alpha: Alphas | None = None,
+    *,
+    score: ComponentLike[ScoreFunction] = "probability",
+    seed: int = 0,
+    only_common: bool = False,
+) -> xr.DataArray:
+    """Return p-values of augmented examples, or their prediction sets.
+
+    Every calibration example gets one label, drawn from its plausibilities and keyed by its name.
+    A label k of a new example is tried by putting the new example, with k, into the bag: its
+    ``N = n + 1`` members have m scores each, ``R_i = sum_j #{l : S_l^j <= S_i^j}`` adds up the
+    ranks of member i over the augmentations j, and ``p = #{i : R_i <= R_new} / N``.
+
+    With the label that an expert would give, the new example is one of N exchangeable members, R
+    treats all of them alike, and so ``P(p <= alpha) <= alpha``, ties included: aggregated coverage
+    of at least 1 - alpha. Augmentations of one example may depend on each other in any way, and
+    the original may be one of them. Averaging several draws of the labels is not covered by this
+    argument, so there is one: the p-values depend on the seed as those of `monte-carlo` with one
+    draw do.
+
+    Parameters
+    ----------
+    predictions : DataArray, (augmentation, example, label)
+        What the model says of augmentations of the calibration examples.
+    plausibilities : DataArray or Dataset, (example, label)
+        Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
+        of its kind. Aligned with the predictions by name.
+    new : DataArray, (augmentation, example, label)
+        The same of new examples, under the same names of augmentations and labels.
+    alpha : number, text, or a sequence of them, optional
+        Return prediction sets instead of p-values.
+    score : str, mapping or ScoreFunction
+    seed : int
+    only_common : bool
+        Leave out the calibration examples that only one side has, instead of refusing.
+
+    Returns
+    -------
+    DataArray, (example, label)
+        p-values, float64; with `alpha` sets, as `ConformalPredictor.predict` returns them. Time
+        grows with n m for each label of each new example.
+
+    Raises
+    ------
+    InputError
+        ``augmentations-expected``, or where inputs are malformed or do not match.
+    """
+    for array, whose in ((predictions, "predictions"), (new, "new")):
+        if not is_augmented(array):
+            raise _no_augmentations(whose)
+    inputs = matched_inputs(
+        predictions, plausibilities, aggregator=None, seed=seed, only_common=only_common
+    )
+    component = registry.resolve(SCORE, score)
+    name = called(SCORE, component)
+    keys = Keys(seed)
+    model, scale = inputs.predictions, inputs.scale
+    labels = tuple(str(label) for label in model[names.LABEL].values)
+    test = read_test(new, labels, scale, model.dtype, augmentations=inputs.augmentations)
+    hashes = hash_names(model[names.EXAMPLE].values)
+
+    def scored(values: Floats, hashes: Hashes) -> Floats:
+        uniform = None
+        if component.randomised:
+            one = keys.child("score").uniform(hashes)
+            uniform = np.broadcast_to(one, (*values.shape[:2], 1))
+        return scores_of(values, scale, component, name, uniform)
+
+    lam = borders.mean_over_draws(inputs.plausibilities)
+    codes = draw_labels(lam.values, keys.child("joint-rank").uniform(hashes))[0]
+    n = len(hashes)
+    calibration = scored(model.values, hashes)[:, np.arange(n), codes]
+    scores = scored(test.values, test.hashes)
+    counts = rank_counts(calibration, scores.reshape(len(scores), -1)).reshape(scores.shape[1:])
+    if alpha is None:
+        p = test.like_input(share(counts, n + 1), "p_values")
+        overlap = int(np.isin(test.hashes, hashes).sum())
+        return p.assign_attrs({"promise": _PROMISE, OVERLAP: overlap})
+    promises = [_promise(one, n) for one in read_alphas(alpha)]
+    for promise in promises:
+        warn_if_vacuous(promise, "joint-rank")
+    sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
+    facts = json.dumps([labels, name, scale, inputs.augmentations, seed])
+    digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=4)
+    several = is_several(alpha)
+    return sets_array(test, sets, promises, several, digest.hexdigest(), hashes, labels)
+
+
+def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:
+    """Return how many members of each bag have at most the candidate's rank sum.
+
+    Parameters
+    ----------
+    calibration : ndarray, (augmentation, example)
+    scores : ndarray, (augmentation, candidate)
+
+    Returns
+    -------
+    ndarray of int64, (candidate,)
+        From 1, the candidate itself, to n + 1.
+    """
+    augmentations, n = calibration.shape
+    ordered = np.sort(calibration, axis=1)
+    among: Ints = np.zeros(n, dtype=np.int64)
+    own: Ints = np.full(scores.shape[1], augmentations, dtype=np.int64)
+    for row, one, asked in zip(ordered, calibration, scores, strict=True):
+        among += np.searchsorted(row, one, side="right")
+        own += np.searchsorted(row, asked, side="right")
+    counts = np.empty(scores.shape[1], dtype=np.int64)
+    step = max(1, _BLOCK // n)
+    for start in range(0, scores.shape[1], step):
+        block = scores[:, start : start + step]
+        # In the bag with a candidate, an example ranks one higher where the candidate is not above.
+        sums = np.repeat(among[None], block.shape[1], axis=0)
+        for one, asked in zip(calibration, block, strict=True):
+            sums += asked[:, None] <= one[None]
+        counts[start : start + step] = (sums <= own[start : start + step, None]).sum(axis=1) + 1
+    return counts
+
+
+_WHY = "rank sums treat the new example and the calibration examples alike"
+_OVER = "calibration examples, their drawn labels and the new example together"
+_PROMISE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"
+_ASSUMPTIONS = (
+    "calibration and new examples are exchangeable, each with all its augmentations",
+    "the model saw none of them",
+)
+
+
+def _promise(alpha: Fraction, n: int) -> Guarantee:
+    needed = math.ceil(1 / alpha) - 1
+    return Guarantee(
+        alpha=alpha,
+        level=1 - alpha,
+        over=f"{_OVER}; not per example, label or group",
+        assumptions=_ASSUMPTIONS,
+        why=_WHY,
+        vacuous=n < needed,
+        has=n,
+        needed=needed,
+        least_alpha=1 / (n + 1),
+    )
+
+
+def _no_augmentations(whose: str) -> InputError:
+    return InputError(
+        "augmentations-expected",
+        f"{whose}: joint ranks are added up over augmentations, and there are none",
+        expected="dims augmentation, example and label",
+        got="no dim augmentation",
+        do='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for single rows',
+        whose=whose,
+    )

@@ -1,0 +1,245 @@
+"""Joint ranks: the definition, validity by enumeration, and the design that breaks averages."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import plausibly
+from conformal_world import world
+from plausibly.conformal.joint_rank import rank_counts
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.guarantee import Guarantee
+
+Array = NDArray[np.float64]
+
+
+def augmented(
+    examples: int, *, count: int = 3, seed: int = 0, start: int = 0
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions of augmentations, noisy copies of the first, and plausibilities."""
+    predictions, lam = world(examples, seed=seed, start=start, dtype="float64")
+    rng = np.random.default_rng(seed + 77)
+    parts = [predictions]
+    for _ in range(count - 1):
+        noisy = predictions * np.exp(rng.normal(0, 0.5, predictions.shape))
+        parts.append(noisy / noisy.sum("label"))
+    whole = xr.concat(parts, dim="augmentation")
+    return whole.assign_coords(augmentation=[f"view {j}" for j in range(count)]), lam
+
+
+def counted(bag: Array) -> int:
+    """Return the numerator of the p-value of the last column, by the definition."""
+    sums = [int(sum((row <= row[i]).sum() for row in bag)) for i in range(bag.shape[1])]
+    return sum(value <= sums[-1] for value in sums)
+
+
+@given(st.data())
+def test_counts_are_those_of_the_definition(data: st.DataObject) -> None:
+    m, n, asked = (data.draw(st.integers(1, high)) for high in (4, 8, 3))
+    values = st.integers(0, 4)
+    whole = data.draw(st.lists(values, min_size=m * (n + asked), max_size=m * (n + asked)))
+    scores = np.array(whole, dtype=np.float64).reshape(m, n + asked)
+    found = rank_counts(scores[:, :n], scores[:, n:])
+    for place in range(asked):
+        bag = np.column_stack([scores[:, :n], scores[:, n + place]])
+        assert found[place] == counted(bag)
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    calibration, asked = rng.random((3, 20)), rng.random((3, 50))
+    whole = rank_counts(calibration, asked)
+    monkeypatch.setattr("plausibly.conformal.joint_rank._BLOCK", 64)
+    np.testing.assert_array_equal(rank_counts(calibration, asked), whole)
+
+
+def test_one_augmentation_is_split_conformal_prediction_on_drawn_labels() -> None:
+    predictions, lam = augmented(40, count=1)
+    new, _ = augmented(15, count=1, seed=1, start=900)
+    p = plausibly.joint_rank(predictions, lam, new)
+    draws = plausibly.joint_rank(predictions, lam, new, seed=1)
+    assert not draws.equals(p)
+    one_hot = lam.copy(data=np.eye(4)[lam.values.argmax(axis=1)]).drop_vars("denominator")
+    alone = plausibly.joint_rank(predictions, one_hot, new)
+    scores = predictions.values[0][np.arange(40), one_hot.values.argmax(axis=1)]
+    expected = ((scores[:, None, None] <= new.values[0]).sum(axis=0) + 1) / 41
+    np.testing.assert_array_equal(alone.values, expected)
+
+
+@attrs.frozen
+class Bag:
+    """`scores[i][k][j]` and `masses[i][k]` of N examples."""
+
+    scores: tuple[tuple[tuple[int, ...], ...], ...]
+    masses: tuple[tuple[Fraction, ...], ...]
+
+    def excess(self, *, own: bool = True, joint: bool = True) -> Fraction:
+        """Return the largest P(p <= alpha) - alpha, every example once the new one.
+
+        `own` and `joint` are False for rules that forget the candidate's count, or its place in
+        the ranks of the others.
+        """
+        law: dict[Fraction, Fraction] = {}
+        n = len(self.scores) - 1
+        for test in range(n + 1):
+            order = [i for i in range(n + 1) if i != test] + [test]
+            choices = [[k for k, mass in enumerate(self.masses[i]) if mass] for i in order]
+            for codes in product(*choices):
+                chance = Fraction(1, n + 1)
+                for i, k in zip(order, codes, strict=True):
+                    chance *= self.masses[i][k]
+                columns = [self.scores[i][k] for i, k in zip(order, codes, strict=True)]
+                p = Fraction(self._count(np.array(columns, dtype=np.float64).T, joint), n + 1)
+                p -= 0 if own else Fraction(1, n + 1)
+                law[p] = law.get(p, Fraction(0)) + chance
+        total, worst = Fraction(0), Fraction(-1)
+        for p in sorted(law):
+            total += law[p]
+            worst = max(worst, total - p) if p < 1 else worst
+        return worst
+
+    def _count(self, bag: Array, joint: bool) -> int:
+        if joint:
+            return int(rank_counts(bag[:, :-1], bag[:, -1:])[0])
+        calibration, asked = bag[:, :-1], bag[:, -1]
+        sums = sum((row[:, None] >= row[None]).sum(axis=1) for row in calibration)
+        own = sum((row <= one).sum() for row, one in zip(calibration, asked, strict=True))
+        return int((sums <= own).sum()) + 1
+
+
+def random_bag(random: Random) -> Bag:
+    size, labels, m = random.choice((3, 4)), 2, random.choice((2, 3))
+    scores, masses = [], []
+    for _ in range(size):
+        scores.append(tuple(tuple(random.randrange(4) for _ in range(m)) for _ in range(labels)))
+        votes = random.choice((0, 1, 2, 3))
+        masses.append((Fraction(votes, 3), Fraction(3 - votes, 3)))
+    return Bag(tuple(scores), tuple(masses))
+
+
+BAGS = [random_bag(Random(seed)) for seed in range(60)]
+
+
+@pytest.mark.parametrize("start", range(0, 60, 20))
+def test_no_bag_misses_more_than_alpha(start: int) -> None:
+    assert max(bag.excess() for bag in BAGS[start : start + 20]) <= 0
+
+
+def test_a_rule_that_forgets_the_candidate_is_seen() -> None:
+    assert max(bag.excess(own=False) for bag in BAGS) > 0
+    assert max(bag.excess(joint=False) for bag in BAGS) > 0
+
+
+@pytest.mark.parametrize(
+    ("n", "alpha", "stated"), [(19, Fraction(1, 5), 0.189), (100, Fraction(1, 10), 0.056)]
+)
+def test_the_design_that_doubles_the_misses_of_averages_does_not_here(
+    n: int, alpha: Fraction, stated: float
+) -> None:
+    """One example in ten has opposite ranks in two augmentations, the others equal ones.
+
+    The rank sums of the first tie at the bottom, whatever their number M, so that the new example
+    is missed with probability floor(alpha N) / N where M is at most floor(alpha N), and never else.
+    """
+    rng = np.random.default_rng(11)
+    worlds = 4_000
+    size = n + 1
+    low, value = rng.random((worlds, size)) < 0.1, rng.random((worlds, size))
+    pair = np.stack([np.where(low, value, 2 + value), np.where(low, 1 - value, 2 + value)], axis=1)
+    limit = math.floor(alpha * size)
+    missed = [rank_counts(bag[:, :-1], bag[:, -1:])[0] <= limit for bag in pair]
+    at_most = sum(math.comb(size, k) * 0.1**k * 0.9 ** (size - k) for k in range(limit + 1))
+    exact = limit / size * at_most
+    margin = 3.3 * math.sqrt(exact * (1 - exact) / worlds)
+    assert abs(np.mean(missed) - exact) < margin
+    assert abs(np.mean(missed) - stated) < margin
+    assert exact < alpha
+
+
+def test_simulated_coverage_keeps_the_level() -> None:
+    predictions, lam = augmented(600)
+    new, vectors = augmented(600, seed=3, start=5_000)
+    sets = plausibly.joint_rank(predictions, lam, new, [0.1, 0.3])
+    covered = (sets * vectors).sum("label").mean("example")
+    assert abs(float(covered.sel(alpha=0.1)) - 0.9) < 0.04
+    assert abs(float(covered.sel(alpha=0.3)) - 0.7) < 0.06
+
+
+def test_sets_are_p_values_above_alpha_and_carry_their_promise() -> None:
+    predictions, lam = augmented(50)
+    new, _ = augmented(9, seed=1, start=900)
+    p = plausibly.joint_rank(predictions, lam, new)
+    assert p.dims == ("example", "label")
+    assert p.attrs == {
+        "promise": "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable",
+        "calibration_overlap": 0,
+    }
+    sets = plausibly.joint_rank(predictions, lam, new, [0.1, 0.25])
+    for alpha in (0.1, 0.25):
+        np.testing.assert_array_equal(sets.sel(alpha=alpha).values, (p > alpha).values)
+    one = plausibly.joint_rank(predictions, lam, new, 0.1)
+    assert float(one["alpha"]) == 0.1
+    (promise,) = (Guarantee.from_json(g) for g in json.loads(one.attrs["guarantees"]))
+    assert promise.statement() == "P(Y in C(X)) >= .90"
+    assert promise.assumptions[0] == (
+        "calibration and new examples are exchangeable, each with all its augmentations"
+    )
+    assert (
+        one.attrs["fingerprint"]
+        != plausibly.joint_rank(predictions, lam, new, 0.1, seed=1).attrs["fingerprint"]
+    )
+    again = plausibly.joint_rank(predictions, lam, predictions)
+    assert again.attrs["calibration_overlap"] == 50
+
+
+def test_order_of_rows_labels_and_views_changes_nothing() -> None:
+    predictions, lam = augmented(30)
+    new, _ = augmented(8, seed=1, start=900)
+    score = {"name": "aps", "randomised": True}
+    p = plausibly.joint_rank(predictions, lam, new, score=score)
+    turned = plausibly.joint_rank(
+        predictions[[2, 0, 1], ::-1], lam[::-1, ::-1], new[[1, 2, 0], ::-1], score=score
+    )
+    xr.testing.assert_equal(turned, p[::-1])
+    alone = plausibly.joint_rank(predictions, lam, new[:, [3], ::-1], score=score)
+    xr.testing.assert_equal(alone, p[[3], ::-1])
+    for array in (predictions, lam, new):
+        array.values.flags.writeable = False
+    xr.testing.assert_equal(plausibly.joint_rank(predictions, lam, new, score=score), p)
+
+
+def test_too_few_examples_are_said() -> None:
+    predictions, lam = augmented(8)
+    new, _ = augmented(3, seed=1, start=900)
+    with pytest.warns(PlausiblyWarning, match="n-too-small: every set is every label"):
+        sets = plausibly.joint_rank(predictions, lam, new, 0.1)
+    assert sets.all()
+
+
+def test_predictions_without_augmentations_are_refused() -> None:
+    predictions, lam = augmented(8)
+    with pytest.raises(InputError) as error:
+        plausibly.joint_rank(predictions[0], lam, predictions)
+    assert str(error.value) == (
+        "error augmentations-expected: predictions: joint ranks are added up over\n"
+        "  augmentations, and there are none\n"
+        "  expected  dims augmentation, example and label; got no dim augmentation\n"
+        '  do        xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for\n'
+        "            single rows"
+    )
+    with pytest.raises(InputError, match="augmentations-expected: new"):
+        plausibly.joint_rank(predictions, lam, predictions[0])
+    with pytest.raises(InputError, match="augmentations-differ"):
+        plausibly.joint_rank(predictions, lam, predictions[:2])
