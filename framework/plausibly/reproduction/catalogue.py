@@ -71,6 +71,60 @@ ENTRIES: tuple[Entry, ...] = (
         home="gap:MONTE_CARLO",
         own=True,
     ),
+    Entry(
+        name="variability",
+        paper="section 3.2",
+        shows="spread over drawn labels, m and calibration size",
+        home="variability:TOY",
+        own=True,
+    ),
+    Entry(
+        name="ecdf",
+        paper="section 3.4",
+        shows="averaged and corrected p-values, with the band",
+        home="ecdf:P_VALUES",
+    ),
+    Entry(
+        name="ecdf-coverage",
+        paper="section 3.4",
+        shows="coverage with and without the correction",
+        home="ecdf:COVERAGE",
+    ),
+    Entry(
+        name="realised",
+        paper="section 4.1, appendix C",
+        shows="coverage example by example, with ties",
+        home="realised:REALISED",
+        own=True,
+    ),
+    Entry(
+        name="coverage",
+        paper="section 4.1",
+        shows="coverage and set size by calibration",
+        home="casestudy:CASE_STUDY",
+        own=True,
+    ),
+    Entry(
+        name="examples",
+        paper="section 4.1, appendix C",
+        shows="plausibilities of examples against their sets",
+        home="bars:BARS",
+        own=True,
+    ),
+    Entry(
+        name="naive-quantile",
+        paper="appendix C",
+        shows="the standard quantile on drawn labels",
+        home="naive:NAIVE",
+        own=True,
+    ),
+    Entry(
+        name="p-values",
+        paper="appendix C",
+        shows="p-values of voted, drawn and true labels",
+        home="uniformity:UNIFORMITY",
+        own=True,
+    ),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import attrs
 import numpy as np
@@ -23,18 +24,24 @@ class Claim:
         What the paper says, in our words.
     measured : str
         The numbers that decide.
-    held : bool
-        Computed from those numbers.
+    parts : mapping of str to bool
+        What the statement consists of, each computed from those numbers.
     """
 
     says: str
     measured: str
-    held: bool
+    parts: Mapping[str, bool]
+
+    @property
+    def held(self) -> bool:
+        """Whether every part held."""
+        return all(self.parts.values())
 
     @property
     def verdict(self) -> str:
-        """Whether it held, in a word: yes or no."""
-        return "yes" if self.held else "no"
+        """Whether it held: yes, or no and in what."""
+        wrong = [part for part, held in self.parts.items() if not held]
+        return f"no: not {', not '.join(wrong)}" if wrong else "yes"
 
     def line(self, figure: str) -> str:
         """Return the line of ``claims.txt`` that belongs to a figure."""

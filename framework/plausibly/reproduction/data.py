@@ -64,6 +64,20 @@ class Data:
         """Names of the labels, in the order of the predictions."""
         return tuple(map(str, self.predictions[names.LABEL].values))
 
+    @property
+    def sure(self) -> xr.DataArray:
+        """Plausibilities that know the true label, (example, label), for data that have one.
+
+        Raises
+        ------
+        ValueError
+            Where no label is known.
+        """
+        if self.true is None:
+            raise ValueError(f"no label of the {self.name} is known")
+        hit: NDArray[np.bool_] = self.true.values[:, None] == np.array(self.labels)
+        return self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
+
     def described(self) -> dict[str, str | int]:
         """Return what every table of numbers says of its data, as attributes."""
         return {"data": self.name, "about": self.about, "simulated": int(self.simulated)}

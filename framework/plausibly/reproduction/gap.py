@@ -14,7 +14,7 @@ from plausibly.evaluation.methods import MethodTable
 from plausibly.labelled import names
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.claim import Claim, close, decimal, mean_spread
+from plausibly.reproduction.claim import CLOSE, Claim, close, decimal, mean_spread
 from plausibly.reproduction.data import toy_data
 
 ALPHA = "0.05"
@@ -83,12 +83,15 @@ class Gap:
                 says=f"calibrated on votes, sets cover the vote at {wanted:g} and {of} far less",
                 measured=f"{covered}; short by {decimal(wanted - mean)} on average, by "
                 f"{decimal(wanted - float(there.max()))} or more in every split",
-                held=close(voted, wanted) and bool(there.max() < wanted - 0.01),
+                parts={
+                    f"voted labels at {wanted:g}": close(voted, wanted),
+                    f"{of} short in every split": bool(there.max() < wanted - CLOSE),
+                },
             )
         return Claim(
             says=f"Monte Carlo calibration covers {of} at {wanted:g} on average",
             measured=covered,
-            held=close(mean, wanted),
+            parts={f"{of} at {wanted:g}": close(mean, wanted)},
         )
 
 

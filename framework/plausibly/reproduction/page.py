@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
 from plausibly.atomic import replacing
@@ -52,6 +51,8 @@ AGGREGATED = Look(colour=BLUE)
 VOTED = Look(colour=VERMILION, line="--", hatch="///")
 TRUE = Look(colour=GREEN, line="-.", hatch="...")
 
+SIZE = Look(colour=ORANGE, line="-", hatch="\\\\\\")
+
 OTHERS: tuple[Look, ...] = (
     Look(colour=BLUE),
     Look(colour=VERMILION, line="--", hatch="///"),
@@ -61,6 +62,14 @@ OTHERS: tuple[Look, ...] = (
     Look(colour=SKY, line="-.", hatch="++"),
 )
 """For things in a row that are no measure of coverage."""
+
+METHOD_LOOKS: tuple[Look, ...] = (
+    Look(colour=VERMILION, line="--"),
+    Look(colour=BLUE),
+    Look(colour=PURPLE, line=":"),
+    Look(colour=GREEN, line="-."),
+)
+"""For calibrations as curves: on votes first."""
 
 
 def new_page(width: float, height: float) -> Any:  # Any: as for panels
@@ -99,9 +108,8 @@ def foot(numbers: xr.Dataset) -> str:
     for key in ("splits", "alpha", "seed"):
         if key in numbers.attrs:
             value = numbers.attrs[key]
-            said.append(
-                f"{counted(int(value))} random splits" if key == "splits" else f"{key} {value}"
-            )
+            splits = "one random split" if value == 1 else f"{counted(int(value))} random splits"
+            said.append(splits if key == "splits" else f"{key} {value}")
     return "; ".join(said)
 
 
@@ -118,9 +126,7 @@ def tidy(panel: Panel, *, x: str, y: str, title: str = "", grid: str = "y") -> N
         panel.spines[side].set_visible(False)
 
 
-def histogram(
-    panel: Panel, values: Floats, edges: NDArray[np.float64], look: Look, label: str
-) -> None:
+def histogram(panel: Panel, values: Floats, edges: Floats, look: Look, label: str) -> None:
     """Draw one distribution in its own colour, stroke and filling."""
     panel.hist(
         values,
@@ -168,7 +174,14 @@ def headroom(panel: Panel, share: float = 0.3) -> None:
 
 def legend(panel: Panel, *, place: str = "best", columns: int = 1) -> None:
     """Say what the strokes of a panel are."""
-    panel.legend(loc=place, fontsize=SMALL, frameon=False, ncols=columns)
+    panel.legend(
+        loc=place,
+        fontsize=SMALL,
+        ncols=columns,
+        facecolor="white",
+        edgecolor="none",
+        framealpha=0.9,
+    )
 
 
 def save(page: Any, path: Path, form: Form) -> None:  # Any: as for panels
