@@ -13,6 +13,7 @@ from attrs import validators
 
 from plausibly import registry
 from plausibly.config.parameters import has_fields, parameters_of
+from plausibly.config.rules import Counts, counts
 from plausibly.protocols import (
     AGGREGATOR,
     CALIBRATOR,
@@ -50,22 +51,6 @@ def _combiner(like: ComponentLike[PValueCombiner]) -> PValueCombiner:
 
 def _decimals(alphas: Iterable[object]) -> tuple[Decimal, ...]:
     return tuple(Decimal(str(alpha)) for alpha in alphas)
-
-
-_Counts = tuple[int, ...] | None
-
-
-def _counts(_: object, field: attrs.Attribute[_Counts], value: _Counts) -> None:
-    """Raise `ValueError` unless they are different numbers from 1 on, or were left out."""
-    if value is None:
-        return
-    if not value:
-        raise ValueError("expected one number or more, got none; leave it out for none")
-    for number in value:
-        if number < 1:
-            raise ValueError(f"must be >= 1, got {number}")
-        if value.count(number) > 1:
-            raise ValueError(f"expected each number once, got {number} {value.count(number)} times")
 
 
 @attrs.frozen(kw_only=True)
@@ -246,8 +231,8 @@ class Splits:
     )
     group: str | None = None
     stratify: str | None = None
-    draws: tuple[int, ...] | None = attrs.field(default=None, validator=_counts)
-    sizes: tuple[int, ...] | None = attrs.field(default=None, validator=_counts)
+    draws: Counts = attrs.field(default=None, validator=counts)
+    sizes: Counts = attrs.field(default=None, validator=counts)
 
 
 @attrs.frozen(kw_only=True)
