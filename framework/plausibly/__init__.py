@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from plausibly.evaluation.evaluate import evaluate
     from plausibly.evaluation.record import load_study, save_study
     from plausibly.evaluation.study import compare
+    from plausibly.evaluation.tuning import tune_raps
     from plausibly.guarantee import Guarantee
     from plausibly.io import read_annotations, read_examples, read_labels, read_predictions
     from plausibly.labelled.frame import to_frame
@@ -58,6 +59,7 @@ __all__ = [
     "save_study",
     "select",
     "to_frame",
+    "tune_raps",
 ]
 
 _HOME = {
@@ -84,6 +86,7 @@ _HOME = {
     "save_study": "plausibly.evaluation.record",
     "select": "plausibly.labelled.verbs",
     "to_frame": "plausibly.labelled.frame",
+    "tune_raps": "plausibly.evaluation.tuning",
 }
 
 

@@ -1,0 +1,259 @@
+"""RAPS tuned on a split of its own, and the other examples kept apart from it.
+
+Chosen on the examples that calibrate, a score function depends on them and not on the new example:
+the scores are not exchangeable any more, and the sets can cover less than they say. Chosen on
+other examples it is fixed before calibration begins, and every guarantee holds as it stands.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import registry
+from plausibly.arrays import Bools, Floats
+from plausibly.conformal.alphas import AlphaLike, read_alpha
+from plausibly.conformal.calibrate import calibrate
+from plausibly.conformal.inputs import matched_inputs
+from plausibly.errors import InputError, PlausiblyWarning, counted
+from plausibly.evaluation.inputs import example_values
+from plausibly.evaluation.splits import split, split_keys
+from plausibly.evaluation.tuned import FREE_RANK, MEASURES, PENALTY, Goal, TunedScore
+from plausibly.guarantee import rounded
+from plausibly.kernels import coverage
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import borders, names, text
+from plausibly.protocols import SCORE
+
+PENALTIES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5)
+SIZES = (2, 4, 11, 101)
+"""Where strata of set sizes begin: 0 to 1, 2 to 3, 4 to 10, 11 to 100, and more labels."""
+
+
+def tune_raps(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    alpha: AlphaLike = 0.1,
+    share: float = 0.2,
+    penalties: Sequence[float] = PENALTIES,
+    free_ranks: Sequence[int] | None = None,
+    randomised: bool = False,
+    goal: Goal = "set-size",
+    splits: int = 10,
+    group: str | None = None,
+    seed: int = 0,
+) -> TunedScore:
+    """Choose penalty and free ranks of the score `raps` on examples of their own.
+
+    A share of the examples is set aside, by the keys of their names. Every candidate is calibrated
+    on one half of them and measured on the other, over several splits, with the calibrator
+    `expected`; the least mean set size at alpha wins, or the least size-stratified violation. Of
+    candidates that are equal the one of the smallest penalty wins, then of the fewest free ranks.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+        Of all examples that there are for tuning and calibration.
+    plausibilities : DataArray or Dataset, (example, label)
+        Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
+        of its kind. Aligned with the predictions by name.
+    alpha : number or text
+        The miscoverage rate that the score is tuned for. It can be used at others.
+    share : float
+        Share of the examples to tune on.
+    penalties : sequence of float
+        Candidates, at least 0; with 0 the score is `aps`.
+    free_ranks : sequence of int, optional
+        Candidates. By default one: the least rank r such that labels of rank up to r hold
+        ``(1 - alpha)(n + 1)`` of the plausibility of the n tuning examples, which is the rank of
+        Angelopoulos et al. where every example has one label.
+    randomised : bool
+        As the parameter of `raps`.
+    goal : {"set-size", "size-stratified"}
+        What to make small: the mean set size, or the largest difference between 1 - alpha and the
+        aggregated coverage of sets of 0 to 1, 2 to 3, 4 to 10, 11 to 100 or more labels. Sizes of
+        fewer than ``1 / alpha`` sets over all splits do not count.
+    splits : int
+        Number of inner splits.
+    group : str, optional
+        Coordinate of the examples whose groups stay on one side of every split, such as the
+        patient.
+    seed : int
+
+    Returns
+    -------
+    TunedScore
+        Calibrate with its ``calibrate``, or with ``score=tuned.score`` on ``tuned.rest(...)``: the
+        examples that chose the score must neither calibrate nor test it.
+
+    Raises
+    ------
+    InputError
+        ``goal-unknown``, ``splits-range``, ``candidates-none``, ``tuning-too-small``, or where
+        inputs are malformed or do not match.
+
+    References
+    ----------
+    Angelopoulos, Bates, Malik & Jordan, Uncertainty sets for image classifiers using conformal
+    prediction, ICLR 2021 (lambda and k_reg there).
+    """
+    level = read_alpha(alpha)
+    _check(goal, splits, penalties, free_ranks)
+    given = matched_inputs(
+        predictions, plausibilities, aggregator=None, seed=seed, only_common=False
+    )
+    model, lam = given.predictions, borders.mean_over_draws(given.plausibilities)
+    groups = None if group is None else example_values(group, (model, lam))
+    hashes = hash_names(model[names.EXAMPLE].values)
+    chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
+    _check_enough(int(chosen.sum()), len(chosen), level)
+    model, lam = model.isel({names.EXAMPLE: chosen}), lam.isel({names.EXAMPLE: chosen})
+    # By name, so that sums do not depend on the order of rows.
+    order = np.argsort(model[names.EXAMPLE].values)
+    model, lam = model.isel({names.EXAMPLE: order}), lam.isel({names.EXAMPLE: order})
+    groups = None if groups is None else groups[chosen][order]
+    if free_ranks is None:
+        free_ranks = [_free_rank(model.values, lam.values, level)]
+    penalties, free_ranks = sorted(set(penalties)), sorted(set(free_ranks))
+    tables = [_table(penalty, rank, randomised) for penalty in penalties for rank in free_ranks]
+    halves = [
+        split(hashes[chosen][order], split_keys(seed, number).child("tuning"), groups=groups)
+        for number in range(splits)
+    ]
+    measured = [_measured(model, lam, table, halves, level, seed) for table in tables]
+    shape = (len(penalties), len(free_ranks))
+    dims = (PENALTY, FREE_RANK)
+    candidates = xr.Dataset(
+        {
+            name: (dims, np.array([one[name] for one in measured]).reshape(shape))
+            for name in measured[0]
+        },
+        coords={PENALTY: penalties, FREE_RANK: free_ranks},
+    )
+    best = int(np.argmin(candidates[MEASURES[goal]].values))
+    return TunedScore(
+        score=tables[best],
+        tuned_on=tuple(map(str, model[names.EXAMPLE].values)),
+        candidates=candidates,
+        alpha=level,
+        goal=goal,
+        splits=splits,
+    )
+
+
+def _table(penalty: float, free_rank: int, randomised: bool) -> dict[str, object]:
+    table: dict[str, object] = {"name": "raps", PENALTY: float(penalty), FREE_RANK: free_rank}
+    if randomised:
+        table["randomised"] = True
+    registry.resolve(SCORE, table)  # parameters out of range are refused before anything is run
+    return table
+
+
+def _free_rank(values: Floats, lam: Floats, alpha: Fraction) -> int:
+    """Return the least rank up to which labels hold enough plausibility."""
+    rank = np.zeros(values.shape, dtype=np.int64)
+    for column in values.T:
+        rank += column[:, None] >= values
+    masses = np.bincount(rank.ravel(), weights=lam.astype(np.float64).ravel())
+    wanted = float((1 - alpha) * (len(values) + 1))
+    enough = np.flatnonzero(np.cumsum(masses) >= wanted * (1 - 1e-12))
+    return int(enough[0]) if enough.size else values.shape[1]
+
+
+def _measured(
+    model: xr.DataArray,
+    lam: xr.DataArray,
+    table: dict[str, object],
+    halves: Sequence[Bools],
+    alpha: Fraction,
+    seed: int,
+) -> dict[str, float]:
+    """Return what a candidate gives on the test halves of all splits together."""
+    sizes: list[NDArray[np.int64]] = []
+    covered: list[NDArray[np.float64]] = []
+    for test in halves:
+        with warnings.catch_warnings():
+            # Candidates are measured, not used: what is wrong with one is that its sets are large.
+            warnings.simplefilter("ignore", PlausiblyWarning)
+            predictor = calibrate(model[~test], lam[~test], score=table, seed=seed)
+            sets = predictor.predict(model[test], alpha).values
+        sizes.append(coverage.sizes(sets))
+        covered.append(coverage.aggregated(sets, lam.values[test]))
+    size, share = np.concatenate(sizes), np.concatenate(covered)
+    return {
+        "set_size": math.fsum(size) / len(size),
+        "aggregated_coverage": math.fsum(share) / len(share),
+        "violation": _violation(size, share, alpha),
+    }
+
+
+def _violation(sizes: NDArray[np.int64], covered: NDArray[np.float64], alpha: Fraction) -> float:
+    """Return the largest difference from 1 - alpha over sets of similar size."""
+    stratum = np.digitize(sizes, SIZES)
+    counts = np.bincount(stratum)
+    means = [
+        math.fsum(covered[stratum == code]) / count
+        for code, count in enumerate(counts)
+        if count * alpha >= 1
+    ]
+    # Where no size is frequent enough, all sets count as one stratum.
+    means = means or [math.fsum(covered) / len(covered)]
+    worst: float = max(abs(mean - float(1 - alpha)) for mean in means)
+    return worst
+
+
+def _check(
+    goal: str, splits: object, penalties: Sequence[float], free_ranks: Sequence[int] | None
+) -> None:
+    """Raise `InputError` where an option cannot be used."""
+    if goal not in MEASURES:
+        raise InputError(
+            "goal-unknown",
+            f'no goal "{goal}" to tune for',
+            expected=f"one of {', '.join(MEASURES)}",
+            do='goal="set-size"',
+            whose="goal",
+        )
+    if isinstance(splits, bool) or not isinstance(splits, int | np.integer) or splits < 1:
+        raise InputError(
+            "splits-range",
+            f"tuning over {splits!r} splits",
+            expected="a whole number from 1 on",
+            got=repr(splits),
+            do="splits=10",
+            whose="splits",
+        )
+    for values, name in ((penalties, "penalties"), (free_ranks, "free_ranks")):
+        if values is not None and not len(values):
+            raise InputError(
+                "candidates-none",
+                f"there are no {name} to choose from",
+                expected="one or more",
+                got="none",
+                do=f"leave {name} out for the default",
+                whose=name,
+            )
+
+
+def _check_enough(tuning: int, examples: int, alpha: Fraction) -> None:
+    """Raise `InputError` where half of the tuning examples calibrate nothing but every label."""
+    needed = 2 * (math.ceil(1 / alpha) - 1)
+    if tuning >= needed:
+        return
+    share = Fraction(needed, examples)
+    do = f"share={rounded(math.ceil(100 * share) / 100)}, or " if 2 * share <= 1 else ""
+    raise InputError(
+        "tuning-too-small",
+        f"{text.several(tuning, 'example')} are too few to tune on at alpha {float(alpha):g}",
+        expected=f"{counted(needed)} or more, half of which calibrate each candidate",
+        got=f"{counted(tuning)} of {counted(examples)}",
+        do=f"{do}more examples, or a larger alpha",
+        whose="share",
+    )

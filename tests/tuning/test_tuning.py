@@ -1,0 +1,293 @@
+"""RAPS tuned on examples of its own: what is chosen, on which examples, and why not on others."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from conformal_world import LABELS, world
+from exact_realdata import load
+from plausibly.errors import InputError
+from plausibly.evaluation.splits import split, split_keys
+from plausibly.evaluation.tuned import TunedScore
+from plausibly.keys import hash_names
+from plausibly_builtins.scores.raps import Raps
+from plausibly_builtins.single_label.annotation import SingleLabel
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[xr.DataArray, xr.DataArray]:
+    return world(300)
+
+
+@pytest.fixture(scope="module")
+def tuned(data: tuple[xr.DataArray, xr.DataArray]) -> TunedScore:
+    return plausibly.tune_raps(*data, penalties=[0.2, 0.0, 0.05], free_ranks=[2, 1], splits=3)
+
+
+def test_the_candidate_with_the_smallest_sets_is_chosen(tuned: TunedScore) -> None:
+    sizes = tuned.candidates["set_size"]
+    assert sizes.dims == ("penalty", "free_rank")
+    assert sizes["penalty"].values.tolist() == [0, 0.05, 0.2]
+    assert sizes["free_rank"].values.tolist() == [1, 2]
+    chosen = sizes.sel(penalty=tuned.score["penalty"], free_rank=tuned.score["free_rank"])
+    assert float(chosen) == float(sizes.min())
+    assert tuned.score["name"] == "raps"
+    assert (tuned.candidates["aggregated_coverage"] > 0.85).all()
+
+
+def test_candidates_are_measured_on_the_halves_of_the_tuning_examples(
+    data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore
+) -> None:
+    predictions, lam = (array.sel(example=list(tuned.tuned_on)) for array in data)
+    hashes = hash_names(tuned.tuned_on)
+    sizes, covered = [], []
+    for number in range(3):
+        test = split(hashes, split_keys(0, number).child("tuning"))
+        predictor = plausibly.calibrate(
+            predictions[~test],
+            lam[~test],
+            score={"name": "raps", "penalty": 0.05, "free_rank": 1},
+        )
+        sets = predictor.predict(predictions[test], 0.1)
+        sizes.append(sets.sum("label").values)
+        covered.append((sets * lam[test]).sum("label").values)
+    one = tuned.candidates.sel(penalty=0.05, free_rank=1)
+    size, cover = np.concatenate(sizes), np.concatenate(covered)
+    assert float(one["set_size"]) == pytest.approx(size.mean(), abs=1e-12)
+    assert float(one["aggregated_coverage"]) == pytest.approx(cover.mean(), abs=1e-12)
+    strata = [(size <= 1), (size >= 2) & (size <= 3), size >= 4]
+    worst = max(abs(cover[s].mean() - 0.9) for s in strata if s.sum() >= 10)
+    assert float(one["violation"]) == pytest.approx(worst, abs=1e-12)
+
+
+def test_without_penalty_the_score_is_aps(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    tuned = plausibly.tune_raps(*data, penalties=[0.0], splits=1)
+    assert tuned.score["penalty"] == 0
+    rest = [tuned.rest(array) for array in data]
+    raps, aps = (plausibly.calibrate(*rest, score=score) for score in (tuned.score, "aps"))
+    assert float(raps.threshold(0.1)) == float(aps.threshold(0.1))
+
+
+def test_equal_candidates_go_to_the_smallest_penalty_and_the_fewest_ranks() -> None:
+    predictions, lam = world(200)
+    tuned = plausibly.tune_raps(predictions, lam, free_ranks=[5, 4], penalties=[0.3, 0.1])
+    assert (tuned.score["penalty"], tuned.score["free_rank"]) == (0.1, 4)
+
+
+def test_free_ranks_hold_enough_plausibility(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    for alpha in (0.1, 0.3, 0.5 - 1e-9):
+        tuned = plausibly.tune_raps(*data, alpha=alpha, splits=1, penalties=[0.1])
+        predictions, lam = (array.sel(example=list(tuned.tuned_on)).values for array in data)
+        wanted = (1 - Fraction(str(alpha))) * (len(lam) + 1)
+        rank = (predictions[:, None, :] >= predictions[:, :, None]).sum(axis=2)
+        held = [Fraction(round(5 * lam[rank <= r].sum()), 5) for r in range(1, 5)]
+        expected = next((r for r, mass in enumerate(held, 1) if mass >= wanted), len(LABELS))
+        assert tuned.score["free_rank"] == expected
+
+
+def test_the_goal_is_what_is_made_small(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    tuned = plausibly.tune_raps(*data, goal="size-stratified", splits=3)
+    chosen = tuned.candidates.sel(
+        penalty=tuned.score["penalty"], free_rank=tuned.score["free_rank"]
+    )
+    assert float(chosen["violation"]) == float(tuned.candidates["violation"].min())
+
+
+def test_a_randomised_score_stays_randomised(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    tuned = plausibly.tune_raps(*data, randomised=True, splits=1, penalties=[0.1])
+    assert tuned.score["randomised"] is True
+    assert tuned.calibrate(*data).score.randomised
+
+
+def test_tuning_examples_are_a_share_by_name(
+    data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore
+) -> None:
+    predictions, lam = data
+    assert len(tuned.tuned_on) == 60
+    assert set(tuned.tuned_on) < set(predictions["example"].values)
+
+    def tune(
+        model: xr.DataArray, vectors: xr.DataArray, *, seed: int = 0, share: float = 0.2
+    ) -> TunedScore:
+        return plausibly.tune_raps(
+            model,
+            vectors,
+            penalties=[0.2, 0.0, 0.05],
+            free_ranks=[1, 2],
+            splits=3,
+            seed=seed,
+            share=share,
+        )
+
+    turned = tune(predictions[::-1, [2, 0, 1, 3]], lam[::-1])
+    assert turned.tuned_on == tuned.tuned_on
+    assert turned.score == tuned.score
+    xr.testing.assert_identical(turned.candidates, tuned.candidates)
+    other = tune(predictions, lam, seed=1)
+    assert other.tuned_on != tuned.tuned_on
+    more = tune(predictions, lam, share=0.5)
+    assert set(more.tuned_on) > set(tuned.tuned_on)
+
+
+def test_groups_stay_on_one_side(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    predictions, lam = data
+    tuned = plausibly.tune_raps(predictions, lam, group="patient", splits=2)
+    inside = predictions.sel(example=list(tuned.tuned_on))["patient"].values
+    outside = tuned.rest(predictions)["patient"].values
+    assert not set(inside) & set(outside)
+
+
+def test_the_rest_calibrates(data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore) -> None:
+    predictions, lam = data
+    predictor = tuned.calibrate(predictions, lam, calibrator="monte-carlo", draws=3, seed=4)
+    by_hand = plausibly.calibrate(
+        tuned.rest(predictions),
+        tuned.rest(lam),
+        calibrator="monte-carlo",
+        draws=3,
+        score=tuned.score,
+        seed=4,
+    )
+    assert predictor.n == 240
+    assert predictor.fingerprint == by_hand.fingerprint
+    left_out = json.loads(tuned.rest(predictions).attrs["left_out"])
+    assert left_out == {"tuned the score": 60}
+    assert "left_out" not in predictions.attrs
+    tuned.check(tuned.rest(predictions))
+
+
+def test_annotations_and_datasets_lose_the_tuning_examples_too() -> None:
+    predictions, _ = world(100)
+    examples, labels = predictions["example"].values, list(LABELS)
+    records = [(n, f"r{j}", labels[(i + j) % 3]) for i, n in enumerate(examples) for j in (0, 1)]
+    table = SingleLabel().build(records, labels)
+    tuned = plausibly.tune_raps(predictions, table, splits=1, penalties=[0.1])
+    rest = tuned.rest(table)
+    assert rest.sizes["example"] == 80
+    assert tuned.calibrate(predictions, table).n == 80
+    facts = xr.Dataset({"site": ("example", np.arange(100))}, {"example": examples})
+    assert tuned.rest(facts).sizes["example"] == 80
+
+
+def test_examples_that_tuned_are_refused_by_name(
+    data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore
+) -> None:
+    with pytest.raises(InputError) as error:
+        tuned.check(data[0], whose="the calibration examples")
+    first = ", ".join([n for n in data[0]["example"].values if n in tuned.tuned_on][:3])
+    assert str(error.value) == (
+        "error examples-tuned: 60 examples of the calibration examples tuned the score\n"
+        f"  ({first}, … (60 in all))\n"
+        "  expected  examples that neither chose the score nor trained the model; got 60\n"
+        "            that chose it, which voids the guarantee\n"
+        "  do        tuned.rest(the calibration examples), or tuned.calibrate(...), which\n"
+        "            leaves them out"
+    )
+
+
+def test_too_few_examples_are_said_with_the_number() -> None:
+    with pytest.raises(InputError) as error:
+        plausibly.tune_raps(*world(50))
+    assert str(error.value) == (
+        "error tuning-too-small: 10 examples are too few to tune on at alpha 0.1\n"
+        "  expected  18 or more, half of which calibrate each candidate; got 10 of 50\n"
+        "  do        share=.36, or more examples, or a larger alpha"
+    )
+    assert len(plausibly.tune_raps(*world(50), share=0.36, splits=1).tuned_on) == 18
+    with pytest.raises(InputError, match="do        more examples, or a larger alpha"):
+        plausibly.tune_raps(*world(30))
+
+
+def test_options_that_cannot_be_used_are_refused(
+    data: tuple[xr.DataArray, xr.DataArray],
+) -> None:
+    with pytest.raises(InputError) as error:
+        plausibly.tune_raps(*data, goal="sizes")  # type: ignore[arg-type]  # wrong on purpose
+    assert str(error.value) == (
+        'error goal-unknown: no goal "sizes" to tune for\n'
+        "  expected  one of set-size, size-stratified\n"
+        '  do        goal="set-size"'
+    )
+    with pytest.raises(InputError) as error:
+        plausibly.tune_raps(*data, splits=0)
+    assert str(error.value) == (
+        "error splits-range: tuning over 0 splits\n"
+        "  expected  a whole number from 1 on; got 0\n"
+        "  do        splits=10"
+    )
+    with pytest.raises(InputError) as error:
+        plausibly.tune_raps(*data, penalties=[])
+    assert str(error.value) == (
+        "error candidates-none: there are no penalties to choose from\n"
+        "  expected  one or more; got none\n"
+        "  do        leave penalties out for the default"
+    )
+    with pytest.raises(InputError, match="penalty"):
+        plausibly.tune_raps(*data, penalties=[-1.0])
+
+
+def test_a_tuned_score_says_what_it_is(tuned: TunedScore) -> None:
+    lines = repr(tuned).splitlines()
+    penalty, rank = tuned.score["penalty"], tuned.score["free_rank"]
+    assert lines[0] == f"TunedScore  raps: penalty {penalty}, free_rank {rank}"
+    assert lines[1] == (
+        "  tuned on 60 examples at alpha 0.1: calibrate and test on the others, tuned.rest(...)"
+    )
+    assert lines[2].startswith("  least set size of 6 candidates over 3 splits: ")
+
+
+def test_tuned_on_its_calibration_a_score_covers_less_elsewhere_it_does_not() -> None:
+    """63 candidates and n = 19, where 1 - alpha is exact: .867 against .901, as the docs say."""
+    rng, labels, n = np.random.default_rng(0), 8, 19
+    candidates = [
+        Raps(penalty=penalty, free_rank=rank)
+        for penalty in (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1)
+        for rank in range(7)
+    ]
+    logits = rng.normal(0, 1.5, (3_000, labels))
+    truth = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    label = np.array([rng.choice(labels, p=row) for row in truth])
+    blurred = logits * rng.uniform(0.3, 2.5, (3_000, 1)) + rng.normal(0, 0.8, logits.shape)
+    model = np.exp(blurred) / np.exp(blurred).sum(axis=1, keepdims=True)
+    scores = np.stack([one.score(model, None) for one in candidates])
+    own_scores = scores[:, np.arange(3_000), label]
+    place = math.floor(Fraction(1, 10) * (n + 1)) - 1
+    kept: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(800):
+        rows = rng.choice(3_000, 2 * n + 41, replace=False)
+        first, second, test = rows[:n], rows[n : 2 * n], rows[2 * n :]
+        thresholds = np.sort(own_scores[:, first], axis=1)[:, place]
+        for same in kept:
+            tuning = first if same else second
+            cut = np.sort(own_scores[:, tuning], axis=1)[:, place]
+            sizes = (scores[:, tuning] >= cut[:, None, None]).sum(axis=2).mean(axis=1)
+            best = int(np.argmin(sizes))
+            kept[same].append(float((own_scores[best, test] >= thresholds[best]).mean()))
+    errors = {same: np.std(values) / math.sqrt(len(values)) for same, values in kept.items()}
+    assert np.mean(kept[True]) < 0.9 - 5 * errors[True]
+    assert np.mean(kept[False]) > 0.9 - 3.3 * errors[False]
+
+
+@pytest.mark.realdata
+def test_tuned_sets_are_smaller_on_noisy_images(shared: Path) -> None:
+    """The figures of docs/tuning.md: mean set size 10.9 with aps, 6.7 with raps tuned for it."""
+    predictions, lam = load(shared, "imagenet16h")
+    tuned = plausibly.tune_raps(predictions, lam)
+    study = plausibly.compare(
+        tuned.rest(predictions),
+        tuned.rest(lam),
+        {"raps": {"score": tuned.score}, "aps": {"score": "aps"}},
+        splits=20,
+    ).mean("split")
+    for name, size in (("raps", 6.73), ("aps", 10.88)):
+        one = study.sel({"method": name, "alpha": 0.1})
+        assert float(one["set_size"]) == pytest.approx(size, abs=0.005)
+        assert abs(float(one["aggregated_coverage"]) - 0.9) < 0.01
