@@ -53,7 +53,9 @@ def test_crema_d(folder: Path, shared: Path) -> None:
     ran = run("run", "study.toml", "--json")
     assert ran.code == 0
     assert [one["what"] for one in ran.document["warnings"]] == [
-        "91 actors are in calibration and in test"
+        "91 actors are in calibration and in test",
+        # The model knows an example by few votes: two clips can be the same to it.
+        "117 of 7,442 examples have exactly the predictions of another, and splits part them",
     ]
     found = {one["name"]: one["results"][0] for one in ran.document["methods"]}
     # Measured on 100 halves of the same data, independently of this program.
@@ -94,6 +96,7 @@ def test_the_same_study_of_plausibilities_by_actor(folder: Path, shared: Path) -
     for name in ("votes.toml", "lam.toml"):
         ran = run("run", name, "-o", Path(name).stem, "--json")
         assert ran.code == 0
-        assert [one["name"] for one in ran.document["warnings"]] == ["group-repeats"]
+        heard = [one["name"] for one in ran.document["warnings"]]
+        assert heard == ["group-repeats", "examples-alike"]
         documents.append(ran.document["methods"])
     assert documents[0] == documents[1]

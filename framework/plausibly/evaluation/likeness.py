@@ -280,6 +280,6 @@ def warn_of_shift(
             do="recalibrate on recent data, or calibrator weighted",
             whose=whose,
             details=attrs.asdict(found),
-            stacklevel=stacklevel + 1,
+            stacklevel=stacklevel,
         )
     return found

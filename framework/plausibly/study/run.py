@@ -10,6 +10,7 @@ from typing import cast
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.arrays import Bools
 from plausibly.config.creation import without_plugins
@@ -19,6 +20,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.inputs import example_values
+from plausibly.evaluation.likeness import warn_of_copies
 from plausibly.evaluation.methods import MethodTable
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
@@ -96,7 +98,8 @@ def run_study(
     Warns
     -----
     PlausiblyWarning
-        ``group-on-both-sides``, ``group-repeats``, and what `plausibly.compare` warns of.
+        ``group-on-both-sides``, ``group-repeats``, ``examples-alike``, and what
+        `plausibly.compare` warns of.
 
     Examples
     --------
@@ -127,6 +130,7 @@ def run_study(
         )
         test = _first_test(ready)
         warn_of_groups(ready.predictions, test, study.splits.group)
+        warn_of_copies(ready.predictions, _groups(ready), stacklevel=3)
         sets = _first_sets(ready, test)
         return StudyResult(
             prepared=ready,
@@ -146,6 +150,12 @@ def methods(ready: Prepared) -> dict[str, MethodTable]:
     """Return the calibrations as `plausibly.compare` takes them, with every parameter."""
     tables = cast("list[dict[str, object]]", ready.tables()["calibrations"])
     return {str(table.pop("name")): table for table in tables}
+
+
+def _groups(ready: Prepared) -> NDArray[np.generic] | None:
+    """Return by which values examples are split, (example,)."""
+    group = ready.study.splits.group
+    return None if group is None else example_values(group, [ready.predictions])
 
 
 def _first_test(ready: Prepared) -> Bools:
