@@ -81,10 +81,15 @@ def held_out_scores(held: CalibrationData, replicates: Replicates, keys: Keys) -
     ndarray, (held-out example,), or (augmentation, held-out example)
     """
     codes = held.voted() if replicates.truth == "voted" else held.draw(1, keys)[0]
-    if replicates.reads == "separate" and held.augmented is not None:
-        own: Floats = held.augmented[:, np.arange(len(held)), codes]
-        return own
-    return held.scores_at(codes)
+    if held.augmented is None or replicates.reads not in ("separate", "single"):
+        return held.scores_at(codes)
+    rows = np.arange(len(held))
+    if replicates.reads == "separate":
+        return held.augmented[:, rows, codes]
+    # A new example is seen in one of its augmentations: so is a held-out one, at random.
+    uniform = keys.child("augmentation").uniform(held.hashes)[:, 0]
+    seen = np.floor(uniform * len(held.augmented)).astype(np.intp)
+    return held.augmented[seen, rows, codes]
 
 
 def evidence_of(
