@@ -131,7 +131,7 @@ def test_message_36_a_newer_format(tmp_path: Path) -> None:
     assert str(refused.value) == (
         f"error predictor-newer: rewritten.nc has format 3, this is plausibly "
         f"{plausibly.__version__}\n"
-        "  expected  format 1; got format 3, written by plausibly 2.1\n"
+        "  expected  format 2; got format 3, written by plausibly 2.1\n"
         "  do        upgrade here: pip install -U plausibly; or calibrate again"
     )
 

@@ -15,6 +15,7 @@ import plausibly
 from cli_world import run
 from plausibly import registry
 from plausibly.cli import info
+from plausibly.conformal import FORMAT
 from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, Registrar
 from plausibly.protocols import Kind
@@ -52,7 +53,7 @@ class TestInfo:
         first, *rest = ran.out.splitlines()
         assert first == (
             f"plausibly {plausibly.__version__} · Python {platform.python_version()} · "
-            f"{info.threads()} threads · predictor format 1"
+            f"{info.threads()} threads · predictor format {FORMAT}"
         )
         assert rest[0].startswith("core         attrs ")
         assert f"numpy {metadata.version('numpy')}" in ran.out
@@ -72,7 +73,7 @@ class TestInfo:
         document = run("info", "--json").document
         assert document["version"] == plausibly.__version__
         assert document["plugins"] == {"ready": 4, "failed": 1, "disabled": 0}
-        assert document["predictor_format"] == 1
+        assert document["predictor_format"] == FORMAT
         assert document["extras"]["demo"] is True
         assert "all" not in document["extras"]
         assert set(document["core"]) >= {"numpy", "xarray", "pluggy", "attrs"}

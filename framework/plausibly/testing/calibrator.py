@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
+from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.replicates import Replicates
+from plausibly.conformal.replicates import LABEL_CELLS, Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
 from plausibly.errors import InputError
@@ -51,12 +51,9 @@ def world_for(calibrator: Calibrator) -> CalibratorWorld:
 
 BOOK: RuleBook[Calibrator, CalibratorWorld] = RuleBook(CALIBRATOR)
 
-_Parts = tuple[Floats, Ints | None, Ints | None, Ints | None, tuple[object, ...]]
 
-
-def _parts(found: Replicates) -> _Parts:
-    said = (found.of_what, found.target, found.assumptions, found.truth, found.separate)
-    return found.scores, found.units, found.row, found.denominator, said
+def _parts(found: Replicates) -> tuple[object, ...]:
+    return tuple(getattr(found, field.name) for field in attrs.fields(Replicates))
 
 
 def _behaves(calibrator: Calibrator, world: CalibratorWorld) -> object:
@@ -69,8 +66,11 @@ enter_common(BOOK, _behaves)
 def _p_values(found: Replicates) -> list[Floats]:
     """Return what the replicates amount to: the p-values of scores from least to largest."""
     grid = np.linspace(0, 1, 41).astype(found.scores.dtype)
-    p = PValues.of(Pools(found), grid)
-    return [p.mean(), np.sort(p.each(), axis=0)] if found.separate else [p.mean()]
+    values: list[Floats] = []
+    for pools in Pools(found).cells:
+        p = asked(pools, grid)
+        values += [p.mean(), np.sort(p.each(), axis=0)] if found.separate else [p.mean()]
+    return values
 
 
 def _atoms(found: Replicates, row: int) -> list[tuple[float, ...]]:
@@ -84,6 +84,20 @@ def _atoms(found: Replicates, row: int) -> list[tuple[float, ...]]:
     return sorted((*found.scores[:, at].tolist(), m) for at, m in zip(own, mass, strict=True))
 
 
+def _of_groups(found: Replicates) -> bool:
+    """Return whether the examples of a group share one mass: fewer weigh than were given."""
+    return found.counted != attrs.fields(Replicates).counted.default
+
+
+def asked(pools: Pools, scores: Floats) -> PValues:
+    """Return p-values of scores, with what else a new example is asked for: one for all here."""
+    found = pools.replicates
+    one = np.ones(1)
+    if found.reads == "separate":
+        scores = np.stack([scores] * len(found.scores))
+    return PValues.of(pools, scores, weight=None if found.weight is None else 2 * one)
+
+
 @BOOK.rule
 def replicates_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """It gives replicates: masses not negative, of examples that are there, and what they mean."""
@@ -91,11 +105,12 @@ def replicates_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
     if not isinstance(found, Replicates):
         demand(False, f"it gives a {type(found).__name__}, no Replicates")
         return
-    demand(found.examples == _SIZE, f"of {_SIZE} examples it gives atoms of {found.examples}")
+    fits = 0 < found.examples <= _SIZE if _of_groups(found) else found.examples == _SIZE
+    demand(fits, f"of {_SIZE} examples it gives atoms of {found.examples}")
     if found.units is not None and found.row is not None and found.denominator is not None:
         demand((found.units >= 0).all(), "an atom has a negative mass")
         demand((found.denominator > 0).all(), "an example has no unit of mass")
-        within = (found.row >= 0) & (found.row < _SIZE)
+        within = (found.row >= 0) & (found.row < found.examples)
         demand(within.all(), "an atom belongs to no example")
     said = found.of_what.strip() and all(text.strip() for text in found.assumptions)
     demand(said and found.assumptions, "it does not say what is covered, and if what")
@@ -105,7 +120,8 @@ def replicates_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
 def float32_kept(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """Atoms have the float type of the scores: test scores are compared in it."""
     for dtype in (np.float32, np.float64):
-        data = attrs.evolve(world.data(), scores=world.data().scores.astype(dtype))
+        scores: Floats = world.data().scores.astype(dtype)
+        data = attrs.evolve(world.data(), scores=scores, augmented=np.stack([scores, scores]))
         found = calibrator.replicates(data, _KEYS).scores.dtype
         demand(found == dtype, f"from {np.dtype(dtype)} it gives {found}")
 
@@ -123,8 +139,10 @@ def row_order(calibrator: Calibrator, world: CalibratorWorld) -> None:
 
 @BOOK.rule
 def example_alone(calibrator: Calibrator, world: CalibratorWorld) -> None:
-    """An example gets the same atoms whatever other examples there are."""
+    """An example gets the same atoms whatever other examples there are, but for its group's."""
     every = calibrator.replicates(world.data(), _KEYS)
+    if _of_groups(every) or every.by:
+        return
     some = np.array([5, 2, 9])
     part = calibrator.replicates(world.data(some), _KEYS)
     for place, row in enumerate(some.tolist()):
@@ -178,7 +196,8 @@ def impossible_labels(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """A label of plausibility 0 is never compared with."""
     data = world.data()
     scores = np.where(data.plausibilities > 0, data.scores, _NEVER)
-    found = calibrator.replicates(attrs.evolve(data, scores=scores), _KEYS)
+    data = attrs.evolve(data, scores=scores, augmented=np.stack([scores, scores]))
+    found = calibrator.replicates(data, _KEYS)
     weighty = np.ones(found.scores.shape[1], bool) if found.units is None else found.units > 0
     demand(
         not (found.scores[:, weighty] == _NEVER).any(),
@@ -191,6 +210,8 @@ def one_label(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """One label is enough: every atom is its score."""
     people = population("calibrator/one label", _SIZE, 1)
     data = attrs.evolve(people.data(slice(None)), scores=world.data().scores[:, :1].copy())
+    # One label is all there is to any example.
+    data = attrs.evolve(data, augmented=np.stack([data.scores, data.scores]))
     found = calibrator.replicates(data, _KEYS)
     demand(np.isin(found.scores, data.scores).all(), "an atom is no score of the label")
 
@@ -221,10 +242,33 @@ def coverage(calibrator: Calibrator, world: CalibratorWorld) -> None:
         for trial, rows in enumerate(blocks(n + 1, _TRIALS)):
             new = rows.stop - 1
             found = calibrator.replicates(people.data(slice(rows.start, new)), _KEYS)
-            if found.target == "voted":
-                label = int(np.argmax(people.plausibilities[new]))
-            else:
-                label = int(people.label[new])
-            score = people.scores[new, label : label + 1].astype(found.scores.dtype)
-            p_values[trial] = PValues.of(Pools(found), score).mean()[0]
-        demand_coverage(p_values, lambda alpha: Fraction(1) - alpha, found.of_what)
+            if found.target not in ("aggregated", "voted"):
+                return  # it says nothing of a label
+            p_values[trial] = _p_of_new(found, people, new)
+        shared = found.reads != "separate" or len(found.scores) == 1
+        demand_coverage(p_values, _one_alpha if shared else _two_alpha, found.of_what)
+
+
+def _one_alpha(alpha: Fraction) -> Fraction:
+    return 1 - alpha
+
+
+def _two_alpha(alpha: Fraction) -> Fraction:
+    """Return what is left where replicates have test scores of their own."""
+    return 1 - 2 * alpha
+
+
+def _p_of_new(found: Replicates, people: Population, new: int) -> float:
+    """Return the mean p-value of the label that is to be covered, of one new example."""
+    said = people.plausibilities[new]
+    label = int(np.argmax(said)) if found.target == "voted" else int(people.label[new])
+    pools = Pools(found)
+    if found.by == LABEL_CELLS:
+        pools = pools.cells[label]
+    elif found.by:
+        group = str(people.coordinates()[found.by][new])
+        if group not in found.cells:
+            return 1.0
+        pools = pools.cells[found.cells.index(group)]
+    score = people.scores[new, label : label + 1].astype(found.scores.dtype)
+    return float(asked(pools, score).mean()[0])

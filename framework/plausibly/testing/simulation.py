@@ -40,6 +40,9 @@ class Population:
     hashes : ndarray of uint64, (example,)
     label : ndarray of int, (example,)
         One label of each, drawn from its plausibilities.
+
+    Examples have the coordinates ``group`` (one of three) and ``weight`` (the same for all), labels
+    have ``risk``, and each example has two augmentations.
     """
 
     scores: Floats
@@ -56,7 +59,20 @@ class Population:
             denominator=np.full(len(plausibilities), _VOTES, np.int64),
             hashes=self.hashes[rows].copy(),
             labels=worlds.LABELS[: plausibilities.shape[1]],
+            coordinates={name: values[rows].copy() for name, values in self.coordinates().items()},
+            label_coordinates={"risk": np.arange(1.0, plausibilities.shape[1] + 1)},
+            augmented=self.augmented(rows),
         )
+
+    def coordinates(self) -> dict[str, NDArray[np.generic]]:
+        """Return what is known about the examples, (example,)."""
+        group = np.array(["x", "y", "z"])[(self.hashes % np.uint64(3)).astype(np.int64)]
+        return {"group": group, "weight": np.full(len(self.hashes), 2.0)}
+
+    def augmented(self, rows: slice | NDArray[np.intp]) -> Floats:
+        """Return the scores of two augmentations, (augmentation, example, label)."""
+        scores = self.scores[rows]
+        return np.stack([scores, scores])
 
     def own(self, rows: slice) -> Floats:
         """Return the scores of the drawn labels of some examples."""
