@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.replicates import LABEL_CELLS, Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.replicates import LABEL_CELLS, Replicates
 from plausibly.errors import InputError
 from plausibly.keys import Keys
 from plausibly.protocols import CALIBRATOR, Calibrator

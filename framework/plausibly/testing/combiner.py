@@ -10,9 +10,9 @@ import numpy as np
 
 from plausibly.arrays import Floats
 from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.replicates import EXCHANGEABLE, Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.replicates import EXCHANGEABLE, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
 from plausibly.keys import Keys
