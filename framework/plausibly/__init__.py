@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.regions_calibrate import calibrate_region
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate
+    from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
     from plausibly.evaluation.record import load_study, save_study
     from plausibly.evaluation.study import compare
     from plausibly.evaluation.tuning import tune_raps
@@ -45,9 +46,11 @@ __all__ = [
     "calibrate_region",
     "compare",
     "concat",
+    "effective_sample_size",
     "errors",
     "evaluate",
     "joint_rank",
+    "likelihood_ratios",
     "load_predictor",
     "load_study",
     "read_annotations",
@@ -73,8 +76,10 @@ _HOME = {
     "calibrate_region": "plausibly.conformal.regions_calibrate",
     "compare": "plausibly.evaluation.study",
     "concat": "plausibly.labelled.joined",
+    "effective_sample_size": "plausibly.evaluation.likelihood_ratios",
     "evaluate": "plausibly.evaluation.evaluate",
     "joint_rank": "plausibly.conformal.joint_rank",
+    "likelihood_ratios": "plausibly.evaluation.likelihood_ratios",
     "load_predictor": "plausibly.conformal.files",
     "load_study": "plausibly.evaluation.record",
     "read_annotations": "plausibly.io",

@@ -1,0 +1,326 @@
+"""Likelihood ratios: known ones, what they may not depend on, messages, and the shift they mend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
+
+pytest.importorskip("sklearn", reason="likelihood ratios are estimated by scikit-learn")
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def table(values: Matrix, prefix: str) -> xr.DataArray:
+    return xr.DataArray(
+        values,
+        dims=("example", "feature"),
+        coords={
+            "example": [f"{prefix} {i}" for i in range(len(values))],
+            "feature": [f"x{j}" for j in range(values.shape[1])],
+        },
+    )
+
+
+def gaussian(count: int, mean: float, prefix: str, seed: int, width: int = 2) -> xr.DataArray:
+    """Return standard normal features, the first with another mean."""
+    values = np.random.default_rng(seed).normal(size=(count, width))
+    values[:, 0] += mean
+    return table(values, prefix)
+
+
+@pytest.fixture(scope="module")
+def source() -> xr.DataArray:
+    return gaussian(4_000, 0, "source", 0)
+
+
+@pytest.fixture(scope="module")
+def target() -> xr.DataArray:
+    return gaussian(2_000, 1, "target", 1)
+
+
+@pytest.fixture(scope="module")
+def asked() -> xr.DataArray:
+    return gaussian(500, 0, "case", 2)
+
+
+def test_the_ratio_of_two_gaussians_is_found(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    """N(1, 1) against N(0, 1): w(x) = exp(x - 1/2), whatever the numbers of rows."""
+    ratios = plausibly.likelihood_ratios(source, target, asked)
+    exact = np.exp(asked.sel(feature="x0") - 0.5)
+    assert ratios.name == "weight"
+    assert ratios.dims == ("example",)
+    assert list(ratios["example"].values) == list(asked["example"].values)
+    error = np.log(ratios / exact)
+    assert float(abs(error).max()) < 0.35
+    assert float(abs(error).mean()) < 0.1
+    assert float(ratios.mean()) == pytest.approx(1, abs=0.15)
+    assert ratios.attrs["rows"] == [4_000, 2_000]
+    assert ratios.attrs["clip"] == 100.0
+    assert ratios.attrs["clipped"] == 0
+    assert ratios.attrs["effective_sample_size"] == plausibly.effective_sample_size(ratios)
+    # (E w)^2 / E w^2 = exp(-1) for this pair.
+    assert ratios.attrs["effective_sample_size"] / 500 == pytest.approx(np.exp(-1), abs=0.12)
+
+
+def test_units_of_the_features_do_not_matter(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    ratios = plausibly.likelihood_ratios(source, target, asked)
+    scaled = plausibly.likelihood_ratios(*(1000 * a - 7 for a in (source, target, asked)))
+    np.testing.assert_allclose(scaled, ratios, rtol=1e-3)
+
+
+def test_order_and_batch_do_not_matter(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    ratios = plausibly.likelihood_ratios(source, target, asked)
+    turned = plausibly.likelihood_ratios(
+        source[::-1, ::-1], target[::-1].transpose("feature", "example"), asked[::-1, ::-1]
+    )
+    np.testing.assert_array_equal(turned.values, ratios.values[::-1])
+    alone = plausibly.likelihood_ratios(source, target, asked[[7]])
+    assert float(alone[0]) == pytest.approx(float(ratios[7]), rel=1e-12)
+
+
+def test_nothing_given_is_changed_and_read_only_is_enough() -> None:
+    arrays = [gaussian(50, shift, name, 3) for name, shift in (("a", 0), ("b", 1), ("c", 0))]
+    before = [array.copy(deep=True) for array in arrays]
+    for array in arrays:
+        array.values.flags.writeable = False
+    plausibly.likelihood_ratios(*arrays)
+    for array, copy in zip(arrays, before, strict=True):
+        xr.testing.assert_identical(array, copy)
+
+
+def test_another_classifier_is_cloned_and_seeded(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    forest = ensemble.RandomForestClassifier(n_estimators=5, min_samples_leaf=50)
+    one, two, three = (
+        plausibly.likelihood_ratios(source[:600], target[:600], asked, classifier=forest, seed=seed)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one, two)
+    assert not one.equals(three)
+    assert forest.random_state is None
+    assert not hasattr(forest, "estimators_")
+
+
+class Sure:
+    """A classifier that is certain that everything is target, or source."""
+
+    def __init__(self, answer: list[float]) -> None:
+        self.answer = answer
+
+    def fit(self, X: Any, y: Any) -> Sure:  # Any: as scikit-learn
+        return self
+
+    def predict_proba(self, X: Any) -> Any:  # Any: as scikit-learn
+        return np.tile(self.answer, (len(X), 1))
+
+
+def test_ratios_are_clipped_and_counted(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    for answer, ratio in (([0.0, 1.0], 20.0), ([1.0, 0.0], 0.05)):
+        ratios = plausibly.likelihood_ratios(
+            source, target, asked, classifier=Sure(answer), clip=20
+        )
+        assert (ratios == ratio).all()
+        assert ratios.attrs["clipped"] == 500
+        assert ratios.attrs["effective_sample_size"] == pytest.approx(500)
+
+
+def test_the_shift_is_mended() -> None:
+    """Plain sets lose more than five points where hard examples are more frequent; these do not."""
+    rng = np.random.default_rng(4)
+
+    def population(count: int, mean: float, prefix: str) -> tuple[xr.DataArray, xr.DataArray]:
+        x = rng.normal(mean, 1, count)
+        sharp = 1 / (1 + np.exp(-3 * x))  # what is said is as likely as the model says, or less
+        logits = rng.normal(0, 1.5, (count, 4))
+        model = np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True)
+        truth = (1 - sharp[:, None]) * model + sharp[:, None] / 4
+        votes = np.stack([rng.multinomial(5, row) for row in truth]) / 5
+        names = [f"{prefix} {i}" for i in range(count)]
+        coords = {"example": names, "label": list("abcd")}
+        predictions = xr.DataArray(model, coords, ("example", "label"))
+        lam = xr.DataArray(votes, coords, ("example", "label"))
+        return predictions.assign_coords(x0=("example", x)), lam
+
+    def features(predictions: xr.DataArray) -> xr.DataArray:
+        return table(predictions["x0"].values[:, None], "").assign_coords(
+            example=predictions["example"].values
+        )
+
+    source, target = (features(population(3_000, m, f"other {m}")[0]) for m in (-1, 0))
+    calibration, lam = population(3_000, -1, "calibration")
+    new, vectors = population(3_000, 0, "new")
+    weighed = [
+        one.assign_coords(weight=plausibly.likelihood_ratios(source, target, features(one)))
+        for one in (calibration, new)
+    ]
+    plain = plausibly.calibrate(calibration, lam).predict(new, 0.1)
+    weighted = plausibly.calibrate(
+        weighed[0], lam, calibrator={"name": "weighted", "by": "weight"}
+    ).predict(weighed[1], 0.1)
+    covered = [float((s * vectors).sum("label").mean()) for s in (plain, weighted)]
+    assert covered[0] < 0.85
+    assert abs(covered[1] - 0.9) < 0.02
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=20), st.floats(0.001, 1000))
+def test_effective_sample_size(weights: list[float], factor: float) -> None:
+    values = np.array(weights)
+    size = plausibly.effective_sample_size(values)
+    assert size == pytest.approx(values.sum() ** 2 / (values**2).sum())
+    assert 1 - 1e-9 <= size <= len(weights) + 1e-9
+    assert plausibly.effective_sample_size(factor * values) == pytest.approx(size)
+    assert plausibly.effective_sample_size(np.ones(len(weights))) == pytest.approx(len(weights))
+    assert plausibly.effective_sample_size(xr.DataArray(values, dims="example")) == size
+
+
+def test_weights_that_are_none_are_refused() -> None:
+    with pytest.raises(InputError) as error:
+        plausibly.effective_sample_size(np.ones((2, 2)))
+    assert str(error.value) == (
+        "error weights-malformed: weights have no place for each example\n"
+        "  expected  one dim, with one example or more; got shape (2, 2)\n"
+        "  do        pass the weights of the calibration examples"
+    )
+    with pytest.raises(InputError, match="weights-range"):
+        plausibly.effective_sample_size(np.array([1.0, -1.0]))
+
+
+def test_uneven_weights_are_warned_of() -> None:
+    source, target = gaussian(500, 0, "source", 0), gaussian(500, 4, "target", 1)
+    asked = gaussian(200, 0, "case", 5)
+    with pytest.warns(PlausiblyWarning) as heard:
+        ratios = plausibly.likelihood_ratios(source, target, asked, clip=1e6)
+    (message,) = (str(one.message) for one in heard)
+    size = ratios.attrs["effective_sample_size"]
+    share = 100 * float(np.sort(ratios)[-2:].sum() / ratios.sum())
+    assert message.startswith(
+        f"warning weights-uneven: the weights of 200 examples are worth {size:.1f} equal ones\n"
+        f"  expected  20 or more; got the heaviest hundredth with {share:.0f} % of the weight\n"
+    )
+    assert message.endswith(
+        "  do        clip=100000, fewer features, or more examples like the target"
+    )
+    assert heard[0].filename == __file__
+    plausibly.likelihood_ratios(source, target, asked[:19], clip=1e6)
+
+
+def refused(*arrays: Any, **options: Any) -> str:  # Any: wrong on purpose
+    with pytest.raises(InputError) as error:
+        plausibly.likelihood_ratios(*arrays, **options)
+    return str(error.value)
+
+
+def test_examples_that_are_weighed_are_not_fitted(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    both = xr.concat([source, asked[:2]], "example")
+    assert refused(both, target, asked) == (
+        "error ratios-own-examples: 2 examples to weigh are in source as well (case 0,\n"
+        "  case 1)\n"
+        "  expected  source examples that neither calibrate nor are predicted; got 2 of\n"
+        "            500\n"
+        "  do        fit on others: source.drop_sel(example=[...])"
+    )
+    assert "target as well (case 0)" in refused(
+        source, xr.concat([target, asked[:1]], "example"), asked
+    )
+
+
+def test_features_match_by_name(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    assert refused(source, target[:, :1], asked) == (
+        "error features-differ: target and source have different features\n"
+        "  expected  2 features: x0, x1; got without x1\n"
+        "  do        select the same features in all three: array.sel(feature=[...])"
+    )
+    more = gaussian(9, 0, "case", 0, width=3)
+    assert "features and source have different features" in refused(source, target, more)
+    assert "got x2 besides" in refused(source, target, more)
+
+
+@pytest.mark.parametrize(
+    ("change", "got"),
+    [
+        (lambda a: a.values, "ndarray"),
+        (lambda a: a.rename(feature="column"), "dims example, column"),
+        (lambda a: a.drop_vars("feature"), "no names along feature"),
+        (lambda a: a.astype(str), "entries of type <U32"),
+        (lambda a: a[:0], "nothing"),
+        (lambda a: a.where(a < 1), "entries that are not finite"),
+    ],
+)
+def test_features_that_are_none_are_refused(
+    change: Any,  # Any: a function of an array
+    got: str,
+    source: xr.DataArray,
+    target: xr.DataArray,
+    asked: xr.DataArray,
+) -> None:
+    message = refused(change(source), target, asked)
+    assert message.startswith(
+        "error features-malformed: source: no finite number for each example and feature\n"
+        "  by name\n"
+        "  expected  a DataArray over example and feature, with names; got "
+    )
+    assert got in message.replace("\n            ", " ")
+
+
+def test_other_options_that_cannot_be_used_are_refused(
+    source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
+) -> None:
+    for clip in (1, -2, float("inf"), "wide"):
+        assert refused(source, target, asked, clip=clip) == (
+            f"error clip-range: clip {clip!r} bounds no ratio\n"
+            f"  expected  a number above 1: ratios stay within 1 / clip to clip; got {clip!r}\n"
+            "  do        clip=100.0"
+        )
+    assert refused(source, target, asked, classifier=object()) == (
+        "error classifier-malformed: classifier object has no fit, predict_proba\n"
+        "  expected  a classifier that gives probabilities; got object\n"
+        "  do        classifier=sklearn.linear_model.LogisticRegression()"
+    )
+    assert refused(source, target, asked, classifier=Sure([1.0, 0.0, 0.0])) == (
+        "error classifier-malformed: the classifier gives no two probabilities for each\n"
+        "  example\n"
+        "  expected  numbers from 0 to 1 of shape (500, 2); got shape (500, 3)\n"
+        "  do        classifier=sklearn.linear_model.LogisticRegression()"
+    )
+    assert "got numbers outside" in refused(source, target, asked, classifier=Sure([2.0, -1.0]))
+
+
+def test_without_scikit_learn_the_extra_is_named(
+    source: xr.DataArray,
+    target: xr.DataArray,
+    asked: xr.DataArray,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+
+    monkeypatch.setattr("plausibly.extras.import_module", missing)
+    with pytest.raises(MissingExtra) as error:
+        plausibly.likelihood_ratios(source, target, asked)
+    assert str(error.value) == (
+        "error extra-missing: likelihood_ratios needs sklearn, which is not installed\n"
+        '  expected  the extra "demo"\n'
+        '  do        pip install "plausibly[demo]"'
+    )
