@@ -288,13 +288,10 @@ class _Test:
 
     def _sets(self, predictor: ConformalPredictor) -> Sequence[Bools]:
         """Return the sets of the test examples, (example, label), one array an alpha."""
-        if not predictor.score.randomised:
-            try:
-                # The same sets without labels, which cost more than all else on small data.
-                values = self.predictions.values
-                return [predictor.predict_array(values, alpha) for alpha in self.alphas]
-            except InputError:
-                pass  # thresholds that depend on more than a row: with names there are sets
+        if predictor.takes_rows:
+            # The same sets without labels, which cost more than all else on small data.
+            values = self.predictions.values
+            return [predictor.predict_array(values, alpha) for alpha in self.alphas]
         sets = predictor.predict(self.predictions, self.alphas)
         planes: Bools = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
         return list(planes)
