@@ -12,11 +12,9 @@ import xarray as xr
 
 import plausibly
 from conformal_world import world
-from exact_realdata import load
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.guarantee import Guarantee
-from plausibly.keys import Keys, hash_names
 from plausibly.plugin import SCORE, Floats, ScoreInput
 
 ALPHAS = [0.3, 0.1]
@@ -325,36 +323,3 @@ def test_what_cannot_be_drawn_is_refused(
         "  expected  2, 3 or 4 labels; got 8\n"
         "  do        bounds(), which says how plausible each label can be"
     )
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("name", "sizes"),
-    [("crema_d", (5.98, 5.43)), ("lidc_malignancy", (5.00, 4.80)), ("chaosnli_snli", (3.00, 2.98))],
-)
-def test_real_plausibilities_are_covered_at_the_level(
-    shared: Path, name: str, sizes: tuple[float, float]
-) -> None:
-    """The figures of docs/regions.md: 20 random halves, alpha 0.1, leave_out 0.1."""
-    predictions, lam = load(shared, name)
-    hashes = hash_names(predictions["example"].values)
-    found = []
-    for number in range(20):
-        uniform = Keys(0, f"s{number}").uniform(hashes)[:, 0]
-        test = uniform < np.median(uniform)
-        region = plausibly.calibrate_region(predictions[~test], lam[~test])
-        new, vectors = predictions[test], lam[test]
-        sets = region.label_sets(new, 0.1)
-        found.append(
-            [
-                float(region.contains(new, vectors, 0.1).mean()),
-                float(((sets * vectors).sum("label") >= 0.9 - 1e-9).mean()),
-                float(sets.sum("label").mean()),
-                float(region.vote_sets(new, 0.1).sum("label").mean()),
-            ]
-        )
-    covered, held, label_size, vote_size = np.mean(found, axis=0)
-    assert abs(covered - 0.9) < 0.01
-    assert held >= 0.99
-    assert label_size == pytest.approx(sizes[0], abs=0.005)
-    assert vote_size == pytest.approx(sizes[1], abs=0.005)
