@@ -105,9 +105,18 @@ class Method:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Measure:
-    """How to evaluate; as in `plausibly.evaluate`, and the coverage below which it fails."""
+    """How to evaluate; as in `plausibly.evaluate`, and the coverage below which it fails.
 
-    by: str | None
+    Further measures are of the subgroups by several `by`, of `strata` and by `risk`, and, where the
+    predictions are known (`model`), of these; where the `predictor` is, of its p-values too.
+    """
+
+    by: tuple[str, ...]
+    at_least: int
+    strata: tuple[str, ...]
+    risk: str | None
+    model: AskedPredictions | None
+    predictor: Path | None
     true: str | None
     cluster: str | None
     ties: str
@@ -177,6 +186,52 @@ def opinions(
         aggregator=values.component(aggregator, "--aggregator"),
         seed=seed,
     )
+
+
+def model_of_sets(
+    path: Path | None,
+    *,
+    example: str | None,
+    variable: str | None,
+    scale: Scale | None,
+    normalise: bool,
+    bad_rows: BadRows | None,
+) -> AskedPredictions | None:
+    """Return where the predictions of sets are, or None where none are named.
+
+    Raises
+    ------
+    InputError
+        ``option-unfit`` for options of predictions without any.
+    """
+    if path is not None:
+        return model(
+            path,
+            examples=None,
+            example=example,
+            variable=variable,
+            scale=scale,
+            normalise=normalise,
+            bad_rows=bad_rows,
+        )
+    given = {
+        "--example": example,
+        "--variable": variable,
+        "--scale": scale,
+        "--normalise": normalise or None,
+        "--bad-rows": bad_rows,
+    }
+    unfit = [flag for flag, value in given.items() if value is not None]
+    if unfit:
+        raise InputError(
+            "option-unfit",
+            f"{unfit[0]} has no meaning without predictions",
+            expected="an option of predictions with -p",
+            got=unfit[0],
+            do=f"leave {unfit[0]} out, or name the predictions: -p FILE",
+            whose=unfit[0],
+        )
+    return None
 
 
 def model(

@@ -55,6 +55,14 @@ class Interval(enum.StrEnum):
     betting = "betting"
 
 
+class Strata(enum.StrEnum):
+    """By what to report coverage, beside the largest plausibility."""
+
+    entropy = "entropy"
+    size = "size"
+    label = "label"
+
+
 # ---- data
 
 Annotations: TypeAlias = Annotated[

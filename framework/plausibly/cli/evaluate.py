@@ -20,6 +20,9 @@ Examples:
   plausibly evaluate sets.csv -a new_votes.csv
   plausibly evaluate sets.csv -a new_votes.csv -e patients.csv --by site \\
     --cluster patient
+  plausibly evaluate sets.csv -a new_votes.csv --strata size --strata label
+  plausibly evaluate sets.csv -a new_votes.csv -p new.csv \\
+    --predictor predictor.nc
   plausibly evaluate sets.csv -a new_votes.csv --fail-under .89 --json
 """
 
@@ -33,8 +36,51 @@ def evaluate(
     examples: common.Examples = None,
     labels: common.Labels = None,
     by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Report each group of this column of -e too. Repeatable: then their crossings, "
+            "the weakest first.",
+        ),
+    ] = None,
+    at_least: Annotated[
+        int,
+        typer.Option("--at-least", help="Leave out smaller crossings of several --by.", min=1),
+    ] = 20,
+    strata: Annotated[
+        list[common.Strata] | None,
+        typer.Option(
+            "--strata",
+            metavar="entropy|size|label",
+            help="Report by ambiguity, by size of the set, or by label too. Repeatable.",
+        ),
+    ] = None,
+    risk: Annotated[
         str | None,
-        typer.Option("--by", metavar="COLUMN", help="Report each group of this column of -e too."),
+        typer.Option(
+            "--risk",
+            metavar="COLUMN",
+            help="Column of --labels with their risk: report what each level misses.",
+        ),
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions",
+            "-p",
+            metavar="FILE",
+            help="What SETS were predicted from: report where the model is in doubt, and the "
+            "worst slab.",
+        ),
+    ] = None,
+    predictor: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictor",
+            metavar="FILE",
+            help="What predicted SETS, beside -p: report whether its p-values are uniform.",
+        ),
     ] = None,
     true: Annotated[
         str | None,
@@ -70,6 +116,11 @@ def evaluate(
     kind: common.AnswerKind = None,
     missing: common.Missing = None,
     unanswered: common.UnansweredPolicy = None,
+    example: common.ExampleColumn = None,
+    variable: common.Variable = None,
+    scale: common.PredictionScale = None,
+    normalise: common.Normalise = False,
+    bad_rows: common.BadRowsPolicy = None,
     strip: common.Strip = False,
     rename: common.Rename = None,
     json: common.AsJson = False,
@@ -98,7 +149,19 @@ def evaluate(
             ),
             asked.naming(labels, strip=strip, rename=rename),
             asked.Measure(
-                by=by,
+                by=tuple(by or ()),
+                at_least=at_least,
+                strata=tuple(kind.value for kind in strata or ()),
+                risk=risk,
+                model=asked.model_of_sets(
+                    predictions,
+                    example=example,
+                    variable=variable,
+                    scale=scale,
+                    normalise=normalise,
+                    bad_rows=bad_rows,
+                ),
+                predictor=predictor,
                 true=true,
                 cluster=cluster,
                 ties=ties.value,
@@ -120,7 +183,10 @@ def _run(
     naming: asked.Naming,
     measure: asked.Measure,
 ) -> None:
-    from plausibly.cli import layout, matching, reading
+    import warnings
+
+    from plausibly.cli import evaluate_parts, layout, matching, reading
+    from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.describe import as_json, describe
     from plausibly.evaluation.evaluate import evaluate as evaluated
     from plausibly.evaluation.inputs import check_ties
@@ -142,22 +208,41 @@ def _run(
         only_common=measure.only_common,
         declared=naming.labels is not None,
     )
+    predictions, predictor = evaluate_parts.read_for_parts(measure, naming, output)
+    interval = next(method for method in METHODS if method == measure.interval)
     with output.working("evaluating"):
         evaluation = evaluated(
             sets,
             lam,
             ties=check_ties(measure.ties),
             true=measure.true,
-            by=measure.by,
+            by=measure.by[0] if len(measure.by) == 1 else None,
             cluster=measure.cluster,
-            interval=next(method for method in METHODS if method == measure.interval),
+            interval=interval,
             seed=measure.seed,
         )
+        with warnings.catch_warnings():
+            # What is to be said of the sets has been said.
+            warnings.simplefilter("ignore", PlausiblyWarning)
+            further = evaluate_parts.parts(
+                evaluate_parts.Judged(
+                    sets=sets,
+                    plausibilities=lam,
+                    predictions=predictions,
+                    predictor=predictor,
+                    naming=naming,
+                    measure=measure,
+                    confidence=float(evaluation.attrs["confidence"]),
+                    interval=interval,
+                    whose=path.name,
+                )
+            )
     output.document |= {
         "sets": path,
         asked_opinions.what: opinions.facts,
         "aggregator": opinions.aggregator,
         **as_json(evaluation),
+        **{part.name: {**part.about, "rows": part.rows} for part in further},
         "left_out": left_out,
     }
     judged = [(asked_opinions.what, opinions.text)]
@@ -165,7 +250,8 @@ def _run(
         made = [("aggregator", opinions.aggregator, opinions.by_default)]
         judged.append(("chosen", layout.choices(made)))
     judged.append(("left out", layout.counts(left_out)))
-    output.show(f"{describe(evaluation)}\n{layout.fields(judged)}")
+    blocks = [describe(evaluation), *(part.text for part in further), layout.fields(judged)]
+    output.show(("\n\n" if further else "\n").join(blocks))
     _check(evaluation, measure.fail_under, path.name)
 
 

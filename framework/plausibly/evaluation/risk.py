@@ -135,7 +135,7 @@ def coverage_by_risk(
 def _levels(risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray]) -> list[object]:
     """Return the level of each label, in the order of the labels."""
     if isinstance(risk, str):
-        table = _coordinate(risk, arrays)
+        table = label_coordinate(risk, arrays)
     elif isinstance(risk, xr.DataArray):
         if risk.dims != (names.LABEL,) or names.LABEL not in risk.coords:
             raise InputError(
@@ -164,8 +164,20 @@ def _levels(risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray]) -
     return [table[label] for label in labels]
 
 
-def _coordinate(name: str, arrays: Sequence[xr.DataArray]) -> dict[str, object]:
-    """Return a coordinate of the labels, by label."""
+def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> dict[str, object]:
+    """Return a coordinate of the labels, by label, from the first array that has it.
+
+    Parameters
+    ----------
+    name : str
+    arrays : sequence of DataArray or Dataset
+        With coordinates over label, such as the table that `plausibly.read_labels` returns.
+
+    Raises
+    ------
+    InputError
+        ``risk-missing``, with the coordinates there are.
+    """
     for array in arrays:
         if name in array.coords and array[name].dims == (names.LABEL,) and name != names.LABEL:
             here = map(str, array[names.LABEL].values)

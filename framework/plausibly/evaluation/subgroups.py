@@ -107,12 +107,13 @@ def coverage_by_subgroup(
     parts = [part for part in every if _size(part.rows, clusters) >= at_least]
     if not parts:
         noun = "examples" if cluster is None else "clusters"
+        fewer = max(1, at_least // 2)
         raise InputError(
             "subgroups-none",
             f"no subgroup by {listed(coordinates)} has {at_least} {noun}",
             expected=f"{at_least} {noun} or more in one subgroup",
             got=f"at most {max(_size(part.rows, clusters) for part in every)}",
-            do=f"at_least={max(2, at_least // 2)}, or fewer coordinates",
+            do=f"--at-least {fewer} (at_least={fewer}), or fewer coordinates",
         )
     measured = judged.outcomes(judged.measured())
     covered = measured.values["aggregated_coverage"]
