@@ -6,6 +6,7 @@ import json
 import math
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from random import Random
 
 import attrs
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from conformal_world import world
+from methods_page import run_page, tables
 from plausibly.conformal.joint_rank import rank_counts
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.guarantee import Guarantee
@@ -146,7 +148,7 @@ def test_a_rule_that_forgets_the_candidate_is_seen() -> None:
     ("n", "alpha", "stated"), [(19, Fraction(1, 5), 0.189), (100, Fraction(1, 10), 0.056)]
 )
 def test_the_design_that_doubles_the_misses_of_averages_does_not_here(
-    n: int, alpha: Fraction, stated: float
+    project: Path, n: int, alpha: Fraction, stated: float
 ) -> None:
     """One example in ten has opposite ranks in two augmentations, the others equal ones.
 
@@ -166,6 +168,9 @@ def test_the_design_that_doubles_the_misses_of_averages_does_not_here(
     assert abs(np.mean(missed) - exact) < margin
     assert abs(np.mean(missed) - stated) < margin
     assert exact < alpha
+    shown = f"{exact:.3f}".removeprefix("0")
+    rows = tables(project / "docs" / "joint-rank.md")[0]
+    assert [str(n), f"{float(alpha):g}", shown] in rows
 
 
 def test_simulated_coverage_keeps_the_level() -> None:
@@ -243,3 +248,10 @@ def test_predictions_without_augmentations_are_refused() -> None:
         plausibly.joint_rank(predictions, lam, predictions[0])
     with pytest.raises(InputError, match="augmentations-differ"):
         plausibly.joint_rank(predictions, lam, predictions[:2])
+
+
+def test_the_page_shows_what_is_printed(project: Path) -> None:
+    blocks = run_page(project / "docs" / "joint-rank.md")
+    assert len(blocks) == 1
+    for printed, shown in blocks:
+        assert printed == shown
