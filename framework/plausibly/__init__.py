@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate
     from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
+    from plausibly.evaluation.planning import plan
     from plausibly.evaluation.record import load_study, save_study
     from plausibly.evaluation.study import compare
     from plausibly.evaluation.tuning import tune_raps
@@ -53,6 +54,7 @@ __all__ = [
     "likelihood_ratios",
     "load_predictor",
     "load_study",
+    "plan",
     "read_annotations",
     "read_examples",
     "read_labels",
@@ -82,6 +84,7 @@ _HOME = {
     "likelihood_ratios": "plausibly.evaluation.likelihood_ratios",
     "load_predictor": "plausibly.conformal.files",
     "load_study": "plausibly.evaluation.record",
+    "plan": "plausibly.evaluation.planning",
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",
     "read_labels": "plausibly.io",

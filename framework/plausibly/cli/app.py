@@ -13,6 +13,7 @@ from plausibly.cli import (
     demo,
     evaluate,
     info,
+    plan,
     plugins,
     predict,
     reproduce,
@@ -51,6 +52,7 @@ for _name, _module, _function in (
     ("predict", predict, predict.predict),
     ("evaluate", evaluate, evaluate.evaluate),
     ("reproduce", reproduce, reproduce.reproduce),
+    ("plan", plan, plan.plan),
     ("info", info, info.info),
 ):
     app.command(_name, short_help=_module.SUMMARY, help=_module.HELP, epilog=_module.EXAMPLES)(

@@ -25,6 +25,7 @@ from plausibly.io import (
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe, not_counted
 from plausibly.labelled.rows import Rows
+from plausibly.labelled.table import rebuilt
 from plausibly.labelled.text import check_names, name_texts, several, text_array
 from plausibly.protocols import AGGREGATOR, Kind
 
@@ -50,6 +51,8 @@ class Opinions:
         The same as data.
     unknown : frozenset of str
         Old names of `Naming.rename` that it does not have.
+    table : Dataset or None
+        The annotation table, its labels named alike.
     """
 
     plausibilities: xr.DataArray
@@ -59,6 +62,7 @@ class Opinions:
     text: str
     facts: Mapping[str, object]
     unknown: frozenset[str]
+    table: xr.Dataset | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -119,6 +123,7 @@ def read_opinions(
         text=f"{whose} ({table.attrs.get('reader', 'reader')}): {described}",
         facts=annotation_facts(table, asked.path),
         unknown=unknown,
+        table=_renamed(table, label_names(lam)),
     )
 
 
@@ -219,6 +224,14 @@ def _named(array: xr.DataArray, naming: Naming, whose: str) -> tuple[xr.DataArra
         return array, unknown
     check_names(labels, names.LABEL, whose=whose)
     return array.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}), unknown
+
+
+def _renamed(table: xr.Dataset, labels: list[str]) -> xr.Dataset:
+    """Return the table with its labels called as they are in its plausibilities."""
+    if name_texts(table[names.LABEL].values) == labels:
+        return table
+    named = table.assign_coords({names.LABEL: (names.LABEL, text_array(labels))})
+    return rebuilt(named)
 
 
 def label_names(array: xr.DataArray) -> list[str]:

@@ -1,0 +1,294 @@
+"""``plausibly plan``: how many examples, annotators and draws."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from plausibly.cli import asked, common, values
+from plausibly.cli.output import Output
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SUMMARY = "How many examples, annotators and draws."
+HELP = """Say how far from 1 - alpha a calibration may land, by examples, draws and responses.
+
+With a pilot (-p and -a) for your data; without one for a single draw, whatever the data.
+"""
+EXAMPLES = """\b
+Examples:
+  plausibly plan --alpha 0.1 --within 0.02
+  plausibly plan -a ratings.csv -p pilot.csv --within 0.02
+  plausibly plan -a ratings.csv -p pilot.csv -e patients.csv --cluster patient \\
+    --n 200 --n 500 --draws 10 --draws expected
+"""
+
+
+Asked: TypeAlias = tuple[asked.AskedOpinions, asked.AskedPredictions, asked.Naming]
+"""The files of a pilot, and how their labels are called."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What `plausibly.plan` is asked for."""
+
+    alphas: tuple[str, ...]
+    n: tuple[int, ...]
+    draws: tuple[str, ...]
+    within: float | None
+    confidence: float
+    one_sided: bool
+    score: str | dict[str, object] | None
+    responses: tuple[int, ...]
+    cluster: str | None
+    delta: float
+    resamples: int
+    seed: int
+    only_common: bool
+
+
+def plan(
+    annotations: common.Annotations = None,
+    plausibilities: common.Plausibilities = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions", "-p", metavar="FILE", help="What the model said of the pilot."
+        ),
+    ] = None,
+    examples: common.Examples = None,
+    labels: common.Labels = None,
+    alpha: common.Alphas = None,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            "--within", metavar="WIDTH", help="How close to 1 - alpha coverage should be."
+        ),
+    ] = None,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            "--confidence", metavar="SHARE", help="Share of calibrations that should be as close."
+        ),
+    ] = 0.9,
+    one_sided: Annotated[
+        bool, typer.Option("--one-sided", help="More coverage is as good: only less counts.")
+    ] = False,
+    n: Annotated[
+        list[int] | None,
+        typer.Option("--n", metavar="N", help="Calibration examples to look at. Repeatable."),
+    ] = None,
+    draws: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--draws",
+            metavar="M",
+            help="Draws to look at: a number, or expected. Repeatable [default: 1, 10, expected].",
+        ),
+    ] = None,
+    responses: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--responses",
+            metavar="R",
+            help="Responses an example to thin -a to. Repeatable [default: up to what most have].",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="COLUMN",
+            help="Column of -e, such as patient, whose examples may be alike.",
+        ),
+    ] = None,
+    delta: Annotated[
+        float,
+        typer.Option(
+            "--delta", metavar="DELTA", help="Of the combiners pac and ecdf: chance to fail."
+        ),
+    ] = 1e-4,
+    resamples: Annotated[
+        int,
+        typer.Option("--resamples", metavar="B", help="Of the bootstrap beside it; 0 for none."),
+    ] = 200,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            "--score", metavar="NAME|TABLE", help="Score function [default: probability]."
+        ),
+    ] = None,
+    aggregator: common.Aggregator = None,
+    seed: common.Seed = 0,
+    only_common: common.OnlyCommon = False,
+    reader: common.Reader = None,
+    columns: common.Columns = None,
+    kind: common.AnswerKind = None,
+    missing: common.Missing = None,
+    unanswered: common.UnansweredPolicy = None,
+    example: common.ExampleColumn = None,
+    variable: common.Variable = None,
+    scale: common.PredictionScale = None,
+    normalise: common.Normalise = False,
+    bad_rows: common.BadRowsPolicy = None,
+    strip: common.Strip = False,
+    rename: common.Rename = None,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly plan``."""
+    output = Output("plan", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        wanted = Wanted(
+            alphas=values.texts(alpha) or common.DEFAULT_ALPHAS,
+            n=tuple(n or ()),
+            draws=values.texts(draws),
+            within=within,
+            confidence=confidence,
+            one_sided=one_sided,
+            score=values.component(score, "--score"),
+            responses=tuple(responses or ()),
+            cluster=cluster,
+            delta=delta,
+            resamples=resamples,
+            seed=seed,
+            only_common=only_common,
+        )
+        if annotations is None and plausibilities is None and predictions is None:
+            _run(output, wanted, None)
+            return
+        opinions = asked.opinions(
+            annotations,
+            plausibilities=plausibilities,
+            reader=reader,
+            columns=columns,
+            kind=kind,
+            missing=missing,
+            unanswered=unanswered,
+            aggregator=aggregator,
+            seed=seed,
+        )
+        if predictions is None:
+            raise _half()
+        model = asked.model(
+            predictions,
+            examples=examples,
+            example=example,
+            variable=variable,
+            scale=scale,
+            normalise=normalise,
+            bad_rows=bad_rows,
+        )
+        naming = asked.naming(labels, strip=strip, rename=rename)
+        _run(output, wanted, (opinions, model, naming))
+
+    return output.run(body)
+
+
+def _half() -> Exception:
+    from plausibly.evaluation.planning_read import pilot_half
+
+    return pilot_half("predictions")
+
+
+def _run(output: Output, wanted: Wanted, pilot: Asked | None) -> None:
+    from plausibly.cli import layout
+    from plausibly.conformal.alphas import read_alphas
+    from plausibly.evaluation.planning import plan as planned
+    from plausibly.evaluation.planning_words import describe_plan, plan_as_json
+
+    read_alphas(list(wanted.alphas))  # a slip is said before anything is read
+    read = _Read() if pilot is None else _read(output, wanted, *pilot)
+    with output.working("planning"):
+        found = planned(
+            read.predictions,
+            read.opinions,
+            alpha=list(wanted.alphas),
+            n=list(wanted.n) or None,
+            draws=[_draws(text) for text in wanted.draws] or None,
+            within=wanted.within,
+            confidence=wanted.confidence,
+            one_sided=wanted.one_sided,
+            score=wanted.score or "probability",
+            aggregator=read.aggregator,
+            responses=list(wanted.responses) or None,
+            cluster=wanted.cluster,
+            delta=wanted.delta,
+            resamples=wanted.resamples,
+            seed=wanted.seed,
+        )
+    output.document |= {**read.document, **plan_as_json(found)}
+    above = layout.fields(read.shown)
+    output.show("\n".join(part for part in (above, describe_plan(found)) if part))
+
+
+def _draws(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Read:
+    """A pilot that was read; nothing where there is none."""
+
+    predictions: xr.DataArray | None = None
+    opinions: xr.DataArray | xr.Dataset | None = None
+    aggregator: dict[str, object] | None = None
+    document: dict[str, object] = dataclasses.field(default_factory=dict)
+    shown: list[tuple[str, str | list[str]]] = dataclasses.field(default_factory=list)
+
+
+def _read(
+    output: Output,
+    wanted: Wanted,
+    asked_opinions: asked.AskedOpinions,
+    asked_model: asked.AskedPredictions,
+    naming: asked.Naming,
+) -> _Read:
+    from plausibly.cli import layout, matching, reading
+    from plausibly.errors import counted
+    from plausibly.labelled.names import EXAMPLE
+    from plausibly.labelled.verbs import answered, select
+
+    model = reading.read_model(asked_model, naming, output)
+    opinions = reading.read_opinions(asked_opinions, naming, output)
+    matching.check_renames(
+        naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
+    )
+    predictions, lam, left_out = matching.matched(
+        model.predictions,
+        opinions,
+        whose=model.whose,
+        only_common=wanted.only_common,
+        declared=naming.labels is not None,
+    )
+    table = opinions.table
+    if table is not None:
+        kept = set(answered(table)).intersection(predictions[EXAMPLE].values.tolist())
+        table = select(table, example=sorted(kept))
+    examples, labels = predictions.shape
+    rows: list[tuple[str, str | list[str]]] = [
+        (asked_opinions.what, opinions.text),
+        ("predictions", f"{model.whose}: {counted(examples)} x {counted(labels)}"),
+        ("left out", layout.counts(left_out)),
+    ]
+    if opinions.aggregator is not None:
+        made = [("aggregator", opinions.aggregator, opinions.by_default)]
+        rows.append(("chosen", layout.choices(made)))
+    return _Read(
+        predictions=predictions,
+        opinions=lam if table is None else table,
+        aggregator=None if table is None else dict(opinions.aggregator or {}),
+        document={
+            asked_opinions.what: opinions.facts,
+            "predictions": model.facts,
+            "left_out": left_out,
+        },
+        shown=rows,
+    )

@@ -1,0 +1,205 @@
+"""How coverage spreads over calibrations of n examples: exactly for one draw, else closely."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Bools, Ints
+
+_LIMIT_BITS = 62
+_WHOLE = 1.0 - 1e-9
+_WINDOW = 20.0  # the edge of what is enough wavers over a few square roots of n
+
+
+@attrs.frozen(kw_only=True)
+class Shares:
+    """Where the variance of missed mass comes from, L_i the plausibility that a set misses.
+
+    Attributes
+    ----------
+    between : float
+        ``V_b = Var_i L_i``: what more draws cannot change.
+    within : float
+        ``V_w = mean_i L_i (1 - L_i)``: what drawing one label adds.
+    design_effect : float
+        What alike examples of one cluster multiply V_b by; 1 without clusters.
+    atom : float
+        Mean plausibility of the labels near the threshold, each by its plausibility; 1 where every
+        example has one certain label.
+    """
+
+    between: float
+    within: float
+    design_effect: float = 1.0
+    atom: float = 1.0
+
+    def ratio(self, draws: float) -> float:
+        """Return the variance with m draws in units of that of one draw, without clusters.
+
+        ``(deff V_b + V_w / m) / (V_b + V_w)``.
+        """
+        drawn = 0.0 if math.isinf(draws) else self.within / draws
+        return (self.design_effect * self.between + drawn) / (self.between + self.within)
+
+    def step(self, draws: float) -> float:
+        """Return how much of an example's mass stands at one score: ``(1 + (m - 1) atom) / m``."""
+        return self.atom if math.isinf(draws) else (1.0 + (draws - 1.0) * self.atom) / draws
+
+
+ONE_DRAW = Shares(between=0.0, within=1.0)
+"""What is known without a pilot: one draw, whatever the data."""
+
+
+@attrs.frozen(kw_only=True)
+class Law:
+    """The beta law of the coverage of calibrations, for several n.
+
+    For one draw it is exact, if examples are independent and scores do not tie:
+    ``Beta(n + 1 - k, k)`` with ``k = floor(alpha (n + 1))``. For more draws it is a beta law with
+    about the right mean and variance: a share ``(alpha (n + 1) - 1 + s / 2) / (n + s)`` is missed
+    on average, s the step in which mass is counted (`Shares.step`), with the variance of
+    ``(n + 2) / ratio - 1`` independent answers (`Shares.ratio`).
+
+    Attributes
+    ----------
+    covered, missed : ndarray of float64, (n,)
+        Parameters of the beta law.
+    vacuous : ndarray of bool, (n,)
+        Where every set is every label.
+    """
+
+    covered: NDArray[np.float64]
+    missed: NDArray[np.float64]
+    vacuous: Bools
+
+    @classmethod
+    def of(cls, alpha: Fraction, n: Ints, draws: float, shares: Shares = ONE_DRAW) -> Law:
+        """Return the law.
+
+        Parameters
+        ----------
+        alpha : Fraction
+        n : ndarray of int, (n,)
+            Calibration examples.
+        draws : float
+            m; infinite for the calibrator ``expected``.
+        shares : Shares
+            Of the pilot.
+        """
+        size = n.astype(np.float64)
+        rank = _floored(alpha, n)
+        step = shares.step(draws)
+        if step >= _WHOLE:
+            missed = rank / (size + 1.0)
+        else:
+            # Mass passes alpha (n + 1) - 1 somewhere within a step.
+            missed = (float(alpha) * (size + 1.0) - 1.0 + step / 2.0) / (size + step)
+        vacuous: Bools = rank < 1
+        missed = np.where(vacuous, 0.0, missed)
+        strength = np.maximum((size + 2.0) / shares.ratio(draws) - 1.0, np.finfo(np.float64).tiny)
+        return cls(covered=(1.0 - missed) * strength, missed=missed * strength, vacuous=vacuous)
+
+    def mean(self) -> NDArray[np.float64]:
+        """Return the mean coverage, (n,)."""
+        found = self.covered / (self.covered + self.missed)
+        return np.where(self.vacuous, 1.0, found)
+
+    def spread(self) -> NDArray[np.float64]:
+        """Return the standard deviation of coverage over calibrations, (n,)."""
+        total = self.covered + self.missed
+        variance = self.covered * self.missed / (total**2 * (total + 1.0))
+        return np.where(self.vacuous, 0.0, np.sqrt(variance))
+
+    def quantile(self, share: float) -> NDArray[np.float64]:
+        """Return the coverage below which a share of calibrations stays, (n,)."""
+        from scipy.special import betaincinv
+
+        missed = np.where(self.vacuous, 1.0, self.missed)
+        return np.where(self.vacuous, 1.0, betaincinv(self.covered, missed, share))
+
+    def within(
+        self, alpha: Fraction, width: float, *, one_sided: bool = False
+    ) -> NDArray[np.float64]:
+        """Return the share of calibrations whose coverage is within `width` of 1 - alpha, (n,).
+
+        Parameters
+        ----------
+        alpha : Fraction
+        width : float
+        one_sided : bool
+            Whether more coverage is as good.
+        """
+        from scipy.special import betainc
+
+        missed = np.where(self.vacuous, 1.0, self.missed)
+        level = float(1 - alpha)
+        low, high = level - width, min(1.0, level + width)
+        below = betainc(self.covered, missed, max(0.0, low))
+        above = 0.0 if one_sided else 1.0 - betainc(self.covered, missed, high)
+        certain = 1.0 if one_sided or high >= 1.0 else 0.0
+        return np.where(self.vacuous, certain, 1.0 - below - above)
+
+
+def pool_rank(alpha: Fraction, n: int, draws: int) -> int:
+    """Return the rank of the threshold among m n drawn scores; every label where it is below 1.
+
+    ``k = floor(alpha m (n + 1)) - m + 1`` (Algorithm 1).
+    """
+    return math.floor(alpha * draws * (n + 1)) - draws + 1
+
+
+def _floored(factor: Fraction, n: Ints) -> Ints:
+    """Return ``floor(factor (n + 1))`` in integers."""
+    top, bottom = factor.numerator, factor.denominator
+    if max(top, 1) * (int(n.max(initial=0)) + 1) < 2**_LIMIT_BITS and bottom < 2**_LIMIT_BITS:
+        small: Ints = (n.astype(np.int64) + 1) * top // bottom
+        return small
+    return np.array([(int(one) + 1) * top // bottom for one in n], dtype=np.int64)
+
+
+def examples_needed(
+    alpha: Fraction,
+    draws: float,
+    *,
+    within: float,
+    confidence: float,
+    shares: Shares = ONE_DRAW,
+    one_sided: bool = False,
+) -> int:
+    """Return the n from which on so many calibrations are within so much of 1 - alpha.
+
+    With every n from there on at least a share `confidence` of calibrations has a coverage within
+    `within` of 1 - alpha. Ranks are whole numbers, so that a single n before may do as well.
+
+    Parameters
+    ----------
+    alpha : Fraction
+    draws : float
+        m; infinite for ``expected``.
+    within, confidence : float
+    shares : Shares
+        Of the pilot.
+    one_sided : bool
+        Whether more coverage is as good.
+    """
+    from scipy.special import ndtri
+
+    share = confidence if one_sided else (1.0 + confidence) / 2.0
+    variance = float(alpha * (1 - alpha)) * shares.ratio(draws)
+    guess = max(float(ndtri(share)) ** 2 * variance / within**2, 1.0)
+    reach = _WINDOW * math.sqrt(guess) + 50.0 / float(alpha)
+    while True:
+        low, high = max(1, math.floor(guess - reach)), math.ceil(guess + reach)
+        n = np.arange(low, high + 1)
+        law = Law.of(alpha, n, draws, shares)
+        bad = np.flatnonzero(law.within(alpha, within, one_sided=one_sided) < confidence)
+        if bad.size and bad[-1] < 0.75 * len(n):
+            return int(n[bad[-1]]) + 1
+        if not bad.size and low == 1:
+            return 1
+        reach *= 2.0

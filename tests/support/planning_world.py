@@ -1,0 +1,78 @@
+"""A made-up pilot: a model, votes of several annotators, and clusters of alike examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import build_table
+
+LABELS = ("a", "b", "c", "d")
+ALPHA = 0.1
+
+
+def pilot(
+    examples: int = 400, votes: int = 5, *, clusters: int = 40, seed: int = 0
+) -> tuple[xr.DataArray, xr.Dataset]:
+    """Return predictions, with the coordinate ``patient``, and an annotation table of votes.
+
+    Examples of one patient are alike: the model errs for all of them in the same direction.
+    """
+    rng = np.random.default_rng(seed)
+    patient = rng.integers(clusters, size=examples)
+    shared = rng.normal(size=(clusters, len(LABELS)))[patient]
+    truth = rng.dirichlet(np.full(len(LABELS), 0.6), size=examples)
+    logits = np.log(truth + 0.05) + 0.4 * shared + 0.4 * rng.normal(size=truth.shape)
+    weights = np.exp(logits)
+    names = [f"e{number:04}" for number in range(examples)]
+    predictions = xr.DataArray(
+        weights / weights.sum(axis=1, keepdims=True),
+        dims=("example", "label"),
+        coords={
+            "example": names,
+            "label": list(LABELS),
+            "patient": ("example", [f"p{code}" for code in patient]),
+        },
+        attrs={"scale": "probability"},
+    )
+    chosen = (rng.random((examples, votes, 1)) > truth.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
+    codes = np.arange(examples * votes)
+    table = build_table(
+        "single-label",
+        examples=names,
+        annotators=[f"q{number}" for number in range(votes)],
+        labels=LABELS,
+        response_example=codes // votes,
+        response_annotator=codes % votes,
+        mention_response=codes,
+        mention_label=chosen.ravel(),
+    )
+    return predictions, table
+
+
+def write(folder: Path, predictions: xr.DataArray, table: xr.Dataset) -> None:
+    """Write ``pilot.csv``, ``votes.csv`` and ``patients.csv``."""
+    labels = [str(label) for label in predictions["label"].values]
+    examples = [str(example) for example in predictions["example"].values]
+    rows = [
+        ",".join([name, *map(repr, row)])
+        for name, row in zip(examples, predictions.values.tolist(), strict=True)
+    ]
+    (folder / "pilot.csv").write_text("\n".join([",".join(["example", *labels]), *rows]) + "\n")
+    told = [
+        f"{examples[e]},q{q},{labels[k]}"
+        for e, q, k in zip(
+            table["response_example"].values,
+            table["response_annotator"].values,
+            table["mention_label"].values,
+            strict=True,
+        )
+    ]
+    (folder / "votes.csv").write_text("\n".join(["task,worker,label", *told]) + "\n")
+    patients = [
+        f"{name},{patient}"
+        for name, patient in zip(examples, predictions["patient"].values, strict=True)
+    ]
+    (folder / "patients.csv").write_text("\n".join(["example,patient", *patients]) + "\n")
