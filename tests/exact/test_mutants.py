@@ -141,7 +141,7 @@ SLIPS = (
     ),
     Slip(
         "plausibly.conformal.pools.common_masses",
-        lambda units, row, denominator: (units.astype(np.int64), int(denominator.max())),
+        lambda units, row, denominator, **_: (units.astype(np.int64), int(denominator.max())),
         expected_by_p,
         "no common denominator: decisions",
     ),

@@ -48,13 +48,17 @@ class Pool:
         masses: Masses = self.cumulative[np.searchsorted(self.ordered, scores, side="left")]
         return masses
 
+    def at_most(self, scores: Floats) -> Masses:
+        """Return the mass of the atoms at most each score."""
+        masses: Masses = self.cumulative[np.searchsorted(self.ordered, scores, side="right")]
+        return masses
+
     def numerators(self, scores: Floats) -> Masses:
         """Return the mass of the atoms at most each score, and the test example's own.
 
         This over `total` is the p-value: ``p(s) = (mass of atoms <= s + own) / total``.
         """
-        at_most = np.searchsorted(self.ordered, scores, side="right")
-        numerators: Masses = self.cumulative[at_most] + self.own
+        numerators: Masses = self.at_most(scores) + self.own
         # Only a risk, whose atoms may weigh more than their example, can pass the total.
         return numerators if self.own == self.total - self.base else self._capped(numerators)
 
@@ -62,7 +66,7 @@ class Pool:
         capped: Masses = np.minimum(numerators, self.total)
         return capped
 
-    def ratios(self, scores: Floats, weight: Floats) -> tuple[Masses, Masses]:
+    def ratios(self, scores: Floats, weight: Floats, *, times: int = 1) -> tuple[Masses, Masses]:
         """Return numerators and totals for test examples of some weights.
 
         ``p(s) = (mass of atoms <= s + w own) / (mass of examples + w)``, rounded up throughout;
@@ -72,19 +76,29 @@ class Pool:
         ----------
         scores : ndarray, (*query)
         weight : ndarray, broadcast to (*query)
+        times : int
+            How many such ratios are added up.
         """
         bits = 0 if self.bits is None else self.bits
         unit = self.total - self.base
-        most = 2 ** (kernel.LIMIT_BITS - 1) // max(unit, self.own)
+        most = 2 ** (kernel.LIMIT_BITS - 1) // (max(unit, self.own) * times)
         counted = np.broadcast_to(kernel.weight_units(weight, bits, up=True), scores.shape)
         beyond = counted > most
         counted = np.where(beyond, most, counted)
-        at_most = np.searchsorted(self.ordered, scores, side="right")
         totals: Masses = self.base + counted * unit
-        numerators = np.minimum(self.cumulative[at_most] + counted * self.own, totals)
+        numerators = np.minimum(self.at_most(scores) + counted * self.own, totals)
         sure = beyond | (totals == 0)
         totals = np.where(totals == 0, 1, totals)
         return np.where(sure, totals, numerators), totals
+
+
+def _storable(replicates: Replicates) -> Replicates:
+    """Return replicates with masses that are the same after a file was written and read."""
+    units, row, denominator = replicates.units, replicates.row, replicates.denominator
+    if units is None or row is None or denominator is None:
+        return replicates
+    units, denominator = kernel.storable_masses(units, row, denominator)
+    return attrs.evolve(replicates, units=units, denominator=denominator)
 
 
 def _counting(scores: Floats, own: int) -> Pool:
@@ -100,7 +114,7 @@ class Pools:
     Where a calibration is kept apart by groups or labels, `cell` has the pools of each.
     """
 
-    replicates: Replicates
+    replicates: Replicates = attrs.field(converter=_storable)
 
     @property
     def dtype(self) -> FloatType:
@@ -144,18 +158,18 @@ class Pools:
         replicates = self.replicates
         units, denominator = replicates.masses()
         row, copies = replicates.rows(), len(scores)
-        masses, one = common_masses(units, row, denominator)
+        # A risk may weigh more than its example, by the largest risk.
+        heaviest = max(1, -(-replicates.own.numerator // replicates.own.denominator))
+        masses, one = common_masses(units, row, denominator, times=copies * heaviest)
         bits = None
         examples: Masses = np.full(len(denominator), one, dtype=masses.dtype)
         if replicates.weight is not None:
             masses, one = kernel.coarse_masses(masses, one)
-            own = -(-replicates.own.numerator // replicates.own.denominator)
-            bits = kernel.weight_bits(replicates.weight, one * copies * max(1, own))
+            # With room for the sum over replicates, where these are read apart.
+            bits = kernel.weight_bits(replicates.weight, one * len(replicates.scores) * heaviest)
             up = kernel.weight_units(replicates.weight, bits, up=True)
             masses = masses * up[row]
             examples = kernel.weight_units(replicates.weight, bits, up=False) * one
-        if copies * one * (len(denominator) + 1) >= 2**kernel.LIMIT_BITS and bits is None:
-            masses, examples = masses.astype(object), examples.astype(object)
         order = np.argsort(scores, axis=None, kind="stable")
         cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
         np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
@@ -166,7 +180,7 @@ class Pools:
             base = int(cumulative[-1]) - (scores.size if rounded else 0)
         own_mass = copies * one * replicates.own
         own = -(-own_mass.numerator // own_mass.denominator)
-        if replicates.own == 1 and not replicates.of_atoms:
+        if replicates.own == 1:
             # Masses that were rounded up may pass the examples' own by a hair.
             cumulative = np.minimum(cumulative, base)
         unit = copies * one

@@ -99,11 +99,7 @@ class PValues:
         """
         totals: Masses | None = None
         if pools.replicates.reads == "separate":
-            parts = zip(pools.each, scores, strict=True)
-            numerators: Masses = sum(
-                (pool.numerators(one) for pool, one in parts),
-                start=np.zeros(scores.shape[1:], dtype=pools.each[0].cumulative.dtype),
-            )
+            numerators, totals = _added(pools, scores, weight)
         elif weight is not None:
             numerators, totals = pools.pooled.ratios(scores, weight)
         else:
@@ -161,11 +157,12 @@ class PValues:
         pool = self.pools.pooled
         uniform = np.broadcast_to(self.uniform, self.scores.shape).astype(np.float64)
         below = pool.below(self.scores)
-        tied = (self.numerators - pool.own - below).astype(np.float64)
+        tied = (pool.at_most(self.scores) - below).astype(np.float64)
         # Of m counted draws of the new example one is the tie itself; masses may be below it.
         own = self.m - 1 + uniform if replicates.counting else np.full(tied.shape, pool.own)
         values: NDArray[np.float64] = below.astype(np.float64) + uniform * tied + own
-        return values / float(pool.total)
+        # A risk can pass the total.
+        return np.minimum(values / float(pool.total), 1.0)
 
     def each(self) -> NDArray[np.float64]:
         """Return the p-value of each replicate, (replicate, *query).
@@ -204,3 +201,15 @@ class PValues:
     @cached_property
     def _ordered(self) -> Masses:
         return np.sort(self.numerators, axis=None)
+
+
+def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses, Masses | None]:
+    """Return numerators and totals over replicates that have test scores of their own."""
+    parts = zip(pools.each, scores, strict=True)
+    if weight is None:
+        found = [pool.numerators(one) for pool, one in parts]
+        return np.stack(found).sum(axis=0), None
+    times = len(pools.each)
+    ratios = [pool.ratios(one, weight, times=times) for pool, one in parts]
+    above, totals = (np.stack(each).sum(axis=0) for each in zip(*ratios, strict=True))
+    return above, totals

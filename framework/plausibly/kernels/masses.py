@@ -21,6 +21,7 @@ Excess: TypeAlias = Callable[[int, Fraction], Fraction | int]
 
 FLOAT_BITS = 40
 LIMIT_BITS = 62
+DOUBLE_BITS = 53
 SETTLED_DIGITS = 9
 # Of weighted masses: totals keep clear of the limit, so that weights of new examples fit above.
 _WEIGHTED_BITS = 58
@@ -70,7 +71,9 @@ def float_units(plausibilities: Floats) -> tuple[NDArray[np.int64], int]:
     return units, 2**bits
 
 
-def common_masses(units: Ints, row: Ints, denominator: Ints) -> tuple[Masses, int]:
+def common_masses(
+    units: Masses, row: Ints, denominator: Masses, *, times: int = 1
+) -> tuple[Masses, int]:
     """Return the masses of atoms over one common denominator, and the mass of one example.
 
     Parameters
@@ -79,6 +82,8 @@ def common_masses(units: Ints, row: Ints, denominator: Ints) -> tuple[Masses, in
     row : ndarray of int, (atom,)
         Example of each atom.
     denominator : ndarray of int, (example,)
+    times : int
+        How many times the mass of all examples sums of masses may reach.
 
     Returns
     -------
@@ -89,10 +94,35 @@ def common_masses(units: Ints, row: Ints, denominator: Ints) -> tuple[Masses, in
     distinct, place = np.unique(denominator, return_inverse=True)
     one = math.lcm(*(int(value) for value in distinct))
     factors = [one // int(value) for value in distinct]
-    exact = one * (len(denominator) + 1) < 2**LIMIT_BITS
+    exact = one * (len(denominator) + 1) * times < 2**LIMIT_BITS
     dtype = np.dtype(np.int64) if exact else np.dtype(object)
     factor = np.array(factors, dtype=dtype)
     return units.astype(dtype) * factor[place][row], one
+
+
+def storable_masses(
+    units: Masses, row: Ints, denominator: Masses
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return masses and denominators that doubles hold exactly, as files do.
+
+    Where one passes 2^53, the masses are rounded up to multiples of a power of two of at least
+    2^-40, which can only enlarge prediction sets.
+
+    Parameters
+    ----------
+    units : ndarray of int, (atom,)
+    row : ndarray of int, (atom,)
+        Example of each atom.
+    denominator : ndarray of int, (example,)
+    """
+    largest = max(int(units.max(initial=0)), int(denominator.max(initial=1)))
+    if largest < 2**DOUBLE_BITS:
+        return units.astype(np.int64), denominator.astype(np.int64)
+    pairs = list(zip(units.tolist(), denominator[row].tolist(), strict=True))
+    heaviest = max((-(-unit // whole) for unit, whole in pairs), default=1)
+    one = 2 ** min(FLOAT_BITS, DOUBLE_BITS - heaviest.bit_length())
+    raised = [-(-unit * one // whole) for unit, whole in pairs]
+    return np.array(raised, dtype=np.int64), np.full(len(denominator), one, dtype=np.int64)
 
 
 def coarse_masses(masses: Masses, one: int) -> tuple[NDArray[np.int64], int]:
@@ -133,7 +163,8 @@ def weight_units(weight: Floats, bits: int, *, up: bool) -> Masses:
     Weights beyond every total that `weight_bits` allows for count as that much, at which every
     p-value is next to 1.
     """
-    scaled = np.ldexp(weight.astype(np.float64), bits)
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(weight.astype(np.float64), bits)
     rounded = np.ceil(scaled) if up else np.floor(scaled)
     return np.minimum(rounded, 2.0**LIMIT_BITS).astype(np.int64)
 
