@@ -39,12 +39,17 @@ _ATTRIBUTE = "plausibly"
 _MAGIC = b"CDF"
 
 
-def _canonical(pool: Pool) -> bytes:
-    """Return the bytes of a pool with ties merged, which no row order can change."""
+def _canonical(pool: Pool, *, counting: bool) -> bytes:
+    """Return the bytes of a pool with ties merged, which no row order can change.
+
+    Of atoms that are counted their number says all; else totals do not follow from the masses.
+    """
     last = np.flatnonzero(np.append(pool.ordered[1:] != pool.ordered[:-1], True))
     masses = pool.cumulative[last + 1]
     wide = masses.dtype == object
     text = ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
+    if not counting:
+        text += f"{pool.own}/{pool.base}/{pool.total}/{pool.bits}".encode()
     return pool.ordered[last].tobytes() + text
 
 
@@ -60,9 +65,12 @@ def fingerprint(predictor: ConformalPredictor) -> str:
         digest.update(json.dumps(said_of(replicates), sort_keys=True).encode())
     for cell in predictor.pools.cells:
         for pool in cell.each if replicates.separate else (cell.pooled,):
-            digest.update(_canonical(pool))
-    if predictor.held_out_scores is not None:
-        digest.update(np.sort(predictor.held_out_scores).tobytes())
+            digest.update(_canonical(pool, counting=replicates.counting))
+    held_out = predictor.held_out_scores
+    if held_out is not None:
+        # Scores of one example stay together, where there are several.
+        ordered = np.lexsort(np.atleast_2d(held_out)[::-1])
+        digest.update(held_out[..., ordered].tobytes())
     return digest.hexdigest()
 
 
