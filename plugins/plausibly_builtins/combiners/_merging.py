@@ -24,6 +24,8 @@ AVERAGE_SUFFICES = (
 )
 
 _DIGITS = 50
+_WHOLE = 2**50
+_WIDE = 2**62
 
 
 class Merging:
@@ -89,13 +91,14 @@ def ranks(p: PValues) -> tuple[Floats | Ints, int]:
     Returns
     -------
     numerators : ndarray of int64, (replicate, *query)
-        The p-values themselves, over 1, where queries have weights, hence totals, of their own.
+        The p-values themselves, over 1, where queries have weights, hence totals, of their own, and
+        where masses are finer than doubles tell apart.
     denominator : int
     """
     each = p.each()
-    if p.weight is not None:
-        return each, 1
     total = p.pools.each[0].total
+    if p.weight is not None or total >= _WHOLE or 2 * p.m * total >= _WIDE:
+        return each, 1
     return np.rint(each * total).astype(np.int64), total
 
 
