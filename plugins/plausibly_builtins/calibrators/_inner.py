@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from plausibly.plugin import (
     CALIBRATOR,
+    CalibrationData,
     Calibrator,
     ComponentLike,
     IncompatibleComponents,
@@ -15,6 +18,8 @@ from plausibly.plugin import (
 
 # Any: the default is a name, which the converter makes a component of.
 DEFAULT: Any = "expected"
+
+_EXAMPLES = attrs.fields(Replicates).counted.default
 
 
 def resolved(like: ComponentLike[Calibrator]) -> Calibrator:
@@ -43,6 +48,14 @@ def refuse_inside(found: Replicates, wrapper: str, *, weights: bool, reason: str
         inside = "weighted"
     if inside:
         raise refused(wrapper, inside, reason)
+
+
+def of_examples(found: Replicates, data: CalibrationData) -> bool:
+    """Return whether masses are those of the examples, and not of groups of them.
+
+    Groups of one example each are as many as the examples, in another order.
+    """
+    return found.examples == len(data) and found.counted == _EXAMPLES
 
 
 def refused(wrapper: str, inside: str, reason: str) -> IncompatibleComponents:

@@ -16,7 +16,13 @@ from plausibly.plugin import (
     Replicates,
     group_names,
 )
-from plausibly_builtins.calibrators._inner import DEFAULT, refuse_inside, refused, resolved
+from plausibly_builtins.calibrators._inner import (
+    DEFAULT,
+    of_examples,
+    refuse_inside,
+    refused,
+    resolved,
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -49,7 +55,7 @@ class Grouped:
         refuse_inside(
             found, "grouped", weights=False, reason="put mondrian outside; weights are per example"
         )
-        if found.examples != len(data):
+        if not of_examples(found, data):
             raise refused("grouped", type(self.inner).__name__, "groups inside groups")
         values = data.coordinate(self.by, whose="calibrator grouped")
         groups, group = np.unique(group_names(values), return_inverse=True)
@@ -83,11 +89,12 @@ def _of_new(of_what: str, by: str) -> str:
 def _shares(group: Ints, denominator: Ints, count: int) -> tuple[Ints, Ints]:
     """Return units in the mass of a group, and what one unit of each example is worth in them."""
     sizes = np.bincount(group, minlength=count)
+    # Python integers: many different denominators have a large common multiple.
     common = np.array(
         [
             math.lcm(*(int(one) for one in set(denominator[group == place].tolist()))) * int(size)
             for place, size in enumerate(sizes.tolist())
         ],
-        dtype=np.int64,
+        dtype=object,
     )
     return common, common[group] // (denominator * sizes[group])

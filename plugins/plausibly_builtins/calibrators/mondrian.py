@@ -17,7 +17,13 @@ from plausibly.plugin import (
     Replicates,
     group_names,
 )
-from plausibly_builtins.calibrators._inner import DEFAULT, refuse_inside, refused, resolved
+from plausibly_builtins.calibrators._inner import (
+    DEFAULT,
+    of_examples,
+    refuse_inside,
+    refused,
+    resolved,
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -79,7 +85,7 @@ class Mondrian:
     def _by_label(self, data: CalibrationData, keys: Keys) -> Replicates:
         found = self.inner.replicates(data, keys)
         refuse_inside(found, "mondrian", weights=False, reason="masses of a label without weights")
-        if found.label is None or found.reads != "plain" or found.examples != len(data):
+        if found.label is None or found.reads != "plain" or not of_examples(found, data):
             inside = type(self.inner).__name__
             raise refused("mondrian", inside, "atoms that are not of one label of one example")
         draws = len(found.scores)
@@ -96,7 +102,9 @@ class Mondrian:
             cell=found.label.reshape(-1).astype(np.int64),
             cells=data.labels,
             of_atoms=True,
-            each="each label, where it is the label that an expert gives",
+            each="each label, where it is the label that is voted"
+            if found.truth == "voted"
+            else "each label, where it is the label that an expert gives",
             counted="calibration examples",
             held_out="ranks that mix labels",
             why="given the label, the new example is each of n + 1 with the odds of its "

@@ -42,7 +42,8 @@ class Risk:
         parts = fine if fine <= _FINEST else _COARSE
         whole = np.array([math.ceil(risk * parts) for risk in risks], dtype=np.int64)
         units, denominator = data.units()
-        row, label = np.nonzero(units * (whole > 0))
+        # Labels without a risk are atoms too: their examples count.
+        row, label = np.nonzero(units)
         return Replicates(
             scores=data.scores[row, label][None, :],
             # Python integers: finely counted plausibilities times finely counted risks are large.

@@ -14,7 +14,13 @@ from plausibly.plugin import (
     counted,
     effective_size,
 )
-from plausibly_builtins.calibrators._inner import DEFAULT, refuse_inside, refused, resolved
+from plausibly_builtins.calibrators._inner import (
+    DEFAULT,
+    of_examples,
+    refuse_inside,
+    refused,
+    resolved,
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -47,7 +53,7 @@ class Weighted:
         refuse_inside(
             found, "weighted", weights=False, reason="put mondrian outside, weighted inside"
         )
-        if found.examples != len(data):
+        if not of_examples(found, data):
             raise refused("weighted", type(self.inner).__name__, "weights are one an example")
         values = data.coordinate(self.by, whose="calibrator weighted")
         weight = check_weights(values, self.by, whose="predictions")
