@@ -12,16 +12,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed
-from plausibly.io import files, netcdf, numpy_files, parquet, text
-from plausibly.io.numbers import numbers
+from plausibly.io import netcdf, numpy_files
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
-from plausibly.labelled.names import EXAMPLE, LABEL
+from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names")
 EXAMPLE_ARRAYS = ("examples", "names")
-_REST = "a column of example names, then one column of numbers a label and nothing else"
+AUGMENTATION_ARRAYS = ("augmentations", "views")
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -30,10 +29,12 @@ class NamedArray:
 
     Attributes
     ----------
-    values : ndarray, (example, label)
+    values : ndarray, ([augmentation,] example, label)
         The numbers, of the file's type.
     examples, labels : list of str or None
         Names, where the file has them.
+    augmentations : list of str or None
+        Names of the augmentations; None where there is one row an example.
     whose : str
         Name of the file.
     coordinates : dict
@@ -46,19 +47,29 @@ class NamedArray:
     examples: list[str] | None
     labels: list[str] | None
     whose: str
+    augmentations: list[str] | None = None
     coordinates: Mapping[str, xr.DataArray] = attrs.field(factory=dict)
     attributes: Mapping[str, object] = attrs.field(factory=dict)
 
 
-def two_dims(values: NDArray[Any], whose: str) -> NDArray[Any]:  # Any: the type is the file's
-    """Return numbers over (example, label), or raise ``array-shape``."""
-    if values.ndim != 2 or values.dtype.kind not in "iufb" or 0 in values.shape:
+def shaped(
+    values: NDArray[Any],  # Any: the type is the file's
+    whose: str,
+    *,
+    augmented: bool = False,
+) -> NDArray[Any]:  # Any: as above
+    """Return numbers over ([augmentation,] example, label), or raise ``array-shape``."""
+    dims = 3 if augmented else 2
+    if values.ndim != dims or values.dtype.kind not in "iufb" or 0 in values.shape:
         raise InputError(
             "array-shape",
             f"{whose} holds no table of numbers",
-            expected="two dimensions, example and label, both with entries",
+            expected="three dimensions, augmentation, example and label, all with entries"
+            if augmented
+            else "two dimensions, example and label, both with entries",
             got=f"shape {values.shape}, type {values.dtype}",
-            do="save an array with one row an example and one column a label",
+            do="save an array with one row an example and one column a label"
+            + (", and such a plane for each augmentation" if augmented else ""),
             whose=whose,
         )
     return values
@@ -66,137 +77,89 @@ def two_dims(values: NDArray[Any], whose: str) -> NDArray[Any]:  # Any: the type
 
 def from_npy(path: Path, role: str) -> NamedArray:
     """Read an ``.npy`` file: numbers without names."""
-    values = two_dims(numpy_files.read_npy(path, role), path.name)
+    values = shaped(numpy_files.read_npy(path, role), path.name)
     return NamedArray(values=values, examples=None, labels=None, whose=path.name)
 
 
-def from_npz(path: Path, role: str, arrays: tuple[str, ...]) -> NamedArray:
-    """Read the one array of an ``.npz`` file that has one of the names `arrays`, and its names."""
+def from_npz(
+    path: Path, role: str, arrays: tuple[str, ...], *, augmented: bool = False
+) -> NamedArray:
+    """Read the one array of an ``.npz`` file that has one of the names `arrays`, and its names.
+
+    Where `augmented` says that there may be augmentations, these have names in the file too.
+    """
     whose = path.name
     stored = numpy_files.read_npz(path, role)
-    values = two_dims(numpy_files.one_of(stored, arrays, whose), whose)
+    values = numpy_files.one_of(stored, arrays, whose)
+    several_views = augmented and values.ndim == 3
+    if several_views:
+        # The order of planes is never guessed either.
+        numpy_files.one_of(stored, AUGMENTATION_ARRAYS, whose)
+    values = shaped(values, whose, augmented=several_views)
     named: list[list[str] | None] = []
-    for names, size in ((EXAMPLE_ARRAYS, values.shape[0]), (LABEL_ARRAYS, values.shape[1])):
+    for names, size in zip(
+        (LABEL_ARRAYS, EXAMPLE_ARRAYS, AUGMENTATION_ARRAYS), values.shape[::-1], strict=False
+    ):
         if not any(name in stored for name in names):
             named.append(None)
             continue
         texts = numpy_files.texts(numpy_files.one_of(stored, names, whose), whose, names[0])
         _check_count(texts, size, whose, names[0])
         named.append(texts)
-    return NamedArray(values=values, examples=named[0], labels=named[1], whose=whose)
+    return NamedArray(
+        values=values,
+        examples=named[1],
+        labels=named[0],
+        whose=whose,
+        augmentations=named[2] if several_views else None,
+    )
 
 
-def from_netcdf(path: Path, role: str, variable: str | None, usual: tuple[str, ...]) -> NamedArray:
-    """Read a variable over ``example`` and ``label`` of a netCDF file."""
-    array = netcdf.variable_of(netcdf.load(path, role), variable, usual, path.name)
-    values = two_dims(array.values, path.name)
+def from_netcdf(
+    path: Path,
+    role: str,
+    variable: str | None,
+    usual: tuple[str, ...],
+    *,
+    augmented: bool = False,
+) -> NamedArray:
+    """Read a variable over ``example`` and ``label`` of a netCDF file.
+
+    Where `augmented` says that it may, it has ``augmentation`` besides.
+    """
+    dataset = netcdf.load(path, role)
+    array = netcdf.variable_of(dataset, variable, usual, path.name, augmented=augmented)
+    several_views = AUGMENTATION in array.dims
+    values = shaped(array.values, path.name, augmented=several_views)
     coordinates = {str(name): values for name, values in array.coords.items()}
-    examples, labels = (
-        numpy_files.texts(coordinates.pop(dim).values, path.name, f"{dim}s")
+    named = {
+        dim: numpy_files.texts(coordinates.pop(dim).values, path.name, f"{dim}s")
         if dim in coordinates
         else None
-        for dim in (EXAMPLE, LABEL)
-    )
+        for dim in (EXAMPLE, LABEL, AUGMENTATION)
+    }
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
     return NamedArray(
         values=native,
-        examples=examples,
-        labels=labels,
+        examples=named[EXAMPLE],
+        labels=named[LABEL],
         whose=path.name,
+        augmentations=(named[AUGMENTATION] or _numbered(values.shape[0]))
+        if several_views
+        else None,
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
     )
 
 
-def _columns(
-    header: Sequence[str], example: str, whose: str, *, unique: bool
-) -> tuple[int, list[int]]:
-    """Return the position of the names, and those of the numbers."""
-    names = header.index(example)
-    rest = [position for position in range(len(header)) if position != names]
-    if unique:
-        text.distinct([header[position] for position in rest], whose)
-    if not rest:
-        raise InputError(
-            "columns-missing",
-            f"{whose} has no column of numbers",
-            expected=_REST,
-            got=f"only {quoted(example)}",
-            do="add one column a label",
-            whose=whose,
-        )
-    return names, rest
-
-
-def _name_hint(header: Sequence[str], example: str) -> str:
-    guess = near(example, header) or (header[0] if header else example)
-    return f"--example {quoted(guess)}, if that column names the examples"
-
-
-def from_table(path: Path, role: str, example: str, *, unique: bool = True) -> NamedArray:
-    """Read a CSV, TSV or Parquet file: a column of example names, then a column a label.
-
-    The first column called `example` has the names; a label may be called so too. `unique` False
-    leaves it to the caller to look for labels that repeat.
-    """
-    whose = path.name
-    if files.opening(path, role, 4) == b"PAR1":
-        return _from_parquet(path, role, example, unique=unique)
-    table = text.read_text(path, role=role, unique=False)
-    table.need([example], do=_name_hint(table.header, example))
-    place, rest = _columns(table.header, example, whose, unique=unique)
-    if not len(table):
-        raise files.empty(whose, "one row an example", "a header and no rows")
-    names = table.columns[place]
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise InputError(
-            "example-unnamed",
-            f"{whose} has no example name in {table.places(unnamed)}",
-            expected=f"a name in column {quoted(example)}",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
-    values = numbers(table, rest, rest=_REST, do="remove what is no label from the file")
-    labels = [table.header[position] for position in rest]
-    return NamedArray(values=values, examples=names, labels=labels, whose=whose)
-
-
-def _from_parquet(path: Path, role: str, example: str, *, unique: bool) -> NamedArray:
-    whose = path.name
-    columns = parquet.read_columns(path, role)
-    header = tuple(column.name for column in columns)
-    nothing: tuple[list[str], ...] = tuple([] for _ in header)
-    shell = text.TextTable(whose=whose, header=header, columns=nothing, lines=())
-    shell.need([example], do=_name_hint(header, example))
-    place, rest = _columns(header, example, whose, unique=unique)
-    words = [columns[position] for position in rest if columns[position].content != "number"]
-    if words:
-        raise InputError(
-            "columns-not-numeric",
-            f"{whose} holds no numbers in column{'s' if len(words) > 1 else ''} "
-            f"{listed(quoted(column.name) for column in words)}",
-            expected=_REST,
-            got=listed(column.type for column in words),
-            do="remove what is no label from the file",
-            whose=whose,
-            details={"columns": [column.name for column in words]},
-        )
-    arrays = [columns[position].numbers() for position in rest]
-    single = all(array.dtype == np.float32 for array in arrays)
-    values = np.stack(arrays, axis=1).astype(np.float32 if single else np.float64, copy=False)
-    names = columns[place].texts()
-    if not names:
-        raise files.empty(whose, "one row an example", "columns without rows")
-    labels = [header[position] for position in rest]
-    return NamedArray(values=values, examples=names, labels=labels, whose=whose)
+def _numbered(count: int) -> list[str]:
+    return [str(number) for number in range(count)]
 
 
 def _check_count(texts: Sequence[str], size: int, whose: str, what: str) -> None:
     if len(texts) != size:
         dim = "column" if what in LABEL_ARRAYS else "row"
+        dim = "plane" if what in AUGMENTATION_ARRAYS else dim
         raise InputError(
             "names-count",
             f"{whose} has {several(size, dim)} and {counted(len(texts))} {what}",
@@ -229,7 +192,7 @@ def labelled(
         ``labels-unnamed`` where nobody names the labels, ``names-count``, ``examples-named`` where
         both the file and the caller name the examples, or ``label-twice``.
     """
-    whose, size = found.whose, found.values.shape
+    whose, size = found.whose, found.values.shape[-2:]
     if found.labels is None and labels is None:
         raise InputError(
             "labels-unnamed",
@@ -261,10 +224,15 @@ def labelled(
     elif rows is None:
         rows = [str(row) for row in range(size[0])]
     check_names(columns or [], LABEL, whose=whose)
+    views: dict[str, tuple[str, NDArray[np.str_]]] = {}
+    if found.augmentations is not None:
+        check_names(found.augmentations, AUGMENTATION, whose=whose)
+        views[AUGMENTATION] = (AUGMENTATION, text_array(found.augmentations))
     array = xr.DataArray(
         found.values,
-        dims=(EXAMPLE, LABEL),
+        dims=(*views, EXAMPLE, LABEL),
         coords={
+            **views,
             EXAMPLE: (EXAMPLE, text_array(rows)),
             LABEL: (LABEL, text_array(columns or [])),
             **{key: (value.dims, value.values) for key, value in found.coordinates.items()},

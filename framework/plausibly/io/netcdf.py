@@ -10,7 +10,7 @@ import xarray as xr
 from plausibly import extras
 from plausibly.errors import InputError, listed
 from plausibly.io import files
-from plausibly.labelled.names import EXAMPLE, LABEL
+from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 
 _CLASSIC = (b"CDF\x01", b"CDF\x02")
 SIGNATURES = (*_CLASSIC, b"CDF\x05", b"\x89HDF")
@@ -45,7 +45,12 @@ def load(path: Path | str, role: str) -> xr.Dataset:
 
 
 def variable_of(
-    dataset: xr.Dataset, wanted: str | None, usual: tuple[str, ...], whose: str
+    dataset: xr.Dataset,
+    wanted: str | None,
+    usual: tuple[str, ...],
+    whose: str,
+    *,
+    augmented: bool = False,
 ) -> xr.DataArray:
     """Return the variable over ``example`` and ``label``, in that order.
 
@@ -59,13 +64,18 @@ def variable_of(
         Names that win where several variables have the dims.
     whose : str
         Name of the file.
+    augmented : bool
+        Whether it may have the dim ``augmentation``, which then comes first.
 
     Raises
     ------
     InputError
         ``variable-missing`` where `wanted` is not there, or none or several could be meant.
     """
-    fit = [str(name) for name, array in dataset.items() if set(array.dims) == {EXAMPLE, LABEL}]
+    more = {AUGMENTATION} if augmented else set()
+    fit = [
+        str(name) for name, array in dataset.items() if set(array.dims) - more == {EXAMPLE, LABEL}
+    ]
     named = [name for name in usual if name in fit]
     if wanted is not None:
         candidates = [wanted] if wanted in fit else []
@@ -85,4 +95,4 @@ def variable_of(
             whose=whose,
             details={"variables": [str(name) for name in dataset]},
         )
-    return dataset[candidates[0]].transpose(EXAMPLE, LABEL)
+    return dataset[candidates[0]].transpose(..., EXAMPLE, LABEL)

@@ -15,6 +15,7 @@ from plausibly.arrays import Ints
 from plausibly.atomic import replacing
 from plausibly.errors import InputError
 from plausibly.io import arrays, files, netcdf, numpy_files, text
+from plausibly.io.array_tables import from_table
 from plausibly.io.delimited import line
 from plausibly.labelled.borders import check_plausibilities
 from plausibly.labelled.names import DENOMINATOR, EXAMPLE, LABEL, PLAUSIBILITIES
@@ -168,7 +169,7 @@ def _read_npz(path: Path) -> tuple[xr.DataArray, Ints | None, dict[str, object]]
 
 
 def _read_table(path: Path) -> tuple[xr.DataArray, Ints | None]:
-    found = arrays.from_table(path, _ROLE, EXAMPLE, unique=False)
+    found = from_table(path, _ROLE, EXAMPLE, unique=False)
     labels = found.labels or []
     if labels[:1] != [DENOMINATOR]:
         text.distinct(labels, path.name)

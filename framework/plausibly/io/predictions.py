@@ -11,8 +11,10 @@ import xarray as xr
 
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, netcdf
+from plausibly.io.array_tables import from_table
 from plausibly.io.tables import Names
 from plausibly.labelled import borders
+from plausibly.labelled.augmented import check_augmented, is_augmented
 from plausibly.labelled.left_out import with_left_out
 from plausibly.labelled.names import EXAMPLE, LABEL
 from plausibly.labelled.near import near
@@ -35,6 +37,7 @@ def read_predictions(
     strip: bool = False,
     rename: Mapping[str, str] | None = None,
     variable: str | None = None,
+    view: str | None = None,
 ) -> xr.DataArray:
     """Read predictions from npy, npz, CSV, TSV, Parquet or netCDF, told by the first bytes.
 
@@ -44,7 +47,9 @@ def read_predictions(
         The file. A table has a column of example names, then one column a label and nothing else.
         An npz has one array ``predictions``, ``probs`` or ``probabilities`` (example, label), and
         may have the names as ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or
-        ``names``. A netCDF file has a variable over dims ``example`` and ``label``.
+        ``names``. A netCDF file has a variable over dims ``example`` and ``label``. Either may
+        have several augmentations of each example: an array (augmentation, example, label) beside
+        their names as ``augmentations`` or ``views``, or a variable with the dim ``augmentation``.
     labels : sequence of str, Path, str or Dataset, optional
         Names of the labels: needed where the file has none (npy), in column order. Where the file
         names them, the names must be these, and the result has their order. A table (see
@@ -66,11 +71,16 @@ def read_predictions(
         New names of labels by their old ones (after `strip`).
     variable : str, optional
         Variable of a netCDF file, where several have the dims.
+    view : str, optional
+        Column of a table with several rows an example, each of another view of it, such as an
+        augmented image. Every example has every view; what is checked of predictions is checked
+        of each.
 
     Returns
     -------
-    DataArray, (example, label)
-        float32 where the file has it, else float64; attribute ``scale``.
+    DataArray, ([augmentation,] example, label)
+        float32 where the file has it, else float64; attribute ``scale``. Views are in the order in
+        which the file first names them. An example with bad rows is dropped with all its views.
 
     Raises
     ------
@@ -78,7 +88,7 @@ def read_predictions(
         With the name of the file and the rows, for whatever cannot be used as it is.
     """
     path = Path(path)
-    found = _read(path, example, variable)
+    found = _read(path, example, variable, view)
     array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
     array = _renamed(array, path.name, strip=strip, rename=rename or {})
     if labels is not None and found.labels is not None:
@@ -91,25 +101,28 @@ def read_predictions(
         if scale != "probability":
             raise _option(path.name, "normalise", f"scale {scale}", "scale probability")
         array = _normalised(array)
-    return borders.check_predictions(array, whose=path.name, scale=scale)
+    check = check_augmented if is_augmented(array) else borders.check_predictions
+    return check(array, whose=path.name, scale=scale)
 
 
-def _read(path: Path, example: str, variable: str | None) -> arrays.NamedArray:
+def _read(path: Path, example: str, variable: str | None, view: str | None) -> arrays.NamedArray:
     head = files.opening(path, _ROLE, 8)
     ending = path.suffix.lower()
     is_netcdf = head.startswith(netcdf.SIGNATURES)
     if variable is not None and not is_netcdf:
         raise _option(path.name, "variable", variable, "a netCDF file")
     if is_netcdf:
-        found = arrays.from_netcdf(path, _ROLE, variable, _USUAL)
+        found = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
     elif head.startswith(b"\x93NUMPY") or ending == ".npy":
         found = arrays.from_npy(path, _ROLE)
     elif ending == ".npz":
-        found = arrays.from_npz(path, _ROLE, _USUAL)
+        found = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
     else:
-        return arrays.from_table(path, _ROLE, example)
-    if example != _COLUMN:
-        raise _option(path.name, "example", example, "a table, whose columns have names")
+        return from_table(path, _ROLE, example, view=view, views_fit=True)
+    columns = {"example": None if example == _COLUMN else example, "view": view}
+    for option, column in columns.items():
+        if column is not None:
+            raise _option(path.name, option, column, "a table, whose columns have names")
     return found
 
 
@@ -148,7 +161,9 @@ def _renamed(
 
 
 def _finite_rows(array: xr.DataArray, whose: str) -> xr.DataArray:
-    finite = np.isfinite(array.values).all(axis=1)
+    # An example stays only with all its views.
+    others = tuple(axis for axis, dim in enumerate(array.dims) if dim != EXAMPLE)
+    finite = np.isfinite(array.values).all(axis=others)
     dropped = int((~finite).sum())
     if dropped == finite.size:
         raise files.empty(whose, "a row of finite numbers", f"{several(dropped, 'bad row')} only")
@@ -158,8 +173,8 @@ def _finite_rows(array: xr.DataArray, whose: str) -> xr.DataArray:
 def _normalised(array: xr.DataArray) -> xr.DataArray:
     """Return rows divided by their sum; those that cannot be are left for the check to name."""
     values = array.values
-    total = values.sum(axis=1, dtype=np.float64, keepdims=True)
-    fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=1, keepdims=True)
+    total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
+    fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=-1, keepdims=True)
     divided = values / np.where(fit, total, 1.0)
     kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
     return array.copy(data=divided.astype(kind))

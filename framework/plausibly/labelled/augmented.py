@@ -54,10 +54,8 @@ def check_augmented(
     called = text.name_texts(found)
     text.check_names(called, names.AUGMENTATION, whose=whose)
     planes = [
-        borders.check_predictions(
-            predictions.isel({names.AUGMENTATION: place}, drop=True), whose=whose, scale=scale
-        )
-        for place in range(count)
+        _checked(predictions.isel({names.AUGMENTATION: place}, drop=True), name, whose, scale)
+        for place, name in enumerate(called)
     ]
     template = planes[0]
     coords = {str(name): values for name, values in template.coords.items()}
@@ -65,8 +63,19 @@ def check_augmented(
         np.stack([plane.values for plane in planes]),
         dims=(names.AUGMENTATION, *template.dims),
         coords={names.AUGMENTATION: text.text_array(called), **coords},
+        name=template.name,
         attrs=template.attrs,
     )
+
+
+def _checked(plane: xr.DataArray, name: str, whose: str, scale: str | None) -> xr.DataArray:
+    """Return one augmentation, checked; what is wrong with it is said to be of this one."""
+    try:
+        return borders.check_predictions(plane, whose=whose, scale=scale)
+    except InputError as error:
+        error.what = f"{error.what}, in augmentation {text.quoted(name)}"
+        error.details["augmentation"] = name
+        raise
 
 
 def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.DataArray:
