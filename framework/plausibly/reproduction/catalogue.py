@@ -112,6 +112,18 @@ ENTRIES: tuple[Entry, ...] = (
         own=True,
     ),
     Entry(
+        name="multi-label",
+        paper="section 4.2",
+        shows="overlaid digits, covered in part or wholly",
+        home="overlaid:MULTI_LABEL",
+    ),
+    Entry(
+        name="augmentation",
+        paper="section 4.3",
+        shows="calibrated on augmented images too",
+        home="augmented:AUGMENTATION",
+    ),
+    Entry(
         name="naive-quantile",
         paper="appendix C",
         shows="the standard quantile on drawn labels",
@@ -124,6 +136,26 @@ ENTRIES: tuple[Entry, ...] = (
         shows="p-values of voted, drawn and true labels",
         home="uniformity:UNIFORMITY",
         own=True,
+    ),
+    Entry(
+        name="procedures",
+        paper="section 3.5",
+        shows="the table of procedures, measured",
+        home="procedures:TABLE",
+        own=True,
+    ),
+    *(
+        Entry(name=f"derm-{name}", paper=paper, shows=f"skin: {shows}", home=home, derm=True)
+        for name, paper, shows, home in (
+            ("realised", "section 4.1, appendix C", "coverage case by case", "realised:REALISED"),
+            ("coverage", "section 4.1", "coverage and set size", "casestudy:CASE_STUDY"),
+            ("examples", "section 4.1, appendix C", "plausibilities and sets", "bars:BARS"),
+            ("variability", "appendix C", "spread over m", "variability:SKIN"),
+            ("naive-quantile", "appendix C", "the standard quantile", "naive:NAIVE"),
+            ("p-values", "appendix C", "p-values by calibration", "uniformity:UNIFORMITY"),
+            ("coverage-strict", "appendix C", "coverage at alpha 0.1", "casestudy:STRICT"),
+            ("examples-strict", "appendix C", "sets at alpha 0.1", "bars:STRICT"),
+        )
     ),
 )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import xarray as xr
 
@@ -14,10 +15,19 @@ COVERED = (
     ("voted_coverage", "voted", page.VOTED),
     ("aggregated_coverage", "aggregated", page.AGGREGATED),
 )
+SIZES = (("set_size", "", page.SIZE),)
+Measure: TypeAlias = tuple[str, str, page.Look]
 _WIDTH, _HEIGHT = 3, 5.6
 
 
-def draw(columns: Mapping[str, xr.Dataset], title: str, numbers: xr.Dataset) -> Drawing:
+def draw(
+    columns: Mapping[str, xr.Dataset],
+    title: str,
+    numbers: xr.Dataset,
+    *,
+    covered: Sequence[Measure] = COVERED,
+    sizes: Sequence[Measure] = SIZES,
+) -> Drawing:
     """Return the picture.
 
     Parameters
@@ -27,24 +37,31 @@ def draw(columns: Mapping[str, xr.Dataset], title: str, numbers: xr.Dataset) -> 
     title : str
     numbers : Dataset
         All of them, with the facts of the figure.
+    covered, sizes : sequence of (variable, what it is called, Look)
+        What is drawn above and below.
     """
     drawn = page.new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
     panels = drawn.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     wanted = 1 - numbers.attrs[names.ALPHA]
-    covered = page.edges([one[name].values for one in columns.values() for name, _, _ in COVERED])
-    sizes = page.edges([one["set_size"].values for one in columns.values()])
+    edges = [
+        page.edges([one[name].values for one in columns.values() for name, _, _ in measures])
+        for measures in (covered, sizes)
+    ]
     for place, (name, one) in enumerate(columns.items()):
-        above, below = panels[0, place], panels[1, place]
-        for measure, said, look in COVERED:
-            values = one[measure].values
-            page.histogram(above, values, covered, look, f"{said}, mean {values.mean():.3f}")
+        above, below = panels[:, place]
+        for panel, measures, bins, digits in (
+            (above, covered, edges[0], 3),
+            (below, sizes, edges[1], 2),
+        ):
+            for measure, said, look in measures:
+                values = one[measure].values
+                what = f"{said}, mean" if said else "mean"
+                page.histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
         page.target(above, wanted)
         page.tidy(above, x="coverage (share)", y="" if place else "splits", title=name)
-        size = one["set_size"].values
-        page.histogram(below, size, sizes, page.SIZE, f"mean {size.mean():.2f}")
         page.tidy(below, x="mean set size (labels)", y="" if place else "splits")
     page.headroom(panels[0, 0], 0.5)
-    page.headroom(panels[1, 0], 0.2)
+    page.headroom(panels[1, 0], 0.15 + 0.12 * len(sizes))
     for above, below in panels.T:
         page.legend(above, place="upper left")
         page.legend(below, place="upper right")

@@ -5,18 +5,15 @@ p-values of what a calibration covers are uniform; those of anything else are no
 
 from __future__ import annotations
 
-import math
-
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.demo.palette import INK
-from plausibly.evaluation.methods import MethodTable
-from plausibly.kernels.draws import draw_labels
-from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
+from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
+from plausibly.evaluation.uniformity import OF, p_value_uniformity
+from plausibly.evaluation.uniformity import TRUE as OF_TRUE
+from plausibly.evaluation.uniformity import VOTED as OF_VOTED
 from plausibly.labelled.text import text_array
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
@@ -27,8 +24,7 @@ from plausibly.reproduction.data import toy_data
 POINTS = 20_000
 BINS = 20
 COMPARED = (VOTED, MONTE_CARLO)
-KIND, METHOD, BIN = "kind", "method", "bin"
-OF_VOTED, OF_DRAWN, OF_TRUE = "voted labels", "drawn labels", "true labels"
+METHOD, BIN = "method", "bin"
 _CRITICAL = 1.63
 """Kolmogorov's distance times the root of n, at the level 0.01."""
 
@@ -38,54 +34,44 @@ class Uniformity:
     """Histograms of p-values, and their distance from uniform (Kolmogorov)."""
 
     def measure(self, asked: Asked) -> xr.Dataset:
-        """Return shares of p-values by bin, (method, kind, bin), and distances (method, kind).
+        """Return shares of p-values by bin, (method, of, bin), and distances, (method, of).
 
-        Of one split; ten labels of each test example are drawn from its plausibilities.
+        Of one split; `plausibly.evaluation.uniformity` draws a label of each test example.
         """
         data = asked.data or toy_data(POINTS, asked.seed)
         rows = splitting.one_split(data, asked.seed, 0)
-        test = data.predictions[rows]
-        hashes = hash_names(test[names.EXAMPLE].values)
-        uniforms = Keys(asked.seed, "reproduce/p-values").uniform(hashes, splitting.DRAWS)
-        lam = data.plausibilities.values[rows]
-        kinds = {OF_VOTED: lam.argmax(axis=1)[None], OF_DRAWN: draw_labels(lam, uniforms)}
-        if data.true is not None:
-            kinds[OF_TRUE] = data.sure.values[rows].argmax(axis=1)[None]
-        shares = np.zeros((len(COMPARED), len(kinds), BINS))
-        distances = np.zeros((len(COMPARED), len(kinds)))
+        found = []
         for place, name in enumerate(COMPARED):
-            method: MethodTable = METHODS[name]
-            predictor = splitting.calibrated(data, ~rows, method, seed=asked.seed)
-            p = predictor.p_values(test).values
-            for where, codes in enumerate(kinds.values()):
-                values = p[np.arange(len(p)), codes]
-                shares[place, where] = (
-                    np.histogram(values, bins=BINS, range=(0, 1))[0] / values.size
+            predictor = splitting.calibrated(data, ~rows, METHODS[name], seed=asked.seed)
+            one = p_value_uniformity(
+                predictor,
+                data.predictions[rows],
+                data.plausibilities[rows],
+                true=None if data.true is None else data.true[rows],
+                seed=asked.seed,
+            )
+            shares = [
+                np.histogram(p, bins=BINS, range=(0, 1))[0] / p.size for p in one["p_value"].values
+            ]
+            found.append(
+                xr.Dataset(
+                    {
+                        "share": ((OF, BIN), shares),
+                        "distance_from_uniform": (OF, one["ks"].values),
+                        "critical_distance": (OF, _CRITICAL / np.sqrt(one["effective"].values)),
+                    },
+                    coords={OF: one[OF].values, BIN: (np.arange(BINS) + 0.5) / BINS},
                 )
-                distances[place, where] = distance(values)
+            )
             asked.tick(place + 1, len(COMPARED))
-        facts = splitting.facts(data, asked, "0.1")
-        facts.pop(names.ALPHA)
-        return xr.Dataset(
-            {
-                "share": ((METHOD, KIND, BIN), shares),
-                "distance_from_uniform": ((METHOD, KIND), distances),
-                "critical_distance": (
-                    (),
-                    _CRITICAL * math.sqrt(1 / len(test) + 1 / (len(data) - len(test))),
-                ),
-            },
-            coords={
-                METHOD: text_array(COMPARED),
-                KIND: text_array(list(kinds)),
-                BIN: (np.arange(BINS) + 0.5) / BINS,
-            },
-            attrs={**facts, "splits": 1},
+        numbers = xr.concat(found, dim=METHOD, join="exact").assign_coords(
+            {METHOD: text_array(COMPARED)}
         )
+        return numbers.assign_attrs({**data.described(), "splits": 1, "seed": asked.seed})
 
     def draw(self, numbers: xr.Dataset) -> Drawing:
         """Return a histogram a kind of label and calibration, with the uniform line."""
-        kinds = [str(name) for name in numbers[KIND].values]
+        kinds = [str(name) for name in numbers[OF].values]
         drawn = page.new_page(9, 2.2 * len(kinds) + 0.8)
         panels = drawn.subplots(len(kinds), len(COMPARED), sharex=True, sharey=True)
         looks = {OF_VOTED: page.VOTED, OF_DRAWN: page.AGGREGATED, OF_TRUE: page.TRUE}
@@ -93,7 +79,7 @@ class Uniformity:
         for column, method in enumerate(COMPARED):
             for row, kind in enumerate(kinds):
                 panel, look = panels[row, column], looks[kind]
-                one = numbers.sel({METHOD: method, KIND: kind})
+                one = numbers.sel({METHOD: method, OF: kind})
                 off = float(one["distance_from_uniform"])
                 panel.bar(
                     places,
@@ -102,7 +88,7 @@ class Uniformity:
                     facecolor=f"{look.colour}40",
                     edgecolor=look.colour,
                     hatch=look.hatch,
-                    label=f"p-values of {kind}, distance {off:.3f}",
+                    label=f"p-values of {kind} labels, distance {off:.3f}",
                 )
                 panel.axhline(1, color=INK, linestyle=(0, (4, 2)), linewidth=1.2, label="uniform")
                 page.tidy(
@@ -119,15 +105,15 @@ class Uniformity:
     def claim(self, numbers: xr.Dataset) -> Claim:
         """Return whether p-values are uniform for the label of the calibration alone."""
         off = numbers["distance_from_uniform"]
-        limit = float(numbers["critical_distance"])
+        limit = float(numbers["critical_distance"].max())
 
         def one(method: str, kind: str) -> float:
-            return float(off.sel({METHOD: method, KIND: kind}))
+            return float(off.sel({METHOD: method, OF: kind}))
 
-        kinds = [str(name) for name in numbers[KIND].values]
+        kinds = [str(name) for name in numbers[OF].values]
         said = "; ".join(
             f"calibrated {method}: "
-            + ", ".join(f"{kind} {decimal(one(method, kind))}" for kind in kinds)
+            + ", ".join(f"{kind} labels {decimal(one(method, kind))}" for kind in kinds)
             for method in COMPARED
         )
         return Claim(
@@ -144,16 +130,3 @@ class Uniformity:
 
 
 UNIFORMITY = Uniformity()
-
-
-def distance(values: NDArray[np.float64]) -> float:
-    """Return Kolmogorov's distance between values in [0, 1] and the uniform distribution.
-
-    Notes
-    -----
-    Between the shares at most and less than each value, and the value itself.
-    """
-    ordered = np.sort(values, axis=None)
-    ranks = np.arange(1, ordered.size + 1)
-    above, below = ranks / ordered.size - ordered, ordered - (ranks - 1) / ordered.size
-    return float(max(above.max(), below.max()))

@@ -164,6 +164,7 @@ class Variability:
 
 
 TOY = Variability()
+SKIN = Variability(alpha="0.27")
 
 
 def _drawn(count: int) -> MethodTable:
