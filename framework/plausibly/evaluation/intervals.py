@@ -167,14 +167,16 @@ def _weighted_bounds(
     _, first, code, members = np.unique(
         codes, return_index=True, return_inverse=True, return_counts=True
     )
-    total = float(weights.sum())
     by_cluster = np.bincount(code, weights=weights)
     if method == "betting":
         means = np.bincount(code, weights=weights * shares) / by_cluster
         order = np.argsort(first)
         return _betting(means[order], miss, (by_cluster / members)[order])
+    largest = weights.max()  # squares of small weights would vanish
+    weights, by_cluster = weights / largest, by_cluster / largest
+    total = float(weights.sum())
     units = total**2 / float(np.square(by_cluster).sum())
-    if units < 1.0 + _SAME:
+    if units < 2.0:
         return _kullback_leibler(mean, units, miss)
     squares = float(np.square(np.bincount(code, weights=weights * (shares - mean))).sum())
     alike = bool(np.ptp(shares) <= _SAME) or squares <= (_SAME * total) ** 2 / units

@@ -204,7 +204,10 @@ def _cuts(
         shares = _ascending(parts, "quantiles")
         if shares and not 0 < shares[0] <= shares[-1] < 1:
             raise _malformed("quantiles", "shares between 0 and 1", listed(parts))
-    cuts = np.unique(np.quantile(values, shares)) if shares else np.empty(0)
+    if not shares:
+        return []
+    # Numbers that there are, not between them: each stratum holds the number that it begins with.
+    cuts = np.unique(np.quantile(values, shares, method="higher"))
     return [float(cut) for cut in cuts if cut > values.min()]
 
 

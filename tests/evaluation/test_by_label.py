@@ -1,0 +1,111 @@
+"""Coverage of each label against fractions, and what it adds up to."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import eval_oracles as oracle
+from eval_parts import case
+from plausibly import calibrate, evaluate
+from plausibly.evaluation import coverage_by_label, interval
+
+SETS, LAM = case()
+
+
+def test_shares_are_what_fractions_say() -> None:
+    found = coverage_by_label(SETS, LAM)
+    for label in LAM["label"].values:
+        inside = SETS.sel(label=label).values.tolist()
+        said = [Fraction(p) for p in LAM.sel(label=label).values.tolist()]
+        mass = sum(said, Fraction(0))
+        covered = sum((p for p, held in zip(said, inside, strict=True) if held), Fraction(0))
+        one = found.sel(label=label)
+        assert float(one["mass"]) == pytest.approx(float(mass))
+        assert float(one["covered_mean"]) == pytest.approx(float(covered / mass))
+        assert one["examples"] == sum(p > 0 for p in said)
+        assert float(one["in_sets_mean"]) == pytest.approx(sum(inside) / len(inside))
+        assert one["covered_low"] < one["covered_mean"] < one["covered_high"]
+
+
+def test_the_mean_of_the_shares_by_mass_is_the_aggregated_coverage() -> None:
+    sets, lam = case(alphas=(0.1, 0.2))
+    found = coverage_by_label(sets, lam)
+    assert float(found["mass_share"].sum()) == pytest.approx(1)
+    mean = (found["covered_mean"] * found["mass_share"]).sum("label")
+    whole = evaluate(sets, lam)["aggregated_coverage_mean"]
+    np.testing.assert_allclose(mean.values, whole.values, rtol=1e-12)
+
+
+def test_certain_labels_have_the_interval_of_their_examples() -> None:
+    """Where everybody agrees, a label is covered as the examples that are called so are."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 3, 90)
+    coords = {"example": [f"e{i}" for i in range(90)], "label": ["a", "b", "c"]}
+    lam = xr.DataArray(np.eye(3)[codes], dims=("example", "label"), coords=coords)
+    sets = xr.DataArray(rng.random((90, 3)) < 0.8, dims=lam.dims, coords=coords)
+    found = coverage_by_label(sets, lam)
+    for code, label in enumerate("abc"):
+        held = sets.values[codes == code, code].astype(float)
+        alone = interval(held, method="wilson")
+        assert float(found["covered_mean"].sel(label=label)) == pytest.approx(alone.mean)
+        assert float(found["covered_low"].sel(label=label)) == pytest.approx(alone.low, abs=0.015)
+        assert found["covered_low"].sel(label=label) <= alone.low
+
+
+def test_a_label_that_nobody_named_has_no_share() -> None:
+    rest = LAM[:, 1:].values + 0.1
+    values = np.concatenate([np.zeros((120, 1)), rest / rest.sum(axis=1, keepdims=True)], axis=1)
+    found = coverage_by_label(SETS, LAM.copy(data=values), simultaneous=True).sel(label="l0")
+    assert (float(found["mass"]), int(found["examples"])) == (0, 0)
+    assert np.isnan(found["covered_mean"])
+    assert np.isnan(found["covered_low"])
+    assert not np.isnan(found["in_sets_mean"])
+
+
+def test_simultaneous_intervals_are_wider() -> None:
+    alone, together = (
+        coverage_by_label(SETS, LAM, simultaneous=simultaneous) for simultaneous in (False, True)
+    )
+    assert (together["covered_low"] < alone["covered_low"]).all()
+    assert (together["covered_high"] > alone["covered_high"]).all()
+    bonferroni = coverage_by_label(SETS, LAM, confidence=1 - 0.05 / 4)
+    np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
+
+
+def test_clusters_make_intervals_wider() -> None:
+    sets, lam = oracle.case(60, 3)
+    again = [f"f{i}" for i in range(60)]
+    twice, lam2 = (
+        xr.concat([array, array.assign_coords(example=again)], "example") for array in (sets, lam)
+    )
+    twice = twice.assign_coords(patient=("example", np.tile(np.arange(60), 2)))
+    plain = coverage_by_label(twice, lam2)
+    clustered = coverage_by_label(twice, lam2, cluster="patient")
+    once = coverage_by_label(sets, lam)
+    ratio = (clustered["covered_high"] - clustered["covered_low"]) / (
+        plain["covered_high"] - plain["covered_low"]
+    )
+    np.testing.assert_allclose(ratio, np.sqrt(2), rtol=0.06)
+    np.testing.assert_allclose(clustered["covered_low"], once["covered_low"], rtol=0.02)
+    assert clustered.attrs["clusters"] == 60
+
+
+@pytest.mark.realdata
+def test_sad_is_the_emotion_that_sets_cover_least(shared: Path) -> None:
+    arrays = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
+    counts = arrays["counts"].astype(float)
+    coords = {"example": arrays["file_name"], "label": arrays["class_names"]}
+    dims = ("example", "label")
+    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
+    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
+    found = coverage_by_label(sets, lam, simultaneous=True)
+    least = str(found["label"].values[int(np.argmin(found["covered_mean"].values))])
+    assert least == "sad"
+    assert float(found["covered_high"].sel(label="sad")) < 0.9
+    assert float(found["covered_low"].sel(label="happy")) > 0.9

@@ -1,0 +1,74 @@
+"""What holds of every further measure: names decide, rows and dims do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from eval_parts import MEASURES, Measure, case
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.labelled.packed import pack
+
+ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
+
+
+@pytest.fixture(params=list(MEASURES))
+def measure(request: pytest.FixtureRequest) -> Measure:
+    found: Measure = MEASURES[request.param]
+    return found
+
+
+@ALPHAS
+def test_nothing_depends_on_the_order_of_rows_or_dims(
+    measure: Measure, alphas: tuple[float, ...]
+) -> None:
+    sets, lam = case(alphas=alphas)
+    order = np.random.default_rng(0).permutation(120)
+    first = measure(sets, lam)
+    second = measure(sets[order].transpose(), lam[order[::-1]].transpose()[::-1])
+    if "example" in first.dims:
+        second = second.sel(example=first["example"])
+    xr.testing.assert_identical(first, second)
+
+
+@ALPHAS
+def test_each_alpha_is_measured_as_if_it_were_alone(
+    measure: Measure, alphas: tuple[float, ...]
+) -> None:
+    sets, lam = case(alphas=alphas)
+    together = measure(sets, lam)
+    for alpha in alphas:
+        alone = measure(sets.sel(alpha=alpha), lam)
+        xr.testing.assert_allclose(together.sel(alpha=alpha), alone, rtol=1e-12)
+
+
+def test_inputs_are_not_changed_and_may_be_read_only(measure: Measure) -> None:
+    sets, lam = case()
+    before = (sets.copy(deep=True), lam.copy(deep=True))
+    for array in (sets, lam):
+        array.values.flags.writeable = False
+    measure(sets, lam)
+    xr.testing.assert_identical(sets, before[0])
+    xr.testing.assert_identical(lam, before[1])
+
+
+def test_packed_plausibilities_are_the_same(measure: Measure) -> None:
+    sets, lam = case()
+    first, second = measure(sets, lam), measure(sets, pack(lam))  # type: ignore[arg-type]  # also
+    xr.testing.assert_identical(first, second)
+
+
+def test_examples_that_calibrated_are_said_on_the_line_of_the_caller(measure: Measure) -> None:
+    sets, lam = case()
+    with pytest.warns(PlausiblyWarning, match="7 of 120 examples of the prediction sets") as heard:
+        measure(sets.assign_attrs(calibration_overlap=7), lam)
+    assert [one.filename.rpartition("/")[2] for one in heard] == ["eval_parts.py"]
+
+
+def test_names_that_do_not_match_are_refused(measure: Measure) -> None:
+    sets, lam = case()
+    with pytest.raises(InputError, match="examples-differ"):
+        measure(sets[1:], lam)
+    with pytest.raises(InputError, match="labels-differ"):
+        measure(sets, lam.assign_coords(label=["l0", "l1", "l2", "other"]))

@@ -1,0 +1,231 @@
+"""Strata of any number, and of the sizes of sets, against evaluations of their examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import entropy as reference
+
+import eval_oracles as oracle
+from eval_parts import case
+from plausibly import calibrate, evaluate
+from plausibly.errors import InputError
+from plausibly.evaluation import coverage_by_size, coverage_by_strata, entropy, largest
+from plausibly.evaluation.splits import split, split_keys
+from plausibly.keys import hash_names
+
+SETS, LAM = case()
+
+
+def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
+    coords = {"example": [f"e{i}" for i in range(len(rows))], "label": ["a", "b", "c"]}
+    return xr.DataArray(rows, dims=("example", "label"), coords=coords, attrs=attrs)
+
+
+def test_entropy_is_that_of_the_books() -> None:
+    _, lam = oracle.case(50, 5)
+    found = entropy(lam)
+    assert (found.dims, found.name, str(found.dtype)) == (("example",), "entropy", "float64")
+    np.testing.assert_allclose(found, reference(lam.values, axis=1), atol=1e-12)
+    assert (found >= 0).all()
+    np.testing.assert_array_equal(largest(lam), lam.max("label"))
+
+
+def test_entropy_of_predictions_follows_their_scale() -> None:
+    logits = table([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], scale="logit")
+    weights = xr.apply_ufunc(np.exp, logits).drop_attrs()
+    shares = weights / weights.sum("label")
+    np.testing.assert_allclose(entropy(logits), entropy(shares))
+    rounded = table([[0.332, 0.332, 0.332], [0.5, 0.5, 0.005]], scale="probability")
+    assert entropy(rounded)[0] == pytest.approx(np.log(3))
+    np.testing.assert_allclose(entropy(rounded), entropy(rounded.drop_attrs()))
+    with pytest.raises(InputError) as refused:
+        entropy(table([[3.0, 1.0, -2.0]], scale="any"))
+    assert str(refused.value) == (
+        "error entropy-of-scores: predictions of scale any are no distributions over\n"
+        "  labels\n"
+        "  expected  scale probability or logit\n"
+        "  do        strata of another number of the examples: of=DataArray over example"
+    )
+
+
+def test_strata_are_evaluations_of_their_examples() -> None:
+    found = coverage_by_strata(SETS, LAM, entropy(LAM), edges=[0.6, 1.1], ties="fractional")
+    assert found["stratum"].values.tolist() == ["below 0.6", "0.6 to 1.1", "1.1 and more"]
+    assert found["stratum_from"].values.tolist() == [-np.inf, 0.6, 1.1]
+    assert found["stratum_to"].values.tolist() == [0.6, 1.1, np.inf]
+    assert int(found["count"].sum()) == 120
+    values = reference(LAM.values, axis=1)
+    for place, mine in enumerate([values < 0.6, (values >= 0.6) & (values < 1.1), values >= 1.1]):
+        alone = evaluate(SETS[mine], LAM[mine], ties="fractional")
+        one = found.isel(stratum=place)
+        assert one["count"] == mine.sum() > 0
+        for quantity in ("aggregated_coverage", "voted_coverage", "set_size"):
+            for end in ("mean", "low", "high"):
+                assert float(one[f"{quantity}_{end}"]) == pytest.approx(
+                    float(alone[f"{quantity}_{end}"]), rel=1e-12
+                )
+    assert (found.attrs["of"], found.attrs["n"]) == ("entropy", 120)
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 6), st.lists(st.integers(0, 5), min_size=120, max_size=120))
+def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -> None:
+    values = xr.DataArray(numbers, dims="example", coords={"example": SETS["example"]}, name="x")
+    found = coverage_by_strata(SETS, LAM, values, quantiles=parts)
+    assert int(found["count"].sum()) == 120
+    assert (found["count"] > 0).all()
+    for low, high, count in zip(
+        found["stratum_from"].values, found["stratum_to"].values, found["count"].values, strict=True
+    ):
+        assert count == sum(low <= number < high for number in numbers)
+
+
+def test_halves_of_different_numbers_are_halves() -> None:
+    found = coverage_by_strata(SETS, LAM, "patient")
+    assert found["count"].values.tolist() == [60, 60]
+    shares = coverage_by_strata(SETS, LAM, "patient", quantiles=[0.25, 0.5])
+    assert shares["count"].values.tolist() == [30, 30, 60]
+
+
+def test_a_number_a_hair_below_an_edge_is_on_it() -> None:
+    values = xr.DataArray(
+        np.full(120, 0.1 + 0.7), dims="example", coords={"example": SETS["example"]}
+    )
+    found = coverage_by_strata(SETS, LAM, values, edges=[0.8])
+    assert found["count"].values.tolist() == [0, 120]
+
+
+def test_sizes_are_evaluations_of_their_sets() -> None:
+    sets, lam = case(alphas=(0.1, 0.3))
+    found = coverage_by_size(sets, lam)
+    assert found["size"].values.tolist() == ["0", "1", "2", "3", "4"]
+    assert found["count"].dims == ("size", "alpha")
+    for alpha in (0.1, 0.3):
+        plane = sets.sel(alpha=alpha)
+        sizes = plane.sum("label")
+        for size in range(5):
+            mine = (sizes == size).values
+            one = found.sel(size=str(size), alpha=alpha)
+            assert one["count"] == mine.sum()
+            if mine.any():
+                alone = evaluate(plane[mine], lam[mine])
+                for name in ("aggregated_coverage_low", "voted_coverage_mean"):
+                    assert float(one[name]) == pytest.approx(float(alone[name]), rel=1e-12)
+            else:
+                assert np.isnan(one["aggregated_coverage_mean"])
+
+
+def test_many_labels_make_ranges_of_sizes() -> None:
+    sets, lam = oracle.case(40, 30)
+    found = coverage_by_size(sets, lam)
+    assert found["size"].values.tolist() == ["0", "1", "2", "3", "4-5", "6-10", "11-20", "21-30"]
+    sizes = sets.sum("label").values
+    for row in range(found.sizes["size"]):
+        one = found.isel(size=row)
+        inside = (sizes >= int(one["size_from"])) & (sizes <= int(one["size_to"]))
+        assert one["count"] == inside.sum()
+    asked = coverage_by_size(sets, lam, starts=[1, 16])
+    assert asked["size"].values.tolist() == ["0", "1-15", "16-30"]
+
+
+NO_NAMES = xr.DataArray(np.zeros(120), dims="example", name="doubt")
+SOME = xr.DataArray(np.zeros(119), dims="example", coords={"example": SETS["example"][1:]})
+NAN = xr.DataArray(
+    np.r_[np.nan, np.zeros(119)], dims="example", coords={"example": SETS["example"]}
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: coverage_by_strata(SETS, LAM, "site"),
+            'error strata-of-text: "site" is text, and strata are ranges of numbers\n'
+            "  expected  a number for each example; got north, south\n"
+            '  do        groups of equal texts: by="site" (--by site)',
+        ),
+        (
+            lambda: coverage_by_strata(SETS, LAM, NO_NAMES),
+            'error values-malformed: the numbers "doubt" are not named by example\n'
+            "  expected  a DataArray over example, with names, or the name of a coordinate;\n"
+            "            got dims example\n"
+            "  do        name the examples: assign_coords(example=...)",
+        ),
+        (
+            lambda: coverage_by_strata(SETS, LAM, SOME),
+            'error values-missing: 1 of 120 examples have no "values"\n'
+            "  expected  a number for each example of the sets; got none for e0000\n"
+            "  do        add them, or leave these examples out with sel(example=...)",
+        ),
+        (
+            lambda: coverage_by_strata(SETS, LAM, NAN),
+            'error values-missing: 1 of 120 examples have no "values"\n'
+            "  expected  a number for each example of the sets; got none for e0000\n"
+            "  do        add them, or leave these examples out with sel(example=...)",
+        ),
+        (
+            lambda: coverage_by_strata(SETS, LAM, "age", edges=[0.8, 0.5]),
+            "error edges-malformed: edges make no strata\n"
+            "  expected  numbers in ascending order, each once; got 0.8, 0.5\n"
+            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
+        ),
+        (
+            lambda: coverage_by_strata(SETS, LAM, "age", edges=[0.8], quantiles=2),
+            "error edges-malformed: edges and quantiles make no strata\n"
+            "  expected  one of them; got both\n"
+            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
+        ),
+        (
+            lambda: coverage_by_strata(SETS, LAM, "age", quantiles=0),
+            "error edges-malformed: quantiles make no strata\n"
+            "  expected  a number of strata from 1 on; got 0\n"
+            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
+        ),
+        (
+            lambda: coverage_by_strata(SETS, LAM, "age", quantiles=[0.5, 1.5]),
+            "error edges-malformed: quantiles make no strata\n"
+            "  expected  shares between 0 and 1; got 0.5, 1.5\n"
+            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
+        ),
+        (
+            lambda: coverage_by_size(SETS, LAM, starts=[1, 9]),
+            "error edges-malformed: starts make no strata\n"
+            "  expected  whole numbers from 0 to 4; got 1, 9\n"
+            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
+        ),
+    ],
+)
+def test_the_text(call: Callable[[], object], text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        call()
+    assert str(refused.value) == text
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("data", "halves"), [("chaosnli_snli", (0.836, 0.976)), ("cifar10h", (0.980, 0.830))]
+)
+def test_halves_of_predicted_entropy(shared: Path, data: str, halves: tuple[float, float]) -> None:
+    """The gap that a calibrator of groups is to close, as it was measured before."""
+    arrays = np.load(shared / "data" / data / "data.npz", allow_pickle=False)
+    counts = arrays["counts"].astype(float)
+    coords = {"example": [f"e{i}" for i in range(len(counts))], "label": arrays["class_names"]}
+    dims = ("example", "label")
+    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
+    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    edge = float(np.median(entropy(predictions)))
+    hashes = hash_names(predictions["example"].values)
+    means = []
+    for number in range(10):
+        test = split(hashes, split_keys(1, number))
+        sets = calibrate(predictions[~test], lam[~test]).predict(predictions[test], 0.1)
+        found = coverage_by_strata(sets, lam[test], entropy(predictions[test]), edges=[edge])
+        means.append(found["aggregated_coverage_mean"].values)
+    np.testing.assert_allclose(np.mean(means, axis=0), halves, atol=0.015)

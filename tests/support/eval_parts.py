@@ -1,0 +1,60 @@
+"""The further measures of an evaluation, each as a call, and a made case with coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import xarray as xr
+
+import eval_oracles as oracle
+from plausibly.evaluation import (
+    coverage_by_label,
+    coverage_by_risk,
+    coverage_by_size,
+    coverage_by_strata,
+    coverage_by_subgroup,
+    entropy,
+    sorted_coverage,
+    worst_slab_coverage,
+)
+
+Measure = Callable[[xr.DataArray, xr.DataArray], xr.Dataset]
+
+
+def features(array: xr.DataArray) -> xr.DataArray:
+    """Numbers that depend on the name of the example alone."""
+    names = [str(name) for name in array["example"].values]
+    rows = [np.random.default_rng(int(name[1:])).normal(size=3) for name in names]
+    coords = {"example": names, "column": ["age", "height", "weight"]}
+    return xr.DataArray(np.array(rows), dims=("example", "column"), coords=coords)
+
+
+def case(
+    examples: int = 120, labels: int = 4, *, seed: int = 0, alphas: tuple[float, ...] = ()
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Sets and plausibilities with coordinates of examples and labels."""
+    sets, lam = oracle.case(examples, labels, seed=seed, alphas=alphas)
+    places = np.arange(examples)
+    sets = sets.assign_coords(
+        site=("example", np.where(places % 3 == 0, "north", "south")),
+        sex=("example", np.where(places % 5 < 2, "f", "m")),
+        patient=("example", places // 2),
+        age=("example", (places * 37) % 90 / 10),
+        risk=("label", np.resize(["low", "high", "medium"], labels)),
+        cost=("label", np.arange(labels) % 3),
+    )
+    return sets, lam
+
+
+MEASURES: dict[str, Measure] = {
+    "strata": lambda sets, lam: coverage_by_strata(sets, lam, entropy(lam), quantiles=3),
+    "strata of a coordinate": lambda sets, lam: coverage_by_strata(sets, lam, "age", edges=[2, 5]),
+    "size": lambda sets, lam: coverage_by_size(sets, lam, cluster="patient"),
+    "label": lambda sets, lam: coverage_by_label(sets, lam, cluster="patient"),
+    "risk": lambda sets, lam: coverage_by_risk(sets, lam, "cost"),
+    "subgroups": lambda sets, lam: coverage_by_subgroup(sets, lam, ["site", "sex"]),
+    "slab": lambda sets, lam: worst_slab_coverage(sets, lam, features(sets), directions=50),
+    "sorted": lambda sets, lam: sorted_coverage(sets, lam),
+    "betting": lambda sets, lam: coverage_by_label(sets, lam, interval="betting"),
+}
