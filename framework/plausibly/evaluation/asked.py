@@ -102,7 +102,7 @@ def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> V
             expected="the name of a coordinate, or a DataArray over example",
             got=f"dims {listed(map(str, stratify.dims)) or 'none'}"
             if there
-            else f"a {type(stratify).__name__}",
+            else f"an object of type {type(stratify).__name__}",
             do='stratify="COLUMN" of an example table, or plausibilities.idxmax("label")',
             whose="stratify",
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -106,17 +107,25 @@ class Checkpoint:
         """Remove what was kept, and the folder where nothing else is in it."""
         for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
             path.unlink(missing_ok=True)
+        for path in self._torn():
+            shutil.rmtree(path, ignore_errors=True)
         with contextlib.suppress(OSError):  # somebody's file is in it, or it was never made
             self.folder.rmdir()
 
     def _file(self, number: int) -> Path:
         return self.folder / f"split-{number}.json"
 
+    def _torn(self) -> list[Path]:
+        """Return what was being written when somebody killed the study; see `replacing`."""
+        return [*self.folder.glob(f".{MANIFEST}.*"), *self.folder.glob(f".{_SPLITS}.*")]
+
     def _check(self) -> None:
         """Raise unless the folder is of this study, or is not there yet."""
         about = self.folder / MANIFEST
         if not about.is_file():
-            if self.folder.exists() and (self.folder.is_file() or any(self.folder.iterdir())):
+            if self.folder.is_file():
+                raise self._unknown("a file")
+            if self.folder.is_dir() and set(self.folder.iterdir()) - set(self._torn()):
                 raise self._unknown(f"no {MANIFEST} in it")
             return
         try:

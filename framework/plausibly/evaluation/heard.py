@@ -41,7 +41,7 @@ class Said:
         """What makes two warnings the same: their name and first line, not their numbers."""
         if isinstance(self.message, PlausiblyWarning):
             return self.message.name, self.message.what
-        return type(self.message).__name__, str(self.message)
+        return _kind(self.message).__name__, str(self.message)
 
     def portable(self) -> Said:
         """Return the same as another process can read it: of a kind that it knows."""

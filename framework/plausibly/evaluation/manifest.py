@@ -131,18 +131,22 @@ def differences(written: Mapping[str, Any], asked: Mapping[str, Any]) -> list[st
     found: list[str] = []
     for key, value in asked.items():
         old = written.get(key)
-        # As they look in a file.
-        if json.loads(json.dumps(value)) == old:
+        # As they look in a file; methods also in their order, which is that of the results.
+        if _written(value, sort=key != "methods") == _written(old, sort=key != "methods"):
             continue
         if key in _DATA:
             found.append(f"other {_DATA[key]}")
         elif key in ("methods", "coordinates") and isinstance(old, dict):
             noun = "method" if key == "methods" else "coordinate"
-            those = [n for n in {**old, **value} if old.get(n) != value.get(n)] or ["their order"]
-            found += [f'{noun} "{one}"' for one in those]
+            those = [f'{noun} "{n}"' for n in {**old, **value} if old.get(n) != value.get(n)]
+            found += those or ["methods in another order"]
         else:
             found.append(f"{key} {_said(value)}, was {_said(old)}")
     return found
+
+
+def _written(value: object, *, sort: bool) -> str:
+    return json.dumps(value, sort_keys=sort)
 
 
 def _said(value: object) -> str:

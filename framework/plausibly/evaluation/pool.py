@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import pickle
 import signal
 import traceback
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -146,6 +148,7 @@ def _uninterrupted() -> Iterator[None]:
 def _serve(connection: Connection) -> None:
     """Work on splits until nobody asks for another one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     # A pipe that breaks means that the process that asks is gone.
     with contextlib.suppress(EOFError, OSError):
         design: Design | InputError
@@ -156,6 +159,14 @@ def _serve(connection: Connection) -> None:
         while True:
             number = connection.recv()
             connection.send((number, *_tried(design, number)))
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that asks is gone, in the middle of a split too."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _tried(design: Design | InputError, number: int) -> tuple[object, str]:

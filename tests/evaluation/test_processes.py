@@ -1,0 +1,225 @@
+"""Studies in several processes: the same bits, the same warnings, and an end when we say so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import attrs
+import pytest
+import xarray as xr
+
+from eval_studies import Failing, Grumbling, Slow, Tired, heard, script, world
+from plausibly import compare, registry
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation import pool
+from plausibly.evaluation.design import Design, Outcome
+from plausibly.evaluation.methods import MethodTable, read_methods
+from plausibly.plugin import CALIBRATOR, CalibrationData, Keys, Replicates, resolve
+from plausibly.registry import Registry
+
+METHODS: dict[str, MethodTable] = {
+    "voted": {"calibrator": "voted", "score": Grumbling()},
+    "drawn": {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "maximum"},
+    "ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf"},
+    "random": {"calibrator": "expected", "score": "aps"},
+}
+
+
+def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
+    predictions, lam = world(80)
+    steps: dict[int, list[tuple[int, int]]] = {1: [], 2: []}
+
+    def study(processes: int) -> xr.Dataset:
+        return compare(
+            predictions,
+            lam,
+            METHODS,
+            alphas=["0.1", 0.25],
+            splits=6,
+            group="patient",
+            stratify="site",
+            sizes=[8, 30],
+            draws=[2, 3],
+            ties="random",
+            true=lam.idxmax("label"),
+            processes=processes,
+            progress=lambda *step: steps[processes].append(step),
+        )
+
+    (one, said), (several, again) = (heard(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
+    xr.testing.assert_identical(one, several)
+    assert said == again
+    assert sum("grumbling" in text for text in said) == 1
+    assert sum("and tired" in text for text in said) == 1
+    assert steps[1] == steps[2] == [(number, 6) for number in range(1, 7)]
+
+
+@pytest.mark.parametrize("processes", [0, -1, 2.0, True, "all"])
+def test_processes_are_counted(processes: object) -> None:
+    predictions, lam = world(10)
+    with pytest.raises(InputError) as refused:
+        compare(predictions, lam, ["expected"], processes=processes)  # type: ignore[arg-type]  # on purpose
+    assert str(refused.value) == (
+        f"error processes-range: a study in {processes!r} processes\n"
+        f"  expected  a whole number from 1 on; got {processes!r}\n"
+        "  do        processes=2"
+    )
+
+
+def design(methods: dict[str, MethodTable]) -> Design:
+    """Return a study of small data."""
+    predictions, lam = world(20)
+    made = {name: method.made() for name, method in read_methods(methods).items()}
+    return Design(predictions=predictions, plausibilities=lam, methods=made, alphas=[0.3], test=0.5)
+
+
+def failure(share: float, how: str, processes: int) -> BaseException:
+    predictions, lam = world(20)
+    methods = {"failing": {"calibrator": Failing(share=share, how=how)}}
+    with pytest.raises(Exception) as caught:  # noqa: PT011  # each test says which
+        compare(predictions, lam, methods, splits=12, alphas=0.3, processes=processes)
+    return caught.value
+
+
+def test_the_error_is_that_of_the_first_split_that_fails() -> None:
+    one, several = (failure(0.3, "input", processes) for processes in (1, 2))
+    assert isinstance(several, InputError)
+    assert isinstance(one, InputError)
+    assert several.fields() == one.fields()
+    assert several.details == {"a": 1}
+    assert "in replicates" in several.__notes__[0]
+
+
+def test_what_cannot_be_sent_is_told_of_in_words() -> None:
+    made = design({"failing": {"calibrator": Failing(how="unsent")}})
+    error, trace = pool._tried(made, 0)
+    assert repr(error) == "RuntimeError('_Unsent: not to be sent')"
+    assert "in replicates" in trace
+    outcome, _ = pool._tried(design({"voted": METHODS["voted"]}), 0)
+    assert isinstance(outcome, Outcome)
+    kinds = {type(one.message) for one in outcome.said}
+    assert kinds <= {PlausiblyWarning, Tired}
+
+
+def test_a_process_that_ends_is_noticed() -> None:
+    assert str(failure(1.0, "exit", 2)) == (
+        "error process-ended: a process of the study ended before its split was finished\n"
+        "  expected  processes that live as long as the study; got exit code 7\n"
+        '  do        in a script, call compare below if __name__ == "__main__":; else\n'
+        "            processes=1 shows why"
+    )
+
+
+def test_a_class_that_only_this_process_knows_is_refused() -> None:
+    @attrs.frozen(kw_only=True)
+    class Local:
+        def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+            return resolve(CALIBRATOR, "expected").replicates(data, keys)
+
+    predictions, lam = world(10)
+    methods: dict[str, MethodTable] = {"e": {}, "mine": {"calibrator": Local()}}
+    with pytest.raises(InputError) as refused:
+        compare(predictions, lam, methods, splits=2, alphas=0.4, processes=2)
+    assert refused.value.name == "method-unsent"
+    assert str(refused.value).startswith(
+        'error method-unsent: method "mine" cannot be sent to another process\n'
+        "  expected  components whose classes a module has, by name; got "
+    )
+    assert str(refused.value).endswith(
+        "  do        put the class into a module (a file of its own), or processes=1"
+    )
+    assert "Local" in refused.value.got
+
+
+@pytest.fixture
+def another(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Goes on as another process would, with a registry of its own."""
+
+    def go_on() -> None:
+        found = Registry()
+        monkeypatch.setattr(registry, "default", lambda: found)
+
+    go_on()
+    return go_on
+
+
+def test_a_class_of_a_notebook_is_refused_where_it_is_missing(
+    another: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = ModuleType("notebook")
+    lost = type("Lost", (Failing,), {"__module__": "notebook", "__qualname__": "Lost"})
+    here.Lost = lost  # type: ignore[attr-defined]  # as a cell makes one
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "notebook", here)
+        parcel = pool._packed(design({"mine": {"calibrator": lost()}}))
+    another()
+    with pytest.raises(InputError) as refused:
+        pool._unpacked(parcel)
+    assert refused.value.name == "method-unsent"
+    assert refused.value.got == "No module named 'notebook'"
+    # Whatever it is asked for, a process that cannot work says why.
+    assert pool._tried(refused.value, 3) == (refused.value, "")
+
+
+def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[], None]) -> None:
+    registry.register(CALIBRATOR, "slow", Slow)
+    registry.register(CALIBRATOR, "lost", lambda: Slow())
+    parcel = pool._packed(design({"slow": {"calibrator": "slow"}}))
+    another()
+    made = pool._unpacked(parcel)
+    calibrator = made.methods["slow"].calibrator
+    assert isinstance(calibrator, Slow)
+    assert registry.describe(CALIBRATOR, calibrator)["name"] == "slow"
+    assert [entry.name for entry in registry.default().entries() if not entry.source.builtin] == [
+        "slow"
+    ]
+
+
+RUN = """
+compare = plausibly.compare
+compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds)}}, splits=1000,
+        alphas=0.3, processes=2, progress=lambda *step: print(*step, flush=True))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_processes_end_when_the_study_is_stopped(tmp_path: Path, number: signal.Signals) -> None:
+    # The first splits of both take a moment, the others a minute.
+    with script(tmp_path, f"seconds = 60.0\n{RUN}") as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "1 1000\n"
+        started = time.monotonic()
+        if number == signal.SIGINT:
+            os.killpg(running.pid, number)  # as a terminal does: all of them
+        else:
+            running.send_signal(number)
+        # Read to the end, which comes when nobody is left who could write.
+        _, err = running.communicate(timeout=60)
+    assert time.monotonic() - started < 15
+    assert running.returncode != 0
+    assert err.count("Traceback") == (number == signal.SIGINT)
+
+
+def test_a_script_that_is_not_guarded_is_told_so(tmp_path: Path) -> None:
+    with script(tmp_path, "seconds = 0.0\n" + RUN, guarded=False) as running:
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "error process-ended:" in err
+    assert 'call compare below if __name__ == "__main__":' in err
+
+
+def test_warnings_are_errors_where_they_are_heard_again() -> None:
+    predictions, lam = world(20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(Tired, match="and tired"):
+            compare(predictions, lam, {"m": METHODS["voted"]}, splits=4, alphas=0.3)

@@ -1,0 +1,261 @@
+"""Studies of several calibration sizes and numbers of draws: one result, the same test examples."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import attrs
+import numpy as np
+import pytest
+
+import eval_oracles as oracle
+from eval_studies import heard, quiet, world
+from plausibly import calibrate, compare
+from plausibly.errors import InputError
+from plausibly.evaluation import study_table
+from plausibly.evaluation.methods import with_draws
+from plausibly.evaluation.splits import nested, split, split_keys, split_seed
+from plausibly.keys import hash_names
+from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
+
+METHODS = [
+    {"calibrator": "voted"},
+    {"calibrator": "monte-carlo", "combiner": "average"},
+    {"calibrator": "monte-carlo", "combiner": "maximum"},
+]
+
+
+def test_every_cell_is_a_calibration_on_a_subset() -> None:
+    predictions, lam = world(80)
+    study = quiet(
+        predictions, lam, METHODS, alphas=[0.1, 0.3], splits=2, draws=[1, 4], sizes=[30, 10], seed=5
+    )
+    assert study["set_size"].dims == ("method", "split", "alpha", "draws", "size")
+    assert study["draws"].values.tolist() == [1, 4]
+    assert study["size"].values.tolist() == [30, 10]
+    assert study["uses_draws"].values.tolist() == [False, True, True]
+    hashes = hash_names(predictions["example"].values)
+    for number in range(2):
+        test = split(hashes, split_keys(5, number))
+        assert study["n_test"][number] == test.sum() == 40
+        rows = np.flatnonzero(~test)
+        subsets = nested(hashes[rows], split_keys(5, number).child("size"), [30, 10])
+        assert study["n_calibration"].sel(split=number).values.tolist() == [30, 10]
+        for size, subset in zip((30, 10), subsets, strict=True):
+            for draws in (1, 4):
+                for place, method in enumerate(METHODS):
+                    predictor = calibrate(
+                        predictions[rows[subset]],
+                        lam[rows[subset]],
+                        seed=split_seed(5, number),
+                        draws=draws if place else None,
+                        calibrator=method["calibrator"],
+                        combiner=method.get("combiner", "average"),
+                    )
+                    sizes = predictor.predict(predictions[test], [0.1, 0.3]).sum("label")
+                    here = study["set_size"].isel(method=place, split=number)
+                    np.testing.assert_allclose(
+                        here.sel(size=size, draws=draws), sizes.mean("example"), rtol=1e-12
+                    )
+
+
+def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
+    predictions, lam = world(60)
+    options: dict[str, object] = {"alphas": 0.2, "splits": 3, "group": "patient", "seed": 1}
+    plain = quiet(predictions, lam, METHODS, **options)
+    assert plain["set_size"].dims == ("method", "split", "alpha")
+    assert plain["n_calibration"].dims == ("split",)
+    assert not {"draws", "size", "uses_draws"} & set(plain.coords)
+    by_draws = quiet(predictions, lam, METHODS, draws=[10, 2], **options)
+    assert by_draws["set_size"].dims == ("method", "split", "alpha", "draws")
+    by_size = quiet(predictions, lam, METHODS, sizes=30, **options)
+    assert by_size["set_size"].dims == ("method", "split", "alpha", "size")
+    # Ten draws are the default, and all of the calibration side has 30 examples in pairs.
+    assert (by_size["n_calibration"] == 30).all()
+    for one in (by_draws.sel(draws=10), by_size.isel(size=0)):
+        for name in ("aggregated_coverage", "voted_coverage", "set_size", "vacuous", "guaranteed"):
+            assert np.array_equal(one[name].values, plain[name].values)
+        # In full they are those with the most draws and the largest size.
+        assert one.attrs["guarantees"] == plain.attrs["guarantees"]
+
+
+def test_methods_without_draws_are_the_same_along_them() -> None:
+    predictions, lam = world(60)
+    study = quiet(predictions, lam, METHODS, splits=3, draws=range(1, 4), sizes=[15, 30])
+    voted = study.isel(method=0)
+    for name in ("aggregated_coverage", "set_size", "guaranteed_level"):
+        first = voted[name].isel(draws=[0] * 3)
+        assert np.array_equal(voted[name].values, first.values, equal_nan=True)
+    drawn = study.isel(method=1)
+    assert (drawn["set_size"].sel(draws=1) != drawn["set_size"].sel(draws=3)).any()
+
+
+def test_more_sizes_change_none_of_the_others() -> None:
+    predictions, lam = world(60)
+    options: dict[str, object] = {"splits": 2, "alphas": 0.3, "stratify": "site"}
+    few = quiet(predictions, lam, METHODS, sizes=[12], **options)
+    many = quiet(predictions, lam, METHODS, sizes=[6, 12, 24], **options)
+    for name in ("set_size", "aggregated_coverage"):
+        assert np.array_equal(few[name].sel(size=12), many[name].sel(size=12))
+
+
+def test_groups_are_whole_in_every_size() -> None:
+    predictions, lam = world(60)
+    study = quiet(predictions, lam, ["voted"], splits=4, sizes=[7, 20], group="patient")
+    assert (study["n_calibration"] == [6, 20]).all()
+    with pytest.raises(InputError) as small:
+        compare(predictions, lam, ["voted"], splits=2, sizes=[1], group="patient")
+    assert str(small.value) == (
+        'error sizes-range: no value of "patient" fits into 1 calibration examples of\n'
+        "  split 0\n"
+        '  expected  sizes that every split has, and whole values of "patient"; got\n'
+        "            groups of more than 1 that come first; 30 examples on the\n"
+        "            calibration side of split 0\n"
+        "  do        larger sizes"
+    )
+
+
+def test_sizes_that_a_split_does_not_have() -> None:
+    predictions, lam = world(60)
+    with pytest.raises(InputError) as large:
+        compare(predictions, lam, ["voted"], sizes=[10, 1000])
+    assert str(large.value) == (
+        "error sizes-range: there are no 1,000 calibration examples in split 0\n"
+        "  expected  sizes that every split has; got 30 examples on the calibration side\n"
+        "            of split 0\n"
+        "  do        sizes up to 30, or a smaller test share"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"draws": [1, 0, True]},
+            "error draws-range: draws [1, 0, True] of a study\n"
+            "  expected  whole numbers from 1 on; got 0, True\n"
+            "  do        draws=[1, 5, 10]",
+        ),
+        (
+            {"sizes": []},
+            "error sizes-range: calibration sizes [] of a study\n"
+            "  expected  whole numbers from 1 on; got none\n"
+            "  do        sizes=[50, 100, 200]",
+        ),
+        (
+            {"sizes": [5, 7, 5]},
+            "error sizes-range: calibration sizes [5, 7, 5] of a study\n"
+            "  expected  each number once; got 5 more than once\n"
+            "  do        sizes=[5, 7]",
+        ),
+        (
+            {"draws": "10"},
+            "error draws-range: draws '10' of a study\n"
+            "  expected  whole numbers from 1 on; got '10'\n"
+            "  do        draws=[1, 5, 10]",
+        ),
+    ],
+)
+def test_numbers_that_are_none(options: dict[str, object], told: str) -> None:
+    predictions, lam = world(12)
+    with pytest.raises(InputError) as refused:
+        compare(predictions, lam, ["voted"], **options)  # type: ignore[arg-type]  # on purpose
+    assert str(refused.value) == told
+
+
+def test_a_warning_of_some_sizes_says_of_which() -> None:
+    predictions, lam = world(60)
+    study, told = heard(
+        lambda: compare(
+            predictions,
+            lam,
+            ["voted", {"calibrator": "monte-carlo", "combiner": "maximum"}],
+            splits=2,
+            sizes=[5, 8, 20],
+            draws=[1, 3],
+        )
+    )
+    assert [one.partition("\n")[0] for one in told] == [
+        "warning n-too-small: every set is every label at alpha 0.1 (at sizes 5, 8)"
+    ]
+    assert "'sizes': [5, 8]" in told[0]
+    assert "'draws': [1, 3]" in told[0]
+    assert study["guaranteed"].sel(size=5, draws=1).values.ravel().tolist() == [
+        "nothing",
+        ".90, vacuous",
+    ]
+    _, told = heard(
+        lambda: compare(predictions, lam, ["voted"], splits=2, sizes=[5, 20], alphas=0.1)
+    )
+    assert told[0].startswith("warning n-too-small: every set is every label at alpha 0.1 (at size")
+    assert "(at size 5)" in told[0]
+
+
+def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
+    predictions, lam = world(60)
+    study = quiet(predictions, lam, METHODS[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
+    rows = [line.partition("  ")[0] for line in study_table(study).splitlines()[2:]]
+    assert rows == [
+        "voted, n 20",
+        "voted, n 30",
+        "monte-carlo, average, n 20, m 1",
+        "monte-carlo, average, n 20, m 5",
+        "monte-carlo, average, n 30, m 1",
+        "monte-carlo, average, n 30, m 5",
+    ]
+    one = study.isel(draws=[0], size=[1])
+    assert study_table(one).count("\n") == 3
+
+
+@attrs.frozen(kw_only=True)
+class Wrapper:
+    """A calibrator around another one."""
+
+    inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))
+    other: str = "draws"
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return what the inner one gives."""
+        return self.inner.replicates(data, keys)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plain:
+    """A calibrator that is a dataclass."""
+
+    draws: int = 3
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return what Monte Carlo gives."""
+        inner = resolve(CALIBRATOR, {"name": "monte-carlo", "draws": self.draws})
+        return inner.replicates(data, keys)
+
+
+class Bare:
+    """A calibrator without parameters that anybody knows of."""
+
+    draws = 3
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        """Return what the expected one gives."""
+        return resolve(CALIBRATOR, "expected").replicates(data, keys)
+
+
+def test_draws_reach_calibrators_inside_others() -> None:
+    wrapped = with_draws(Wrapper(inner=Wrapper()), 4)
+    assert wrapped == Wrapper(
+        inner=Wrapper(inner=resolve(CALIBRATOR, {"name": "monte-carlo", "draws": 4}))
+    )
+    assert with_draws(Plain(), 7) == Plain(7)
+    assert with_draws(Bare(), 7) is None
+    assert with_draws(Wrapper(inner=resolve(CALIBRATOR, "expected")), 7) is None
+    predictions, lam = oracle.world(40)
+    methods = {"bare": {"calibrator": Bare()}, "plain": {"calibrator": Plain()}}
+    wrapped_methods = {**methods, "wrapped": {"calibrator": Wrapper()}, "drawn": METHODS[1]}
+    study = quiet(predictions, lam, wrapped_methods, splits=2, draws=[2, 5])
+    assert study["uses_draws"].values.tolist() == [False, True, True, True]
+    for name in ("plain", "wrapped"):
+        one, other = (study["set_size"].sel({"method": which}) for which in (name, "drawn"))
+        assert np.array_equal(one, other)
+    assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapper"
