@@ -122,6 +122,7 @@ class Judged:
         rows: NDArray[np.intp] | None = None,
         top: float = 1.0,
         among: int = 1,
+        method: IntervalMethod | None = None,
     ) -> Interval:
         """Return the interval of outcomes (example,) in `order`.
 
@@ -135,6 +136,8 @@ class Judged:
             Largest outcome.
         among : int
             How many intervals are to hold together (Bonferroni).
+        method : str, optional
+            Instead of the one that was asked for.
         """
         clusters = None if self.clusters is None else self.clusters[self.order]
         if rows is not None:
@@ -145,7 +148,7 @@ class Judged:
             np.ascontiguousarray(values),
             weights=weights,
             clusters=clusters,
-            method=self.method,
+            method=self.method if method is None else method,
             confidence=1 - (1 - self.confidence) / among,
             top=top,
         )

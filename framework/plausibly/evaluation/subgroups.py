@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.intervals import IntervalMethod
+from plausibly.evaluation.intervals import Interval, IntervalMethod
 from plausibly.evaluation.judged import Judged, judge
 from plausibly.evaluation.summary import SET_SIZE
 from plausibly.labelled.text import text_array
 
 SUBGROUP = "subgroup"
+_ENOUGH = 100
 MULTIPLICITY = (
     "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
     "covered least is the least of many, and so lower than what it will be on new examples"
@@ -35,6 +36,7 @@ class _Part:
     title: str
     depth: int
     rows: NDArray[np.intp]
+    units: int
 
 
 def coverage_by_subgroup(
@@ -88,7 +90,9 @@ def coverage_by_subgroup(
     -----
     Each interval has confidence ``1 - (1 - confidence) / compared``, so that all of them hold
     together. An interval that ends below the promised level shows a subgroup that is covered less;
-    one that does not shows nothing, least of all that there is no gap.
+    one that does not shows nothing, least of all that there is no gap. Student's t is too short
+    so far out where examples are few: with ``interval="auto"`` subgroups of fewer than 100 examples
+    (clusters) have Wilson's interval.
     """
     coordinates = [by] if isinstance(by, str) else list(by)
     _check(coordinates, crossed, at_least)
@@ -103,8 +107,7 @@ def coverage_by_subgroup(
         whose=whose,
     )
     every = _parts(judged, coordinates, crossed)
-    clusters = None if judged.clusters is None else judged.clusters[judged.order]
-    parts = [part for part in every if _size(part.rows, clusters) >= at_least]
+    parts = [part for part in every if part.units >= at_least]
     if not parts:
         noun = "examples" if cluster is None else "clusters"
         fewer = max(1, at_least // 2)
@@ -112,7 +115,7 @@ def coverage_by_subgroup(
             "subgroups-none",
             f"no subgroup by {listed(coordinates)} has {at_least} {noun}",
             expected=f"{at_least} {noun} or more in one subgroup",
-            got=f"at most {max(_size(part.rows, clusters) for part in every)}",
+            got=f"at most {max(part.units for part in every)}",
             do=f"--at-least {fewer} (at_least={fewer}), or fewer coordinates",
         )
     measured = judged.outcomes(judged.measured())
@@ -122,12 +125,10 @@ def coverage_by_subgroup(
     among = len(parts)
     found = {
         "aggregated_coverage": [
-            [judged.interval(column, rows=part.rows, among=among) for column in covered.T]
-            for part in parts
+            [_interval(judged, column, part, among) for column in covered.T] for part in parts
         ],
         SET_SIZE: [
-            [judged.interval(column, rows=part.rows, top=top, among=among) for column in sizes.T]
-            for part in parts
+            [_interval(judged, column, part, among, top) for column in sizes.T] for part in parts
         ],
     }
     titles = text_array([part.title for part in parts])
@@ -147,6 +148,15 @@ def coverage_by_subgroup(
     return result
 
 
+def _interval(
+    judged: Judged, column: NDArray[np.float64], part: _Part, among: int, top: float = 1.0
+) -> Interval:
+    """Return the interval of one subgroup, so wide that all of them hold together."""
+    few = judged.method == "auto" and part.units < _ENOUGH
+    method = "wilson" if few else judged.method
+    return judged.interval(column, rows=part.rows, top=top, among=among, method=method)
+
+
 def _size(rows: NDArray[np.intp], clusters: NDArray[np.integer] | None) -> int:
     """Return how many examples, or clusters of them, some rows are."""
     return len(rows) if clusters is None else len(np.unique(clusters[rows]))
@@ -154,6 +164,7 @@ def _size(rows: NDArray[np.intp], clusters: NDArray[np.integer] | None) -> int:
 
 def _parts(judged: Judged, coordinates: Sequence[str], crossed: int) -> list[_Part]:
     """Return the subgroups: the values of one coordinate first, then those of several."""
+    clusters = None if judged.clusters is None else judged.clusters[judged.order]
     coded = {name: inputs.codes_of(judged.coordinate(name)) for name in coordinates}
     parts = []
     for depth in range(1, min(crossed, len(coordinates)) + 1):
@@ -163,7 +174,8 @@ def _parts(judged: Judged, coordinates: Sequence[str], crossed: int) -> list[_Pa
             for place, row in enumerate(rows):
                 named = zip(chosen, row, strict=True)
                 title = ", ".join(f"{name} {coded[name][0][code]}" for name, code in named)
-                parts.append(_Part(title, depth, np.flatnonzero(member.ravel() == place)))
+                mine = np.flatnonzero(member.ravel() == place)
+                parts.append(_Part(title, depth, mine, _size(mine, clusters)))
     return parts
 
 

@@ -1,0 +1,150 @@
+"""What sets miss of each risk level, against loops, and the levels' order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from eval_parts import case
+from plausibly import aggregate, read_annotations
+from plausibly.errors import InputError
+from plausibly.evaluation import coverage_by_risk, interval
+from plausibly.evaluation.risk import label_coordinate
+
+SETS, LAM = case()
+WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
+
+
+def test_missed_shares_are_what_loops_say() -> None:
+    found = coverage_by_risk(SETS, LAM)
+    assert found["level"].values.tolist() == ["low", "medium", "high"]
+    assert found["labels"].values.tolist() == [2, 1, 1]
+    for level in found["level"].values:
+        mine = [label for label, word in WORDS.items() if word == level]
+        mass = missed = 0.0
+        some = 0
+        for row in range(120):
+            here = [float(LAM.sel(label=label)[row]) for label in mine]
+            out = [not bool(SETS.sel(label=label)[row]) for label in mine]
+            mass += sum(here)
+            missed += sum(p for p, lost in zip(here, out, strict=True) if lost)
+            some += sum(here) > 0
+        one = found.sel(level=level)
+        assert float(one["mass"]) == pytest.approx(mass)
+        assert float(one["missed_mean"]) == pytest.approx(missed / mass)
+        assert one["examples"] == some
+        assert one["missed_low"] <= one["missed_mean"] <= one["missed_high"]
+    assert float(found["mass_share"].sum()) == pytest.approx(1)
+    assert "risk_missed_mean" not in found
+
+
+def test_numbers_ascend_and_have_a_mean_loss() -> None:
+    found = coverage_by_risk(SETS, LAM, "cost")
+    assert found["level"].values.tolist() == [0, 1, 2]
+    loss = ((LAM * SETS["cost"]) * ~SETS).sum("label").values
+    alone = interval(loss, top=2.0)
+    assert float(found["risk_missed_mean"]) == pytest.approx(float(loss.mean()))
+    assert float(found["risk_missed_high"]) == pytest.approx(alone.high)
+    mean = (found["missed_mean"] * found["mass_share"] * found["level"]).sum("level")
+    assert float(mean) == pytest.approx(float(loss.mean()))
+
+
+def test_levels_come_as_a_mapping_an_array_or_a_coordinate_of_either_side() -> None:
+    named = coverage_by_risk(SETS, LAM, WORDS)
+    array = xr.DataArray(
+        [*WORDS.values(), "unheard"], dims="label", coords={"label": [*WORDS, "other"]}
+    )
+    bare = SETS.drop_vars("risk")
+    other_side = LAM.assign_coords(risk=("label", list(WORDS.values())))
+    for found in (
+        coverage_by_risk(SETS, LAM, array),
+        coverage_by_risk(bare, other_side),
+    ):
+        xr.testing.assert_equal(named, found)
+
+
+@pytest.mark.parametrize(
+    ("levels", "order", "expected"),
+    [
+        (["High", "low", "Moderate", "low"], None, ["low", "Moderate", "High"]),
+        (["b", "a", "c", "a"], None, ["a", "b", "c"]),
+        (["b", "a", "c", "a"], ["c", "b", "never", "a"], ["c", "b", "a"]),
+        ([3, 1, 10, 1], None, [1, 3, 10]),
+        ([3, 1, 10, 1], [10, 3, 1], [10, 3, 1]),
+        ([0.5, 2, 2, 2], None, [0.5, 2]),
+    ],
+)
+def test_levels_go_from_the_least_on(
+    levels: list[object], order: list[object] | None, expected: list[object]
+) -> None:
+    table = dict(zip(WORDS, levels, strict=True))
+    found = coverage_by_risk(SETS, LAM, table, order=order)
+    assert found["level"].values.tolist() == expected
+    assert int(found["labels"].sum()) == 4
+    assert float(found["mass"].sum()) == pytest.approx(120)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: coverage_by_risk(SETS, LAM, "rsk"),
+            'error risk-missing: the labels have no coordinate "rsk"\n'
+            "  expected  a coordinate over label; got cost, risk\n"
+            '  do        did you mean "risk"?',
+        ),
+        (
+            lambda: label_coordinate("risk", [LAM]),
+            'error risk-missing: the labels have no coordinate "risk"\n'
+            "  expected  a coordinate over label; got none\n"
+            "  do        a table of labels that has it (--labels)",
+        ),
+        (
+            lambda: coverage_by_risk(SETS, LAM, {"l0": "low", "l1": ""}),
+            "error risk-missing: 3 of 4 labels have no risk level\n"
+            '  expected  a level for each label of the sets; got none for "l1", "l2", "l3"\n'
+            "  do        add them to the table of labels (--labels), or to the mapping",
+        ),
+        (
+            lambda: coverage_by_risk(SETS, LAM, xr.DataArray([1, 2, 3, 4], dims="label")),
+            "error risk-missing: the risk levels are not named by label\n"
+            "  expected  a DataArray over label, with names, or a mapping of labels to\n"
+            "            levels; got dims label\n"
+            '  do        risk={"melanoma": "high", ...}, or the name of a coordinate over\n'
+            "            label",
+        ),
+        (
+            lambda: coverage_by_risk(SETS, LAM, order=["low", "high"]),
+            'error risk-unknown: labels have the risk level "medium", and the order does not\n'
+            '  expected  one of low, high; got "medium"\n'
+            "  do        name every level in order=[...], from the least on",
+        ),
+    ],
+)
+def test_the_text(call: Callable[[], object], text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        call()
+    assert str(refused.value) == text
+
+
+@pytest.mark.realdata
+def test_the_mass_of_each_risk_level_in_dermatology(shared: Path) -> None:
+    """.550, .356 and .094 of what dermatologists say, by inverse rank (README of the data)."""
+    folder = shared / "data" / "derm_ddx"
+    conditions = (folder / "dermatology_conditions.txt").read_text(encoding="utf-8").splitlines()
+    levels = (folder / "dermatology_risks.txt").read_text(encoding="utf-8").split()
+    table = read_annotations(folder / "dermatology_selectors.json", "selectors", conditions)
+    lam = aggregate(table)
+    risk = {
+        name: ("low", "medium", "high")[int(level)]
+        for name, level in zip(conditions, levels, strict=True)
+    }
+    # The first place alone: what the vote keeps of high risk is less than what experts say of it.
+    sets = lam == lam.max("label")
+    found = coverage_by_risk(sets.drop_vars("denominator", errors="ignore"), lam, risk)
+    np.testing.assert_allclose(found["mass_share"].values, [0.550, 0.356, 0.094], atol=1e-3)
+    assert float(found["missed_mean"].sel(level="high")) > 0.3

@@ -1,0 +1,215 @@
+"""p-values of voted, drawn and true labels, their distances from uniform, and the figure."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from scipy.stats import ks_2samp, kstest
+
+import eval_oracles as oracle
+from plausibly import calibrate
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation import interval, p_value_uniformity, uniformity_figure
+from plausibly.evaluation.uniformity import distances
+
+World = tuple[ConformalPredictor, xr.DataArray, xr.DataArray]
+
+
+def made(calibrator: str = "expected", *, seed: int = 0, n: int = 200) -> World:
+    predictions, lam = oracle.world(2 * n, seed=seed)
+    predictor = calibrate(predictions[:n], lam[:n], calibrator=calibrator)
+    return predictor, predictions[n:], lam[n:]
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=30))
+def test_distances_are_suprema(numbers: list[int]) -> None:
+    values = np.array(numbers) / 12
+    above = below = Fraction(0)
+    for place in range(13):
+        t = Fraction(place, 12)
+        upto = Fraction(sum(Fraction(k, 12) <= t for k in numbers), len(numbers))
+        before = Fraction(sum(Fraction(k, 12) < t for k in numbers), len(numbers))
+        above, below = max(above, upto - t), max(below, t - before)
+    found = distances(values)
+    assert found == pytest.approx((float(above), float(below)), abs=1e-12)
+
+
+def test_distances_are_those_of_the_books() -> None:
+    values = np.random.default_rng(0).random(50) ** 1.3
+    above, below = distances(values)
+    assert above == pytest.approx(kstest(values, "uniform", alternative="greater").statistic)
+    assert below == pytest.approx(kstest(values, "uniform", alternative="less").statistic)
+
+
+def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
+    predictor, predictions, lam = made()
+    labels = predictions["label"].values
+    true = xr.DataArray(
+        labels[np.arange(200) % 4], dims="example", coords={"example": predictions["example"]}
+    )
+    found = p_value_uniformity(predictor, predictions, lam, true=true)
+    p = predictor.p_values(predictions)
+    assert found["of"].values.tolist() == ["voted", "drawn", "true"]
+    for place, name in enumerate(predictions["example"].values):
+        one, row = found["p_value"].sel(example=name), lam.sel(example=name)
+        voted = labels[int(np.argmax(row.values))]
+        assert one.sel(of="voted") == p.sel(example=name, label=voted)
+        assert one.sel(of="true") == p.sel(example=name, label=labels[place % 4])
+        plausible = p.sel(example=name).values[row.values > 0]
+        assert float(one.sel(of="drawn")) in plausible
+    missed = found.sel(of="voted")
+    values = missed["p_value"].values
+    for alpha in (0.05, 0.1, 0.2):
+        share = interval((values <= alpha).astype(float))
+        assert float(missed["missed_mean"].sel(alpha=alpha)) == pytest.approx(share.mean)
+        assert float(missed["missed_high"].sel(alpha=alpha)) == pytest.approx(share.high)
+    assert found["promised"].values.tolist() == [False, True, False]
+    assert found["effective"].values.tolist() == [100.0] * 3
+    assert found.attrs["n_calibration"] == 200
+
+
+def test_voted_calibration_keeps_voted_labels_and_breaks_drawn_ones() -> None:
+    found = p_value_uniformity(*made("voted", n=600))
+    assert found["promised"].values.tolist() == [True, False]
+    assert found["p_super_uniform"].sel(of="voted") > 0.05
+    assert found["p_super_uniform"].sel(of="drawn") < 1e-3
+    ours = p_value_uniformity(*made(n=600))
+    assert ours["p_super_uniform"].sel(of="drawn") > 0.05
+    assert ours["ks_below"].sel(of="voted") > 0.1  # the vote is covered more than it needs be
+    assert ours["p_super_uniform"].sel(of="voted") > 0.9
+
+
+def test_the_two_sided_test_is_that_of_two_samples() -> None:
+    """One drawn label each: p-values are ranks among the calibration scores."""
+    predictor, predictions, lam = made("voted", n=300)
+    found = p_value_uniformity(predictor, predictions, lam).sel(of="voted")
+    voted = lam["label"].values[np.argmax(lam.values, axis=1)]
+    rows = xr.DataArray(voted, dims="example", coords={"example": lam["example"]})
+    new = predictions.sel(label=rows).values
+    cal_predictions, cal_lam = oracle.world(600)
+    old = cal_predictions[:300].values[np.arange(300), np.argmax(cal_lam[:300].values, axis=1)]
+    books = ks_2samp(old, new, method="asymp")
+    assert float(found["ks"]) == pytest.approx(books.statistic, abs=2 / 300)
+    assert float(found["p_uniform"]) == pytest.approx(books.pvalue, abs=0.05)
+
+
+def test_chance_is_called_chance() -> None:
+    """In 200 worlds that keep the promise, few are called broken at .05."""
+    rng = np.random.default_rng(0)
+    broken = 0
+    for _ in range(200):
+        old = np.sort(rng.integers(0, 40, 60))  # tied scores: p-values are discrete
+        new = rng.integers(0, 40, 80)
+        above, _ = distances((np.searchsorted(old, new, side="right") + 1) / 61)
+        broken += np.exp(-2 * above**2 / (1 / 60 + 1 / 80)) < 0.05
+    assert broken <= 10
+
+
+def test_examples_of_one_patient_count_for_less() -> None:
+    predictor, predictions, lam = made()
+    plain = p_value_uniformity(predictor, predictions, lam)
+    twice = xr.concat(
+        [predictions, predictions.assign_coords(example=[f"copy {i}" for i in range(200)])],
+        "example",
+    )
+    lam2 = xr.concat([lam, lam.assign_coords(example=[f"copy {i}" for i in range(200)])], "example")
+    twice = twice.assign_coords(scan=("example", np.tile(np.arange(200), 2)))
+    found = p_value_uniformity(predictor, twice, lam2, cluster="scan").sel(of="voted")
+    assert float(found["ks"]) == pytest.approx(float(plain["ks"].sel(of="voted")))
+    assert float(found["effective"]) == pytest.approx(100, rel=0.05)
+    alone = p_value_uniformity(predictor, twice, lam2).sel(of="voted")
+    assert float(alone["effective"]) == pytest.approx(400 / 3)
+
+
+def test_held_out_examples_are_what_p_values_are_ranked_among() -> None:
+    predictions, lam = oracle.world(300)
+    predictor = calibrate(
+        predictions[:200], lam[:200], calibrator="monte-carlo", combiner="held-out-rank"
+    )
+    found = p_value_uniformity(predictor, predictions[200:], lam[200:])
+    assert found["effective"].values.tolist() == [50.0, 50.0]
+    assert found.attrs["grid"] >= 1 / 101
+
+
+def test_nothing_depends_on_the_order_of_rows_or_labels() -> None:
+    predictor, predictions, lam = made()
+    order = np.random.default_rng(1).permutation(200)
+    first = p_value_uniformity(predictor, predictions, lam, cluster="patient")
+    second = p_value_uniformity(
+        predictor, predictions[order, ::-1].transpose(), lam[order[::-1], ::-1], cluster="patient"
+    )
+    xr.testing.assert_identical(first, second.sel(example=first["example"]))
+    other = p_value_uniformity(predictor, predictions, lam, seed=1)
+    assert (other["p_value"].sel(of="drawn") != first["p_value"].sel(of="drawn")).any()
+
+
+def test_calibration_examples_are_no_evidence() -> None:
+    predictions, lam = oracle.world(100)
+    predictor = calibrate(predictions[:60], lam[:60])
+    with pytest.warns(PlausiblyWarning) as heard:
+        p_value_uniformity(predictor, predictions[50:], lam[50:])
+    assert [one.filename for one in heard] == [__file__]
+    assert str(heard[0].message) == (
+        "warning evaluated-on-calibration: 10 of 50 examples calibrated the predictor\n"
+        "  expected  new examples; their p-values are no evidence\n"
+        "  do        p-values of others"
+    )
+    with pytest.warns(PlausiblyWarning, match="all 60 examples calibrated the predictor"):
+        p_value_uniformity(predictor, predictions[:60], lam[:60])
+
+
+def test_names_must_match() -> None:
+    predictor, predictions, lam = made()
+    with pytest.raises(InputError, match="examples-differ"):
+        p_value_uniformity(predictor, predictions[1:], lam)
+    found = p_value_uniformity(predictor, predictions[1:], lam, only_common=True)
+    assert found.attrs["n"] == 199
+
+
+def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
+    predictor, predictions, lam = made("voted")
+    found = p_value_uniformity(predictor, predictions, lam)
+    axes = uniformity_figure(found)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "what chance explains (95 %)",
+        "uniform",
+        f"voted labels, promised: D+ {float(found['ks_above'][0]):.3f}",
+        f"drawn labels: D+ {float(found['ks_above'][1]):.3f}",
+    ]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("t", "share of p-values at most t")
+    axes.figure.savefig(tmp_path / "ks.png")
+    assert (tmp_path / "ks.png").stat().st_size > 5_000
+    given_axes = Figure().subplots()
+    assert uniformity_figure(found, given_axes) is given_axes
+    assert len(given_axes.lines) == 3
+
+
+@pytest.mark.realdata
+def test_crema_d_by_actor(shared: Path) -> None:
+    """Voted calibration: drawn labels get far more small p-values than promised."""
+    arrays = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
+    counts = arrays["counts"].astype(float)
+    coords = {
+        "example": arrays["file_name"],
+        "label": arrays["class_names"],
+        "actor": ("example", arrays["actor"]),
+    }
+    dims = ("example", "label")
+    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
+    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    old = arrays["actor"] % 2 == 0
+    for calibrator, promised, broken in (("voted", "voted", "drawn"), ("expected", "drawn", None)):
+        predictor = calibrate(predictions[old], lam[old], calibrator=calibrator)
+        found = p_value_uniformity(predictor, predictions[~old], lam[~old], cluster="actor")
+        assert float(found["p_super_uniform"].sel(of=promised)) > 0.05
+        if broken is not None:
+            assert float(found["p_super_uniform"].sel(of=broken)) < 1e-6
+            assert float(found["missed_mean"].sel(of=broken, alpha=0.1)) > 0.2
