@@ -93,6 +93,7 @@ def _finished(
     output: Output, ready: Prepared, checkpoint: Checkpoint, processes: int, width: int
 ) -> StudyResult:
     """Run what an interrupted run has left of a study, and say what it had finished."""
+    from plausibly.labelled.text import several
     from plausibly.study import run_study
 
     count = ready.study.splits.count
@@ -128,6 +129,7 @@ def _finished(
             raise Interrupted(
                 "interrupted",
                 "plausibly run was stopped",
-                got=f"{counted(finished)} of {counted(count)} splits, in {checkpoint.folder}",
+                expected=several(count, "split"),
+                got=f"{counted(finished)}, which are kept in {checkpoint.folder}",
                 do="run it again: it goes on from there (--fresh: from the start)",
             ) from stop

@@ -76,9 +76,9 @@ def design(ready: Prepared) -> str:
         f"{several(splits.count, 'random split')}{by}, {share} of the examples{strata} to test"
     ]
     if splits.sizes:
-        parts.append(f"n = {_numbers(splits.sizes)} calibration examples")
+        parts.append(f"{_numbers(splits.sizes)} calibration examples (n)")
     if splits.draws:
-        parts.append(f"m = {_numbers(splits.draws)} draws")
+        parts.append(f"{_numbers(splits.draws)} draws (m)")
     return "; ".join([*parts, f"seed {ready.study.seed}"])
 
 

@@ -1,0 +1,169 @@
+"""plausibly run: in several processes, and on from where an interrupted run stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli_world import World, make, run
+from plausibly.cli import run as command
+from plausibly.evaluation.checkpoint import Checkpoint
+from plausibly.evaluation.design import Design, Outcome
+from study_world import WHOLE, written
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "PATIENCE", 0.0)
+    world = make(tmp_path)
+    world.write("study.toml", WHOLE)
+    return world
+
+
+@pytest.fixture
+def stopping(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], list[int]]:
+    """Stops before a split as Ctrl-C does, and returns the splits that were computed."""
+    compute = Design.run
+
+    def stop_at(last: int | None) -> list[int]:
+        numbers: list[int] = []
+
+        def runs(self: Design, number: int) -> Outcome:
+            if number == last:
+                raise KeyboardInterrupt
+            numbers.append(number)
+            return compute(self, number)
+
+        monkeypatch.setattr(Design, "run", runs)
+        return numbers
+
+    return stop_at
+
+
+def test_an_interrupted_run_goes_on(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    stopping(4)
+    told = run("run", "study.toml")
+    assert told.code == 130
+    assert told.err == (
+        "error interrupted: plausibly run was stopped\n"
+        "  expected  6 splits; got 4, which are kept in out/unfinished\n"
+        "  do        run it again: it goes on from there (--fresh: from the start)\n"
+    )
+    assert sorted(path.name for path in world.path("out").iterdir()) == ["unfinished"]
+    computed = stopping(None)
+    told = run("run", "study.toml")
+    assert told.code == 0
+    assert computed == [4, 5]
+    assert "kept         4 of 6 splits, from an interrupted run\n\nalpha 0.1\n" in told.out
+    resumed = written(world.path("out"))
+    computed = stopping(None)
+    told = run("run", "study.toml", "-o", "whole", "--json")
+    assert told.document["kept"] == 0
+    assert computed == list(range(6))
+    whole = written(world.path("whole"))
+    assert list(resumed) == list(whole)
+    for name, content in whole.items():
+        assert name == "resolved.toml" or resumed[name] == content
+    assert not world.path("out/unfinished").exists()
+
+
+def test_a_longer_study_keeps_the_splits_and_the_document_says_so(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    stopping(3)
+    assert run("run", "study.toml").code == 130
+    world.edit("study.toml", "count = 6", "count = 8")
+    computed = stopping(None)
+    told = run("run", "study.toml", "--json")
+    assert (told.code, told.document["kept"], computed) == (0, 3, [3, 4, 5, 6, 7])
+
+
+def test_another_study_starts_anew_and_says_why(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    stopping(3)
+    assert run("run", "study.toml").code == 130
+    world.edit("study.toml", "seed = 1", "seed = 2")
+    computed = stopping(None)
+    told = run("run", "study.toml")
+    assert (told.code, computed) == (0, list(range(6)))
+    assert (
+        "kept         nothing: the interrupted run was of another study (seed 2, was 1)\n"
+    ) in told.out
+
+
+def test_a_fresh_run_takes_nothing(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    stopping(3)
+    assert run("run", "study.toml").code == 130
+    computed = stopping(None)
+    told = run("run", "study.toml", "--fresh")
+    assert (told.code, computed) == (0, list(range(6)))
+    assert "kept  " not in told.out
+
+
+def test_a_run_that_was_stopped_at_once_leaves_nothing(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    stopping(0)
+    told = run("run", "study.toml")
+    assert told.code == 130
+    assert "do        run it again; every file is whole, or as it was\n" in told.err
+    assert not world.path("out").exists()
+
+
+def test_a_folder_of_that_name_is_not_touched(world: World) -> None:
+    world.path("out/unfinished").mkdir(parents=True)
+    world.write("out/unfinished/mine.txt", "kept")
+    told = run("run", "study.toml")
+    assert told.code == 2
+    assert told.err.endswith(
+        "error checkpoint-unknown: out/unfinished is no folder of finished splits\n"
+        "  expected  a folder that is new or empty, or one that a study made; got no\n"
+        "            study.json in it\n"
+        "  do        -o elsewhere, or move out/unfinished away\n"
+    )
+    assert world.path("out/unfinished/mine.txt").read_text() == "kept"
+
+
+def test_processes_change_no_file(world: World) -> None:
+    assert run("run", "study.toml").code == 0
+    first = written(world.path("out"))
+    told = run("run", "study.toml", "--processes", "2")
+    assert told.code == 0
+    assert written(world.path("out")) == first
+    assert run("run", "study.toml", "--processes", "0").code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_run_that_was_killed_goes_on(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    world.edit("study.toml", "count = 6", "count = 20000")
+    script = "from plausibly.cli import app, run; run.PATIENCE = 0.0; app.app()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "run", "study.toml", "--quiet"], env={**os.environ}
+    ) as running:
+        kept = Checkpoint(folder=world.path("out/unfinished"))
+        started = time.monotonic()
+        while kept.finished(3) < 3 and time.monotonic() - started < 60:
+            time.sleep(0.05)
+        running.send_signal(signal.SIGKILL)
+    finished = kept.finished(20000)
+    assert finished >= 3
+    world.edit("study.toml", "count = 20000", f"count = {finished + 2}")
+    computed = stopping(None)
+    told = run("run", "study.toml")
+    assert told.code == 0
+    assert computed == [finished, finished + 1]
