@@ -44,7 +44,9 @@ def _canonical(pool: Pool, *, counting: bool) -> bytes:
 
     Of atoms that are counted their number says all; else totals do not follow from the masses.
     """
-    last = np.flatnonzero(np.append(pool.ordered[1:] != pool.ordered[:-1], True))
+    # Cut to the atoms, of which a label that was never voted has none.
+    differs = np.append(pool.ordered[1:] != pool.ordered[:-1], True)[: len(pool.ordered)]
+    last = np.flatnonzero(differs)
     masses = pool.cumulative[last + 1]
     wide = masses.dtype == object
     text = ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
