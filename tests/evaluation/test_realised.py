@@ -1,0 +1,28 @@
+"""Sorted realised coverage, each on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eval_parts import case
+from plausibly import evaluate
+from plausibly.evaluation import sorted_coverage
+
+
+def test_each_is_sorted_on_its_own() -> None:
+    sets, lam = case(alphas=(0.1, 0.3))
+    found = sorted_coverage(sets, lam)
+    first = evaluate(sets, lam)
+    tied = evaluate(sets, lam, ties="fractional")
+    for name, values in {
+        "aggregated_coverage": first["aggregated_coverage"],
+        "voted_coverage": first["voted_coverage"],
+        "tied_coverage": tied["voted_coverage"],
+        "largest_plausibility": first["largest_plausibility"],
+    }.items():
+        np.testing.assert_array_equal(found[name], np.sort(values.values, axis=0))
+    assert found["share"].values[[0, -1]].tolist() == [1 / 120, 1]
+    assert found.attrs["tied_share"] == first.attrs["tied_share"] > 0
+    assert found["tied_coverage"].dims == ("share", "alpha")
+    credits = set(np.unique(found["tied_coverage"].values))
+    assert credits - {0.0, 1.0}  # a share of the tied labels is inside

@@ -1,0 +1,189 @@
+"""Worst slabs: found exactly, measured on examples that had no part in finding them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval_parts import case, features
+from plausibly import calibrate
+from plausibly.errors import InputError
+from plausibly.evaluation import interval, worst_slab_coverage
+from plausibly.evaluation.slab import _least_means
+
+SETS, LAM = case()
+FEATURES = features(SETS)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 10), st.integers(0, 6)), min_size=1, max_size=14),
+    st.integers(1, 14),
+)
+def test_the_least_mean_is_that_of_all_runs(rows: list[tuple[int, int]], needed: int) -> None:
+    needed = min(needed, len(rows))
+    values = np.array([[value / 10] for value, _ in rows])
+    places = np.sort(np.array([[float(place)] for _, place in rows]), axis=0)
+    means, first, last = _least_means(values, places, needed)
+    least = 2.0
+    for begin in range(len(rows)):
+        for end in range(begin + needed - 1, len(rows)):
+            parts_left = begin and places[begin, 0] == places[begin - 1, 0]
+            parts_right = end < len(rows) - 1 and places[end, 0] == places[end + 1, 0]
+            if not (parts_left or parts_right):
+                least = min(least, float(values[begin : end + 1, 0].mean()))
+    assert float(means[0]) == pytest.approx(least)
+    assert float(values[first[0] : last[0] + 1, 0].mean()) == pytest.approx(least)
+    assert last[0] - first[0] + 1 >= needed
+
+
+def weak(n: int, *, seed: int = 0, covered: float = 0.4) -> tuple[xr.DataArray, ...]:
+    """Sets that cover less where x > 1; nothing else matters."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    names = [f"e{i}" for i in range(n)]
+    chance = np.where(x[:, 0] > 1, covered, 0.95)
+    coords = {"example": names, "label": ["a", "b"]}
+    dims = ("example", "label")
+    lam = xr.DataArray(np.tile([1.0, 0.0], (n, 1)), dims=dims, coords=coords)
+    held = rng.random(n) < chance
+    sets = xr.DataArray(np.stack([held, ~held], axis=1), dims=dims, coords=coords)
+    columns = {"example": names, "column": ["x", "y"]}
+    return sets, lam, xr.DataArray(x, dims=("example", "column"), coords=columns)
+
+
+def test_a_weak_slab_is_found_and_its_figure_is_honest() -> None:
+    sets, lam, numbers = weak(4000)
+    found = worst_slab_coverage(sets, lam, numbers, directions=200)
+    assert float(found["aggregated_coverage_low"]) < 0.5
+    assert float(found["aggregated_coverage_high"]) > 0.4
+    assert float(found["others_mean"]) > 0.9
+    direction = found["direction"].sel(feature="x")
+    assert abs(float(direction)) > 0.9
+    assert 0.05 < float(found["slab_share"]) < 0.2
+
+
+def test_where_nothing_is_weak_the_search_finds_something_and_the_rest_denies_it() -> None:
+    above = 0
+    for seed in range(20):
+        sets, lam, numbers = weak(400, seed=seed, covered=0.95)
+        found = worst_slab_coverage(sets, lam, numbers, directions=100, seed=seed)
+        assert float(found["searched_coverage"]) < 0.93
+        above += bool(found["aggregated_coverage_high"] >= 0.95)
+    assert above >= 17
+
+
+def test_what_is_reported_is_what_lies_in_the_slab() -> None:
+    found = worst_slab_coverage(SETS, LAM, FEATURES, directions=30, least=0.2)
+    table = FEATURES.sel(column=found["feature"].values)
+    z = (table.values - table.values.mean(axis=0)) / table.values.std(axis=0)
+    np.testing.assert_allclose(found["centre"], table.values.mean(axis=0))
+    np.testing.assert_allclose(found["scale"], table.values.std(axis=0))
+    place = z @ found["direction"].values
+    assert np.linalg.norm(found["direction"]) == pytest.approx(1)
+    low, high = float(found["slab_from"]), float(found["slab_to"])
+    inside = (place >= low - 1e-9) & (place <= high + 1e-9)
+    np.testing.assert_array_equal(found["in_slab"], inside)
+    searched = found["searched"].values
+    assert searched.sum() == 60
+    assert (inside & searched).sum() >= 12
+    covered = (LAM * SETS).sum("label").values
+    mean = float(covered[inside & searched].mean())
+    assert float(found["searched_coverage"]) == pytest.approx(mean)
+    rest = interval(covered[inside & ~searched])
+    assert float(found["aggregated_coverage_mean"]) == pytest.approx(rest.mean)
+    assert float(found["aggregated_coverage_low"]) == pytest.approx(rest.low)
+    assert int(found["count"]) == (inside & ~searched).sum()
+    assert float(found["others_mean"]) == pytest.approx(covered[~inside & ~searched].mean())
+
+
+def test_more_directions_never_find_more_coverage() -> None:
+    figures = [
+        float(worst_slab_coverage(SETS, LAM, FEATURES, directions=number)["searched_coverage"])
+        for number in (5, 20, 80)
+    ]
+    assert figures == sorted(figures, reverse=True)
+
+
+def test_units_order_and_constants_of_features_do_not_matter() -> None:
+    first = worst_slab_coverage(SETS, LAM, FEATURES, directions=20)
+    other = FEATURES.transpose()[::-1] * xr.DataArray([2.0, 1e3, 0.01], dims="column") + 7
+    second = worst_slab_coverage(SETS, LAM, other, directions=20)
+    np.testing.assert_array_equal(first["in_slab"], second["in_slab"])
+    constant = FEATURES.isel(column=[0]).assign_coords(column=["constant"]) * 0 + 3
+    third = worst_slab_coverage(SETS, LAM, xr.concat([FEATURES, constant], "column"))
+    assert np.isinf(third["scale"].sel(feature="constant"))
+
+
+def test_clusters_stay_on_one_side() -> None:
+    found = worst_slab_coverage(SETS, LAM, FEATURES, directions=5, cluster="patient")
+    sides = found["searched"].values.reshape(60, 2)
+    np.testing.assert_array_equal(sides[:, 0], sides[:, 1])
+
+
+UNNAMED = FEATURES.drop_vars("column")
+GAPS = FEATURES.where(FEATURES["example"] != "e0003")
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: worst_slab_coverage(SETS, LAM, UNNAMED),
+            "error features-malformed: the features have no name for each example and feature\n"
+            "  expected  a DataArray over example and one more dim, both with names; got dims\n"
+            "            example, column\n"
+            "  do        pass the predictions, or name the features:\n"
+            "            assign_coords(feature=[...])",
+        ),
+        (
+            lambda: worst_slab_coverage(SETS, LAM, GAPS),
+            "error features-missing: 1 of 120 examples have no features\n"
+            "  expected  finite numbers for each example of the sets; got none for e0003\n"
+            "  do        add them, or leave these examples out with sel(example=...)",
+        ),
+        (
+            lambda: worst_slab_coverage(SETS, LAM, FEATURES, least=1),
+            "error slab-range: no slab can be searched in this way\n"
+            "  expected  0 < least < 1; got least 1\n"
+            "  do        least=0.1, directions=1000, search=0.5",
+        ),
+        (
+            lambda: worst_slab_coverage(SETS, LAM, FEATURES, directions=0),
+            "error slab-range: no slab can be searched in this way\n"
+            "  expected  one direction or more; got 0\n"
+            "  do        least=0.1, directions=1000, search=0.5",
+        ),
+        (
+            lambda: worst_slab_coverage(SETS, LAM, FEATURES, search=0),
+            "error slab-range: no slab can be searched in this way\n"
+            "  expected  0 < search < 1; got search 0\n"
+            "  do        least=0.1, directions=1000, search=0.5",
+        ),
+    ],
+)
+def test_the_text(call: Callable[[], object], text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        call()
+    assert str(refused.value) == text
+
+
+@pytest.mark.realdata
+def test_chaosnli_has_a_weak_slab(shared: Path) -> None:
+    arrays = np.load(shared / "data" / "chaosnli_snli" / "data.npz", allow_pickle=False)
+    counts = arrays["counts"].astype(float)
+    coords = {"example": arrays["uid"], "label": arrays["class_names"]}
+    dims = ("example", "label")
+    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
+    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    old = np.arange(len(counts)) % 2 == 0
+    sets = calibrate(predictions[old], lam[old]).predict(predictions[~old], 0.1)
+    found = worst_slab_coverage(sets, lam[~old], predictions[~old])
+    assert float(found["aggregated_coverage_high"]) < 0.85
+    assert float(found["others_mean"]) > 0.9
