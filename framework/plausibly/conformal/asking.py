@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from plausibly.arrays import Bools, Floats
+from plausibly.arrays import Bools, Floats, Hashes
 from plausibly.conformal.coordinates import group_names, new_values
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.labelled_sets import NewExamples
@@ -42,7 +42,7 @@ def queries_of(
     whose = f"calibrator {facts.calibrator}"
     keys = Keys(facts.seed)
     hashes = test.hashes
-    uniform = keys.child("score").uniform(hashes) if score.randomised else None
+    uniform = score_uniforms(score, keys, hashes, test.values)
     scores = scores_of(test.values, facts.scale, score, facts.score, uniform)
     order = None
     if replicates.reads == "mean":
@@ -66,6 +66,24 @@ def queries_of(
         uniform=keys.child("smoothing").uniform(hashes),
         order=order,
     )
+
+
+def score_uniforms(
+    score: ScoreFunction, keys: Keys, hashes: Hashes, values: Floats
+) -> Floats | None:
+    """Return one uniform an example for a randomised score, the same for its augmentations.
+
+    Parameters
+    ----------
+    score : ScoreFunction
+    keys : Keys
+    hashes : ndarray of uint64, (example,)
+    values : ndarray, ([augmentation,] example, label)
+    """
+    if not score.randomised:
+        return None
+    uniform = keys.child("score").uniform(hashes)
+    return np.array(np.broadcast_to(uniform, (*values.shape[:-1], 1)))
 
 
 def mean_scores(scores: Floats) -> Floats:

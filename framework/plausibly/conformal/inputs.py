@@ -9,7 +9,7 @@ import xarray as xr
 from plausibly import registry
 from plausibly.arrays import Floats
 from plausibly.conformal.aggregate import aggregate, default_aggregator
-from plausibly.conformal.asking import mean_scores
+from plausibly.conformal.asking import mean_scores, score_uniforms
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.coordinates import coordinates_over
 from plausibly.conformal.data import CalibrationData
@@ -111,7 +111,7 @@ def calibration_data(
     """
     model, table = inputs.predictions, inputs.plausibilities
     hashes = hash_names(model[names.EXAMPLE].values)
-    uniform = keys.child("score").uniform(hashes) if score.randomised else None
+    uniform = score_uniforms(score, keys, hashes, model.values)
     scores = scores_of(model.values, inputs.scale, score, called, uniform)
     augmented = scores if inputs.augmentations else None
     lam: Floats = table.values
