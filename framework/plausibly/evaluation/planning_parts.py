@@ -167,16 +167,13 @@ def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed:
     steps = said.steps() if responses is None else said.check(responses)
     if responses is None and int(said.counts.max()) < 2:
         return xr.Dataset()
-    each: list[list[list[Shares]]] = [[[] for _ in goal.alphas] for _ in steps]
-    distance = np.zeros(len(steps))
-    for number in range(_THINNINGS):
-        said = said if number == 0 else _responses(pilot, seed, number) or said
-        for place, most in enumerate(steps):
-            atoms, far = _with(pilot, said.thinned(most), seed)
-            distance[place] += far / _THINNINGS
-            for row, alpha in enumerate(goal.alphas):
-                each[place][row].append(atoms.shares(alpha))
-    shares = [[_mean(thinnings) for thinnings in by_alpha] for by_alpha in each]
+    try:
+        shares, distance = _averaged(pilot, goal, said, steps, seed)
+    except InputError as error:
+        # Fewer responses are more alike than all are; nobody asked for them.
+        if responses is None and error.name == "pilot-flat":
+            return xr.Dataset()
+        raise
     spread = [[[law.spread() for law in row] for row in goal.laws(one)] for one in shares]
     found = xr.Dataset(
         {
@@ -189,6 +186,22 @@ def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed:
         enough = [goal.enough(one) for one in shares]
         found["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), np.stack(enough, axis=1))
     return found
+
+
+def _averaged(
+    pilot: ReadPilot, goal: Goal, said: Responses, steps: Sequence[int], seed: int
+) -> tuple[list[list[Shares]], NDArray[np.float64]]:
+    """Return shares by responses and alpha, and distances by responses, over several thinnings."""
+    each: list[list[list[Shares]]] = [[[] for _ in goal.alphas] for _ in steps]
+    distance = np.zeros(len(steps))
+    for number in range(_THINNINGS):
+        said = said if number == 0 else _responses(pilot, seed, number) or said
+        for place, most in enumerate(steps):
+            atoms, far = _with(pilot, said.thinned(most), seed)
+            distance[place] += far / _THINNINGS
+            for row, alpha in enumerate(goal.alphas):
+                each[place][row].append(atoms.shares(alpha))
+    return [[_mean(thinnings) for thinnings in by_alpha] for by_alpha in each], distance
 
 
 def _mean(shares: Sequence[Shares]) -> Shares:

@@ -54,11 +54,12 @@ class Pilot:
         """Return the pilot of matched predictions and plausibilities (example, label)."""
         predictor = calibrate(predictions, plausibilities, score=score, seed=seed)
         p = predictor.p_values(predictions).transpose(names.EXAMPLE, names.LABEL)
-        # In an order of names: neither sums nor resamples depend on the caller's rows.
+        # In an order of names: neither sums nor resamples depend on the caller's rows or columns.
         order = np.argsort(hash_names(predictions[names.EXAMPLE].values))
+        place = np.ix_(order, np.argsort(hash_names(predictions[names.LABEL].values)))
         return cls(
-            values=p.values[order],
-            plausibilities=plausibilities.values.astype(np.float64)[order],
+            values=p.values[place],
+            plausibilities=plausibilities.values.astype(np.float64)[place],
             clusters=None if clusters is None else clusters[order],
         )
 
@@ -115,17 +116,17 @@ class Pilot:
         return float(masses @ masses) / float(masses.sum())
 
     def _check_size(self, alpha: Fraction) -> None:
-        least = math.ceil(1 / alpha) - 1
-        if len(self) < max(least, 2):
-            works = f"0{rounded_up(1 / (len(self) + 1))}"
+        # One whole vote of the pilot may then be missed.
+        least = max(math.ceil(1 / alpha), 2)
+        if len(self) < least:
             raise InputError(
                 "pilot-too-small",
                 f"a pilot of {several(len(self), 'example')} says nothing at alpha "
                 f"{float(alpha):g}",
-                expected=f"{counted(max(least, 2))} examples or more",
+                expected=f"{counted(least)} examples or more",
                 got=counted(len(self)),
-                do=f"annotate {counted(max(least, 2) - len(self))} more, alpha {works}, or plan "
-                "without a pilot: one draw, exactly",
+                do=f"annotate {counted(least - len(self))} more, alpha "
+                f"0{rounded_up(1 / max(len(self), 2))}, or plan without a pilot: one draw, exactly",
                 whose="pilot",
             )
 

@@ -1,0 +1,98 @@
+"""Real pilots: the spread that is predicted, and the spread that random halves show."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import exact_realdata
+import plausibly
+
+pytestmark = pytest.mark.realdata
+
+PREDICTED = {
+    "crema_d": (0.0053, 0.0033, 0.0030),
+    "imagenet16h": (0.0141, 0.0105, 0.0100),
+    "lidc_malignancy": (0.0130, 0.0093, 0.0088),
+}
+"""Standard deviation over half splits with 1, 10 and expected draws, as predicted beforehand."""
+OBSERVED = {
+    "crema_d": (0.0052, 0.0032, 0.0029),
+    "imagenet16h": (0.0137, 0.0097, 0.0090),
+    "lidc_malignancy": (0.0142, 0.0091, 0.0087),
+}
+"""The same, over 200 half splits."""
+CLUSTERS = {"crema_d": ("actor", 1.91), "lidc_malignancy": ("patient", 1.25)}
+DRAWS = (1, 10, math.inf)
+SPLITS = 60
+
+
+def plan_of(shared: Path, name: str, cluster: str | None = None, **more: float) -> xr.Dataset:
+    predictions, lam = exact_realdata.load(shared, name)
+    if cluster is not None:
+        arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
+        values = arrays[cluster].astype(str)
+        predictions = predictions.assign_coords({cluster: ("example", values)})
+    return plausibly.plan(predictions, lam, cluster=cluster, resamples=0, **more)  # type: ignore[arg-type]  # numbers of options
+
+
+def over_halves(plan: xr.Dataset) -> list[float]:
+    """Calibrated on one half and measured on the other: both halves spread."""
+    half = plan.attrs["pilot_examples"] // 2
+    between, within = float(plan["between"]), float(plan["within_examples"])
+    return [math.sqrt((2 * between + within / m) / half) for m in DRAWS]
+
+
+@pytest.mark.parametrize("name", PREDICTED)
+def test_the_formula_predicts_the_spread_over_halves(shared: Path, name: str) -> None:
+    predicted = over_halves(plan_of(shared, name))
+    assert predicted == pytest.approx(PREDICTED[name], rel=0.015)
+    assert predicted == pytest.approx(OBSERVED[name], rel=0.13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PREDICTED)
+def test_random_halves_spread_as_predicted(shared: Path, name: str) -> None:
+    predictions, lam = exact_realdata.load(shared, name)
+    methods: dict[str, dict[str, object]] = {
+        "1": {"calibrator": "monte-carlo", "draws": 1},
+        "10": {"calibrator": "monte-carlo", "draws": 10},
+        "expected": {"calibrator": "expected"},
+    }
+    study = plausibly.compare(predictions, lam, methods, alphas=[0.1], splits=SPLITS, seed=2)
+    observed = study["aggregated_coverage"].isel(alpha=0).std("split", ddof=1)
+    # the spread of so many splits is off by a share of 1 / sqrt(2 splits)
+    margin = 3 / math.sqrt(2 * SPLITS)
+    for method, predicted in zip(methods, PREDICTED[name], strict=True):
+        spread = float(observed.sel({"method": method}))
+        assert spread == pytest.approx(predicted, rel=margin + 0.1)
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_design_effects(shared: Path, name: str) -> None:
+    cluster, effect = CLUSTERS[name]
+    plan = plan_of(shared, name, cluster, within=0.02)
+    assert float(plan["design_effect"]) == pytest.approx(effect, rel=0.03)
+    alone = plan_of(shared, name, within=0.02)
+    assert (plan["n_within"] > alone["n_within"]).all()
+
+
+def test_examples_for_a_hundredth_on_crema_d(shared: Path) -> None:
+    plan = plan_of(shared, "crema_d", within=0.01, confidence=0.95)
+    between, within = float(plan["between"]), float(plan["within_examples"])
+    plain = [1.96**2 * (between + within / m) / 0.01**2 for m in DRAWS]
+    assert plain == pytest.approx([3454, 912, 630], rel=0.005)
+    # sets are a little larger than they need be, so that it takes a few more
+    assert plan["n_within"].values == pytest.approx(plain, rel=0.05)
+    assert plan["n_within"].values[0] == 3450
+
+
+def test_the_bootstrap_agrees_on_nodules(shared: Path) -> None:
+    predictions, lam = exact_realdata.load(shared, "lidc_malignancy")
+    plan = plausibly.plan(predictions, lam, n=[100, 689], resamples=200)
+    np.testing.assert_allclose(plan["bootstrap_spread"], plan["spread"], rtol=0.17)
+    np.testing.assert_allclose(plan["bootstrap_mean"], plan["coverage_mean"], atol=0.006)
