@@ -1,0 +1,463 @@
+"""Calibrators that claim a guarantee: their equation, and what the guarantee is given and about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import permutations
+from itertools import product as pairs
+from math import isclose
+from typing import Literal, TypeAlias
+
+from calibrators_oracles import (
+    MERGING,
+    Oracle,
+    Part,
+    average,
+    grouped,
+    held,
+    in_group,
+    lost,
+    of_label,
+    of_vote,
+    plain,
+    seen_apart,
+    seen_on_average,
+    seen_once,
+    twice_average,
+    voted,
+    weighted,
+)
+from calibrators_product import Product, combiner
+from calibrators_worlds import (
+    Case,
+    Given,
+    Target,
+    World,
+    add,
+    cases,
+    conditioned,
+    events,
+    spaced_cases,
+)
+from exact_bags import Law, excess
+
+Reads: TypeAlias = Literal["plain", "mean", "single", "separate"]
+
+NONE = (Fraction(0),) * 3
+ROUNDING = Fraction(1, 10**12)
+"""Of rules whose p-values have roots or e in them; a wrong rule is off by far more."""
+
+MEAN = ("average", "twice-average")
+ROOTS = ("geometric", "harmonic", "exchangeable-geometric")
+APART = (*MEAN, *MERGING, *ROOTS)
+"""Rules for replicates with p-values of their own."""
+
+
+@dataclass(frozen=True)
+class View:
+    """The augmentation in which the new example is seen, or the order of its augmentations."""
+
+    seen: int
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A calibrator as a table, its equation, and its promise."""
+
+    name: str
+    table: dict[str, object]
+    oracle: Oracle
+    m: int | None = None
+    shifted: bool = False
+    by_patient: bool = False
+    given: Given = ""
+    target: Target = "label"
+    leave_out: Fraction = Fraction(0)
+    apart: bool = False
+    spaced: bool = False
+    reads: Reads = "plain"
+    counts: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def combiners(self) -> tuple[str, ...]:
+        return APART if self.apart else MEAN
+
+    def cases(self, world: World) -> Iterable[Case]:
+        if self.spaced:
+            return spaced_cases(world, self.m or 1)
+        return cases(world, self.m, shifted=self.shifted, by_patient=self.by_patient)
+
+    def views(self, world: World) -> list[View]:
+        """Return how the new example can be seen, each as probable."""
+        if self.reads == "single":
+            return [View(a, ()) for a in range(world.augmentations)]
+        if self.reads == "separate":
+            return [View(0, order) for order in permutations(range(world.augmentations))]
+        return [View(0, ())]
+
+    def want(self, world: World, case: Case, rule: str, view: View) -> list[Fraction]:
+        """Return the combined p-value of each label by the equations."""
+        found = []
+        for k in range(world.labels):
+            s = [row[k] for row in world.scores[case.new]]
+            s = [s[view.seen]] if self.reads == "single" else s
+            if rule in MEAN:
+                mean = [self.oracle(world, case, k, s, None)]
+                found.append(average(mean) if rule == "average" else twice_average(mean))
+            else:
+                order = view.order or range(self.m or 1)
+                found.append(MERGING[rule]([self.oracle(world, case, k, s, j) for j in order]))
+        return found
+
+    def laws(self, world: World, rules: Sequence[str]) -> dict[str, list[Law]]:
+        """Return for each combiner the laws of p-values, one for each thing that is given.
+
+        Every p-value of the project is the double nearest to what the equations say.
+        """
+        product = Product(self.table, world)
+        combiners = {rule: combiner(rule) for rule in rules}
+        laws: dict[str, dict[object, Law]] = {rule: {} for rule in rules}
+        views = self.views(world)
+        for case in self.cases(world):
+            pools = product.pools(case)
+            for view, (rule, built_in) in pairs(views, combiners.items()):
+                queries = product.queries(pools, case.new, seen=view.seen, order=view.order or None)
+                got = product.p_values(pools, queries, built_in)
+                p = [Fraction(value) for value in got]
+                if rule not in ROOTS:
+                    p = self.want(world, case, rule, view)
+                    assert self.same(got, p, rule), (world, case, rule)
+                for k, value, cost in events(world, case.new, p, self.target, self.leave_out):
+                    given = {"": "", "group": world.group[case.new], "label": k}[self.given]
+                    chance = case.chance * cost / len(views)
+                    add(laws[rule].setdefault(given, {}), value, chance)
+        return {rule: conditioned(found, self.odds(world)) for rule, found in laws.items()}
+
+    def same(self, got: Sequence[float], p: Sequence[Fraction], rule: str) -> bool:
+        """Return whether doubles are those nearest to the fractions.
+
+        Weighted p-values have unlike denominators: rules that multiply them round once more.
+        """
+        wanted = [float(value) for value in p]
+        if not self.shifted or rule in (*MEAN, "maximum"):
+            return list(got) == wanted
+        return all(isclose(*pair, rel_tol=1e-15) for pair in zip(got, wanted, strict=True))
+
+    def level(self, rule: str) -> Fraction:
+        """Return the factor c of the promise P(p <= alpha) <= c alpha."""
+        if self.reads == "separate":
+            return Fraction(2 if rule == "average" else 1)
+        return Fraction(1, 2) if rule == "twice-average" else Fraction(1)
+
+    def odds(self, world: World) -> dict[object, Fraction]:
+        """Return the probability of each thing that is given."""
+        found: dict[object, Fraction] = {}
+        for case in cases(world, None, shifted=self.shifted, by_patient=self.by_patient):
+            if self.given != "label":
+                name = world.group[case.new] if self.given else ""
+                found[name] = found.get(name, Fraction(0)) + case.chance
+                continue
+            for k, _, cost in events(world, case.new, NONE, self.target, self.leave_out):
+                found[k] = found.get(k, Fraction(0)) + case.chance * cost
+        return found
+
+    def smoothed_ends(
+        self, world: World, case: Case, view: View
+    ) -> list[tuple[Fraction, Fraction]]:
+        """Return each label's smoothed p-value at U = 0 and at U = 1, between which it is linear.
+
+        Atoms below s count, of those at s the share U; so does the new example's own mass, but for
+        counted draws, of which one is the tie itself. Scores are whole numbers.
+        """
+        ends = []
+        for k in range(world.labels):
+            s = [row[k] for row in world.scores[case.new]]
+            s = [s[view.seen]] if self.reads == "single" else s
+            at_most = self.oracle(world, case, k, s, None)
+            below = self.oracle(world, case, k, [s[0] - 1, *s[1:]], None)
+            ends.append((below - self.tie(world, case), at_most))
+        return ends
+
+    def tie(self, world: World, case: Case) -> Fraction:
+        """Return the mass of one counted draw of the new example, over the total."""
+        if not self.counts:
+            return Fraction(0)
+        group = world.group[case.new]
+        n = sum(not self.given or world.group[i] == group for i in case.rows)
+        return Fraction(1, (self.m or 1) * (n + 1)) if n else Fraction(0)
+
+
+def check(method: Method, worlds: Iterable[World], rules: Sequence[str] | None = None) -> None:
+    """The promise holds at every attained alpha, of every group or label where it says so."""
+    for world in worlds:
+        laws = method.laws(world, method.combiners if rules is None else rules)
+        for rule, found in laws.items():
+            slack = ROUNDING if rule in ROOTS else Fraction(0)
+            for law in found:
+                assert excess(law, method.level(rule)) <= slack, (method.name, rule, world)
+
+
+def drawing(m: int) -> dict[str, object]:
+    return {"name": "monte-carlo", "draws": m}
+
+
+def wrapped(name: str, by: str, inner: dict[str, object] | None = None) -> dict[str, object]:
+    table: dict[str, object] = {"name": name, "by": by}
+    return table if inner is None else {**table, "inner": inner}
+
+
+THIRD = Fraction(1, 3)
+RISK = wrapped("risk", "risk")
+
+
+def mass(leave_out: Fraction) -> dict[str, object]:
+    return {"name": "mass-coverage", "leave_out": float(leave_out)}
+
+
+def _largest(world: World) -> Fraction:
+    return max(world.risk)
+
+
+PLAIN = (
+    Method("expected", {"name": "expected"}, plain()),
+    *(Method(f"{m} draws", drawing(m), plain(), m=m, counts=True) for m in (1, 2)),
+    Method("votes", {"name": "voted"}, plain(voted), target="vote", counts=True),
+)
+
+BY_GROUP = (
+    Method("group: expected", wrapped("mondrian", "group"), in_group(plain()), given="group"),
+    *(
+        Method(
+            f"group: {m} draws",
+            wrapped("mondrian", "group", drawing(m)),
+            in_group(plain()),
+            m=m,
+            given="group",
+            apart=True,
+            counts=True,
+        )
+        for m in (1, 2)
+    ),
+    Method(
+        "group: votes",
+        wrapped("mondrian", "group", {"name": "voted"}),
+        in_group(plain(voted)),
+        given="group",
+        target="vote",
+        apart=True,
+        counts=True,
+    ),
+    Method(
+        "group: risk",
+        wrapped("mondrian", "group", RISK),
+        in_group(plain(lost, own=_largest)),
+        given="group",
+        target="risk",
+    ),
+    Method(
+        "group: mass",
+        wrapped("mondrian", "group", mass(Fraction(1, 10))),
+        in_group(plain(held(Fraction(1, 10)))),
+        given="group",
+        target="mass",
+        leave_out=Fraction(1, 10),
+        counts=True,
+    ),
+)
+
+BY_LABEL = (
+    Method("label: expected", wrapped("mondrian", "label"), of_label, given="label"),
+    *(
+        Method(
+            f"label: {m} draws",
+            wrapped("mondrian", "label", drawing(m)),
+            of_label,
+            m=m,
+            given="label",
+        )
+        for m in (1, 2, 3)
+    ),
+    Method(
+        "label: votes",
+        wrapped("mondrian", "label", {"name": "voted"}),
+        of_vote,
+        given="label",
+        target="vote",
+    ),
+)
+
+WEIGHTED = (
+    Method("weights: expected", wrapped("weighted", "weight"), weighted(), shifted=True),
+    *(
+        Method(
+            f"weights: {m} draws",
+            wrapped("weighted", "weight", drawing(m)),
+            weighted(),
+            m=m,
+            shifted=True,
+            apart=True,
+        )
+        for m in (1, 2)
+    ),
+    Method(
+        "weights: risk",
+        wrapped("weighted", "weight", RISK),
+        weighted(lost, own=_largest),
+        shifted=True,
+        target="risk",
+    ),
+    Method(
+        "weights: mass",
+        wrapped("weighted", "weight", mass(THIRD)),
+        weighted(held(Fraction(float(THIRD)))),
+        shifted=True,
+        target="mass",
+        leave_out=THIRD,
+    ),
+    Method(
+        "weights: votes",
+        wrapped("weighted", "weight", {"name": "voted"}),
+        weighted(voted),
+        shifted=True,
+        target="vote",
+        apart=True,
+    ),
+    Method(
+        "group of weights: expected",
+        wrapped("mondrian", "group", wrapped("weighted", "weight")),
+        in_group(weighted()),
+        shifted=True,
+        given="group",
+    ),
+    Method(
+        "group of weights: 2 draws",
+        wrapped("mondrian", "group", wrapped("weighted", "weight", drawing(2))),
+        in_group(weighted()),
+        m=2,
+        shifted=True,
+        given="group",
+        apart=True,
+    ),
+)
+
+GROUPED = (
+    Method("patients: expected", wrapped("grouped", "patient"), grouped(), by_patient=True),
+    *(
+        Method(
+            f"patients: {m} draws",
+            wrapped("grouped", "patient", drawing(m)),
+            grouped(),
+            m=m,
+            by_patient=True,
+            apart=True,
+        )
+        for m in (1, 2)
+    ),
+    Method(
+        "patients: votes",
+        wrapped("grouped", "patient", {"name": "voted"}),
+        grouped(voted),
+        by_patient=True,
+        target="vote",
+        apart=True,
+    ),
+    Method(
+        "patients: risk",
+        wrapped("grouped", "patient", RISK),
+        grouped(lost, own=_largest),
+        by_patient=True,
+        target="risk",
+    ),
+    Method(
+        "patients: mass",
+        wrapped("grouped", "patient", mass(Fraction(0))),
+        grouped(held(Fraction(0))),
+        by_patient=True,
+        target="mass",
+    ),
+)
+
+LOST = (
+    Method("risk", RISK, plain(lost, own=_largest), target="risk"),
+    *(
+        Method(
+            f"mass: {leave_out} left out",
+            mass(leave_out),
+            plain(held(Fraction(str(float(leave_out))))),
+            target="mass",
+            leave_out=leave_out,
+            counts=True,
+        )
+        for leave_out in (Fraction(0), Fraction(1, 10), Fraction(1, 2), THIRD)
+    ),
+)
+
+SPACED = tuple(
+    Method(
+        f"spaced: {m} draws",
+        {**drawing(m), "systematic": True},
+        plain(),
+        m=m,
+        apart=m == 2,
+        spaced=True,
+        counts=True,
+    )
+    for m in (1, 2, 3)
+)
+
+METHODS = (*BY_GROUP, *BY_LABEL, *WEIGHTED, *GROUPED, *LOST, *SPACED)
+
+
+def augmented(reads: Reads, part: Part) -> tuple[Method, ...]:
+    """Return augmentation by one kind of score, as it is and inside each wrapper."""
+    table: dict[str, object] = {
+        "name": "augmentation",
+        "scores": {"single": "pooled"}.get(reads, reads),
+    }
+    one = Method(reads, table, plain(part), apart=reads == "separate", reads=reads)
+    group = replace(
+        one,
+        name=f"group of {reads}",
+        table=wrapped("mondrian", "group", table),
+        oracle=in_group(plain(part)),
+        given="group",
+    )
+    weights = replace(
+        one,
+        name=f"weights of {reads}",
+        table=wrapped("weighted", "weight", table),
+        oracle=weighted(part),
+        shifted=True,
+    )
+    patients = replace(
+        one,
+        name=f"patients of {reads}",
+        table=wrapped("grouped", "patient", table),
+        oracle=grouped(part),
+        by_patient=True,
+    )
+    return one, group, weights, patients
+
+
+AUGMENTED = (
+    *augmented("mean", seen_on_average),
+    *augmented("single", seen_once),
+    *augmented("separate", seen_apart),
+)
+
+SMOOTHED = (
+    *PLAIN,
+    *BY_GROUP,
+    *BY_LABEL,
+    *GROUPED,
+    *LOST,
+    *SPACED,
+    *(one for one in AUGMENTED if one.reads != "separate" and not one.shifted),
+)
+"""Calibrators whose ties can be split: equal weights, one score."""

@@ -1,0 +1,166 @@
+"""The project's calibrators below the public calls, with the randomness given.
+
+Calibration data, the built-in calibrator, pools, p-values of queries, the built-in combiner: all of
+it the project's; only uniforms come from the enumeration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from calibrators_worlds import Case, Row, World
+from plausibly.arrays import Hashes, Ints
+from plausibly.conformal.asking import mean_scores
+from plausibly.conformal.data import CalibrationData
+from plausibly.conformal.pools import Pools
+from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.queries import Queries, combined
+from plausibly.keys import Keys, hash_names
+from plausibly.protocols import CALIBRATOR, COMBINER, PValueCombiner
+from plausibly.registry import resolve
+
+LABELS = ("A", "B", "C")
+
+
+@attrs.frozen
+class GivenKeys(Keys):
+    """Uniforms that are given, for a stream and the hash of a name."""
+
+    uniforms: Mapping[tuple[str, int], Sequence[float]] = attrs.field(factory=dict)
+
+    def child(self, name: str) -> GivenKeys:
+        return GivenKeys(self.seed, f"{self.stream}/{name}", uniforms=self.uniforms)
+
+    def uniform(self, hashes: Hashes, count: int = 1) -> NDArray[np.float64]:
+        rows = [self.uniforms[self.stream, int(name)][:count] for name in hashes]
+        return np.array(rows, dtype=np.float64).reshape(len(hashes), count)
+
+
+def hash_of(i: int) -> int:
+    return int(hash_names([i])[0])
+
+
+def middle(masses: Row, k: int) -> float:
+    """Return the uniform in the middle of a label's stretch."""
+    return float(sum(masses[:k], Fraction(0)) + masses[k] / 2)
+
+
+def keys_of(world: World, case: Case) -> GivenKeys:
+    """Return the uniforms with which the labels of the case are drawn."""
+    found: dict[tuple[str, int], Sequence[float]] = {}
+    if case.spaced:
+        for i, one in zip(case.rows, case.spaced, strict=True):
+            found["/offset", hash_of(i)] = [float(one.offset)]
+            # The place of draw j is the position of the j-th smallest uniform.
+            found["/order", hash_of(i)] = [float(one.places.index(p)) for p in sorted(one.places)]
+    elif case.drawn is not None:
+        for i in case.rows:
+            masses = world.masses[i]
+            found["", hash_of(i)] = [
+                middle(masses, case.label(j, i)) for j in range(len(case.drawn))
+            ]
+    return GivenKeys(uniforms=found)
+
+
+def data_of(world: World, rows: Sequence[int]) -> CalibrationData:
+    """Return some examples as calibrators see them."""
+    every = np.array([world.scores[i] for i in rows], dtype=np.float64).transpose(1, 0, 2)
+    augmented = every if world.augmentations > 1 else None
+    masses = [world.masses[i] for i in rows]
+    return CalibrationData(
+        scores=every[0] if augmented is None else mean_scores(every),
+        plausibilities=np.array(masses, dtype=np.float64),
+        denominator=np.array([lcm(*(mass.denominator for mass in row)) for row in masses]),
+        hashes=hash_names(rows),
+        labels=LABELS[: world.labels],
+        coordinates={
+            "group": np.array([world.group[i] for i in rows]),
+            "patient": np.array([world.patient[i] for i in rows]),
+            "weight": np.array([float(world.weight[i]) for i in rows]),
+        },
+        label_coordinates={"risk": np.array([float(risk) for risk in world.risk])},
+        augmented=augmented,
+    )
+
+
+def combiner(like: str | dict[str, object]) -> PValueCombiner:
+    """Return a built-in combiner."""
+    return resolve(COMBINER, like)
+
+
+class Product:
+    """A built-in calibrator in one world."""
+
+    def __init__(self, table: dict[str, object], world: World) -> None:
+        self.calibrator = resolve(CALIBRATOR, table)
+        self.world = world
+        self._data: dict[tuple[int, ...], CalibrationData] = {}
+
+    def data(self, rows: tuple[int, ...]) -> CalibrationData:
+        if rows not in self._data:
+            self._data[rows] = data_of(self.world, rows)
+        return self._data[rows]
+
+    def pools(self, case: Case) -> Pools:
+        """Return what the new example of a case is compared with."""
+        keys = keys_of(self.world, case)
+        return Pools(self.calibrator.replicates(self.data(case.rows), keys))
+
+    def queries(
+        self,
+        pools: Pools,
+        new: int,
+        *,
+        uniform: float = 0.5,
+        seen: int = 0,
+        order: Sequence[int] | None = None,
+    ) -> Queries:
+        """Return the labels of the new example.
+
+        Parameters
+        ----------
+        pools : Pools
+        new : int
+        uniform : float
+            Of the new example, for ties.
+        seen : int
+            The augmentation in which it is seen, where that is one.
+        order : sequence of int, optional
+            Of the replicates, where these have test scores of their own.
+        """
+        world, replicates = self.world, pools.replicates
+        every = np.array(world.scores[new], dtype=np.float64)[:, None, :]
+        scores = every[seen]
+        if replicates.reads == "separate":
+            scores = every
+        elif replicates.reads == "mean":
+            scores = mean_scores(every)
+        cell = None
+        if replicates.by == "group":
+            known = list(replicates.cells)
+            name = world.group[new]
+            cell = np.array([known.index(name) if name in known else -1])
+        return Queries(
+            scores=scores,
+            cell=cell,
+            weight=np.array([float(world.weight[new])]) if replicates.weight_by else None,
+            uniform=np.array([[uniform]]),
+            order=None if order is None else _column(order),
+        )
+
+    def p_values(
+        self, pools: Pools, queries: Queries, rule: PValueCombiner, aside: PValues | None = None
+    ) -> list[float]:
+        """Return the combined p-value of each label."""
+        found: list[float] = combined(pools, queries, lambda p: rule.combine(p, aside))[0].tolist()
+        return found
+
+
+def _column(order: Sequence[int]) -> Ints:
+    return np.array(order, dtype=np.int64)[:, None]

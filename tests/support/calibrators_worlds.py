@@ -1,0 +1,261 @@
+"""Worlds that are small enough to enumerate: who is new, what is drawn, and how often.
+
+A world is a fixed bag of examples in random order, the extreme point of exchangeability. With
+weights the new example is number i as often as its weight says: the extreme point of a covariate
+shift. With patients the order of the patients is random, and the new example any of its patient's.
+Everything is a fraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+from math import prod
+from random import Random
+from typing import Literal, TypeAlias
+
+from exact_bags import Law
+
+Row: TypeAlias = tuple[Fraction, ...]
+Target: TypeAlias = Literal["label", "vote", "risk", "mass"]
+Given: TypeAlias = Literal["", "group", "label"]
+
+
+@dataclass(frozen=True)
+class World:
+    """`scores[i][a][k]` of example i, augmentation a and label k; `masses[i][k]` sum to 1."""
+
+    scores: tuple[tuple[tuple[int, ...], ...], ...]
+    masses: tuple[Row, ...]
+    group: tuple[str, ...]
+    weight: tuple[Fraction, ...]
+    patient: tuple[str, ...]
+    risk: Row
+
+    @property
+    def size(self) -> int:
+        return len(self.scores)
+
+    @property
+    def labels(self) -> int:
+        return len(self.masses[0])
+
+    @property
+    def augmentations(self) -> int:
+        return len(self.scores[0])
+
+    def units(self, *, by_patient: bool) -> list[tuple[int, ...]]:
+        """Return what is exchangeable: the examples, or the patients with theirs."""
+        if not by_patient:
+            return [(i,) for i in range(self.size)]
+        return [
+            tuple(i for i in range(self.size) if self.patient[i] == one)
+            for one in sorted(set(self.patient))
+        ]
+
+
+@dataclass(frozen=True)
+class Spaced:
+    """Evenly spaced draws of one example: its offset, and the place of each draw."""
+
+    chance: Fraction
+    offset: Fraction
+    places: tuple[int, ...]
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way the randomness can fall out: `drawn[j][i]` is the label of draw j of `rows[i]`."""
+
+    chance: Fraction
+    rows: tuple[int, ...]
+    new: int
+    drawn: tuple[tuple[int, ...], ...] | None = None
+    spaced: tuple[Spaced, ...] = ()
+
+    def label(self, j: int, i: int) -> int:
+        """Return the label that draw j gave to example i."""
+        assert self.drawn is not None
+        return self.drawn[j][self.rows.index(i)]
+
+
+RISKS = (
+    (Fraction(1), Fraction(2), Fraction(3)),
+    (Fraction(1, 2), Fraction(1, 10), Fraction(1)),
+    (Fraction(0), Fraction(3, 4), Fraction(1, 4)),
+    (Fraction(0), Fraction(5), Fraction(0)),
+)
+
+
+def random_world(
+    random: Random,
+    size: int,
+    labels: int,
+    *,
+    values: int = 3,
+    augmentations: int = 1,
+    votes: Sequence[int] = (2, 3),
+) -> World:
+    """Return a world with scores from 1 on, many of them tied, and shares of a few votes."""
+    one_hot = random.random() < 1 / 5
+    scores, masses = [], []
+    for _ in range(size):
+        scores.append(
+            tuple(
+                tuple(1 + random.randrange(values) for _ in range(labels))
+                for _ in range(augmentations)
+            )
+        )
+        said = [random.randrange(labels) for _ in range(1 if one_hot else random.choice(votes))]
+        masses.append(tuple(Fraction(said.count(k), len(said)) for k in range(labels)))
+    weights = [Fraction(random.choice((0, 1, 1, 2, 3, 10))) / 4 for _ in range(size)]
+    if not any(weights):
+        weights[0] = Fraction(1)
+    return World(
+        scores=tuple(scores),
+        masses=tuple(masses),
+        group=tuple(random.choice("ab") for _ in range(size)),
+        weight=tuple(weights),
+        # The first patient has two examples or more, so that patients differ.
+        patient=("p", *(random.choice("ppqr") for _ in range(size - 2)), "s"),
+        risk=RISKS[random.randrange(len(RISKS))][:labels],
+    )
+
+
+def worlds(
+    seed: int, size: int, labels: int, count: int, *, values: int = 3, augmentations: int = 1
+) -> Iterator[World]:
+    """Return `count` worlds of a shape."""
+    random = Random(seed)
+    for _ in range(count):
+        yield random_world(random, size, labels, values=values, augmentations=augmentations)
+
+
+def chances(world: World, *, shifted: bool, by_patient: bool) -> list[Fraction]:
+    """Return how probable it is that each unit is the new one."""
+    units = world.units(by_patient=by_patient)
+    if not shifted:
+        return [Fraction(1, len(units))] * len(units)
+    total = sum(world.weight)
+    return [sum((world.weight[i] for i in unit), Fraction(0)) / total for unit in units]
+
+
+def cases(
+    world: World, m: int | None, *, shifted: bool = False, by_patient: bool = False
+) -> Iterator[Case]:
+    """Return every case with its probability, but for the label of the new example.
+
+    Parameters
+    ----------
+    world : World
+    m : int or None
+        Draws an example; None where nothing is drawn.
+    shifted : bool
+        Whether an example is new as often as its weight says.
+    by_patient : bool
+        Whether patients are exchangeable, and not examples.
+    """
+    units = world.units(by_patient=by_patient)
+    for unit, chance in zip(
+        units, chances(world, shifted=shifted, by_patient=by_patient), strict=True
+    ):
+        rows = tuple(i for i in range(world.size) if i not in unit)
+        if not chance or not rows:
+            continue
+        for new in unit:
+            start = chance / len(unit)
+            for drawn, probability in drawings(world, rows, m):
+                yield Case(start * probability, rows, new, drawn)
+
+
+def drawings(
+    world: World, rows: Sequence[int], m: int | None
+) -> Iterator[tuple[tuple[tuple[int, ...], ...] | None, Fraction]]:
+    """Return every way in which labels are drawn, with its probability."""
+    if m is None:
+        yield None, Fraction(1)
+        return
+    choices = [
+        [k for k, mass in enumerate(world.masses[i]) if mass] for i in rows for _ in range(m)
+    ]
+    for labels in product(*choices):
+        chance = prod(
+            (
+                world.masses[i][labels[place * m + j]]
+                for place, i in enumerate(rows)
+                for j in range(m)
+            ),
+            start=Fraction(1),
+        )
+        yield tuple(tuple(labels[j::m]) for j in range(m)), chance
+
+
+def add(law: Law, p: Fraction, chance: Fraction) -> None:
+    law[p] = law.get(p, Fraction(0)) + chance
+
+
+def vote(masses: Row) -> int:
+    """Return the first largest label."""
+    return max(range(len(masses)), key=lambda k: (masses[k], -k))
+
+
+def events(
+    world: World, new: int, p: Sequence[Fraction], target: Target, leave_out: Fraction
+) -> Iterator[tuple[int, Fraction, Fraction]]:
+    """Return labels, p-values, and what is lost of the new example from that alpha on.
+
+    Of a label: its plausibility, the chance that it is said. Of a risk: plausibility times risk. Of
+    a share of plausibilities: 1, at the least alpha at which more than `leave_out` is left out.
+    """
+    masses = world.masses[new]
+    if target == "vote":
+        yield vote(masses), p[vote(masses)], Fraction(1)
+    elif target == "mass":
+        for value in sorted(set(p)):
+            if sum(mass for mass, one in zip(masses, p, strict=True) if one <= value) > leave_out:
+                yield 0, value, Fraction(1)
+                return
+    else:
+        for k, mass in enumerate(masses):
+            cost = world.risk[k] if target == "risk" else Fraction(1)
+            if mass * cost:
+                yield k, p[k], mass * cost
+
+
+def conditioned(laws: Mapping[object, Law], odds: Mapping[object, Fraction]) -> list[Law]:
+    """Return laws given what they are keyed by, which has these odds."""
+    return [{p: chance / odds[given] for p, chance in law.items()} for given, law in laws.items()]
+
+
+def spaced_draws(masses: Row, m: int) -> list[Spaced]:
+    """Return evenly spaced draws, one for each stretch of offsets that gives the same labels.
+
+    Draw j is the label at ``(u + place_j) / m``; it changes where that passes a cumulated mass.
+    """
+    cumulated = [sum(masses[: k + 1], Fraction(0)) for k in range(len(masses))]
+    turns = {m * c - place for c in cumulated for place in range(m)}
+    ends = sorted({Fraction(0), Fraction(1), *(u for u in turns if 0 < u < 1)})
+    orders = list(permutations(range(m)))
+    found = []
+    for low, high in pairwise(ends):
+        u = (low + high) / 2
+        for places in orders:
+            labels = tuple(
+                next(k for k, c in enumerate(cumulated) if (u + place) / m < c) for place in places
+            )
+            found.append(Spaced((high - low) / len(orders), u, places, labels))
+    return found
+
+
+def spaced_cases(world: World, m: int) -> Iterator[Case]:
+    """Return every case of evenly spaced draws."""
+    every = [spaced_draws(masses, m) for masses in world.masses]
+    for new in range(world.size):
+        rows = tuple(i for i in range(world.size) if i != new)
+        for chosen in product(*(every[i] for i in rows)):
+            chance = prod((one.chance for one in chosen), start=Fraction(1, world.size))
+            drawn = tuple(tuple(one.labels[j] for one in chosen) for j in range(m))
+            yield Case(chance, rows, new, drawn, chosen)
