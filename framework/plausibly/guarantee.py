@@ -70,6 +70,8 @@ class Guarantee:
         Least alpha at which the sets say something with `has` examples.
     notes : tuple of str
         Anything else the reader should know.
+    share : Fraction or None
+        For the target "mass": the share of the plausibilities that a set is to hold.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
     """
@@ -91,6 +93,7 @@ class Guarantee:
     notes: tuple[str, ...] = ()
     event: str = ""
     each: str = ""
+    share: Fraction | None = None
 
     def statement(self) -> str:
         """Return the promise as one formula."""

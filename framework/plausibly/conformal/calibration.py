@@ -85,11 +85,13 @@ def held_out_scores(held: CalibrationData, replicates: Replicates, keys: Keys) -
         return held.scores_at(codes)
     rows = np.arange(len(held))
     if replicates.reads == "separate":
-        return held.augmented[:, rows, codes]
+        own: Floats = held.augmented[:, rows, codes]
+        return own
     # A new example is seen in one of its augmentations: so is a held-out one, at random.
     uniform = keys.child("augmentation").uniform(held.hashes)[:, 0]
     seen = np.floor(uniform * len(held.augmented)).astype(np.intp)
-    return held.augmented[seen, rows, codes]
+    single: Floats = held.augmented[seen, rows, codes]
+    return single
 
 
 def evidence_of(
@@ -127,6 +129,7 @@ def evidence_of(
         combiner=called["combiner"],
         allow_no_guarantee=allow_no_guarantee,
         event=replicates.event,
+        share=replicates.share,
         counted=replicates.counted,
         each=replicates.each,
         why=replicates.why,

@@ -27,7 +27,7 @@ class Evidence:
         Replicates.
     n_held_out : int
         Examples set aside for the combiner.
-    of_what, target, event, assumptions, separate, counted, each, why, reference, notes
+    of_what, target, event, share, assumptions, separate, counted, each, why, reference, notes
         As the calibrator stated them in `Replicates`.
     examples : int or None
         Calibration examples in all, where `n` counts something else.
@@ -63,6 +63,7 @@ class Evidence:
     shared_score: bool = True
     counting: bool = True
     own: Fraction = Fraction(1)
+    share: Fraction | None = None
 
     def require_counting(self) -> None:
         """Raise `IncompatibleComponents` where atoms have masses or weights of their own."""
@@ -234,5 +235,6 @@ class Evidence:
             least_alpha=least_alpha,
             notes=(*self.notes, *notes),
             event=self.event,
+            share=self.share,
             each=self.each,
         )

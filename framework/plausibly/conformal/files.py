@@ -267,6 +267,7 @@ def _restored(dataset: xr.Dataset, about: Mapping[str, object]) -> ConformalPred
         denominator=_native(dataset, "denominator").astype(np.int64) if weighted else None,
         separate=evidence.separate,
         event=evidence.event,
+        share=evidence.share,
         own=Fraction(str(said.get("own", 1))),
         by=by,
         cell=_native(dataset, "cell").astype(np.int64) if by else None,

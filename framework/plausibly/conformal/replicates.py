@@ -44,6 +44,8 @@ class Replicates:
         or a risk on average.
     event : str
         For the targets "mass" and "risk": what is probable, or what is small on average.
+    share : Fraction or None
+        For the target "mass": the share of the plausibilities that a set is to hold.
     assumptions : tuple of str
         What the guarantee rests on.
     truth : {"drawn", "voted"}
@@ -94,6 +96,7 @@ class Replicates:
     of_what: str = NEW_LABEL
     target: Target = "aggregated"
     event: str = ""
+    share: Fraction | None = None
     assumptions: tuple[str, ...] = (EXCHANGEABLE, UNSEEN)
     truth: Literal["drawn", "voted"] = "drawn"
     units: Ints | None = None

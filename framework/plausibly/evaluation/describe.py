@@ -20,10 +20,12 @@ from plausibly.labelled.left_out import read_left_out
 
 WIDTH = 80
 AGGREGATED = "aggregated_coverage"
+MASS = "mass_coverage"
 QUANTITIES = {
     AGGREGATED: "aggregated: what experts said",
     "voted_coverage": "voted: the most plausible label",
     "true_coverage": "true: the known label",
+    MASS: "mass: enough of what they said",
 }
 MOST_GROUPS = 12
 _STRATUM = "stratum_"
@@ -206,6 +208,18 @@ def _verdict(plane: xr.Dataset) -> str:
             f"promised {rounded(promise.level)} of the voted label, measured "
             f"{decimal(voted.mean)}: {_judged(promise, float(promise.level), voted)}. Nothing is "
             f"promised of what experts said, measured {decimal(aggregated.mean)}."
+        )
+    elif promise.target == "risk":
+        text = (
+            f"promised {promise.statement()}; plausibly.evaluation.risk measures it. Nothing is "
+            f"promised of coverage, measured {decimal(aggregated.mean)}."
+        )
+    elif promise.target == "mass" and f"{MASS}_mean" in plane:
+        held = _measured(plane, MASS, "")
+        text = (
+            f"promised {rounded(promise.level)} of sets with {rounded(promise.share or 1)} of what "
+            f"experts said, measured {decimal(held.mean)}: "
+            f"{_judged(promise, float(promise.level), held)}."
         )
     else:
         level = float(promise.level)

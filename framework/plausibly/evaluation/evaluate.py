@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.conformal.labelled_sets import GUARANTEES
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, check_dim, judge
+from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.labelled import names
@@ -69,7 +73,8 @@ def evaluate(
     -------
     Dataset
         By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``, `voted_coverage`,
-        `true_coverage` (with `true`), `set_size`, (example[, alpha]), and `largest_plausibility`.
+        `true_coverage` (with `true`), `mass_coverage` (whether the set holds the share of the
+        plausibilities that calibrator ``mass-coverage`` was asked for), `set_size`, (example[, alpha]), and `largest_plausibility`.
         On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
         `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
         ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
@@ -104,6 +109,7 @@ def evaluate(
     )
     inside, lam, order = judged.sets, judged.plausibilities, judged.order
     values = _with_true(judged, judged.measured(policy), true)
+    values |= _held_masses(judged, values["aggregated_coverage"])
     largest = lam.values.max(axis=1).astype(np.float64)
     alpha_dims = judged.alpha_dims
     result = _by_example(inside, values, largest, alpha_dims)
@@ -150,6 +156,20 @@ def _with_true(
     held = np.stack([_holds(plane, codes) for plane in planes], axis=1)
     size = measured.pop(summary.SET_SIZE)
     return {**measured, "true_coverage": held, summary.SET_SIZE: size}
+
+
+def _held_masses(judged: Judged, covered: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return which sets hold the share of the plausibilities that was promised, where one was."""
+    stated = json.loads(str(judged.carried.get(GUARANTEES, "[]")))
+    promises = [Guarantee.from_json(one) for one in stated]
+    shares = {float(one.alpha): one.share for one in promises if one.share is not None}
+    if names.ALPHA not in judged.sets.coords:
+        return {}
+    wanted = [shares.get(float(alpha)) for alpha in np.atleast_1d(judged.sets[names.ALPHA].values)]
+    if not wanted or None in wanted:
+        return {}
+    least = np.array([float(share) for share in wanted if share is not None]) - _SLACK
+    return {"mass_coverage": (covered >= least).astype(np.float64)}
 
 
 def _holds(plane: NDArray[np.bool_], codes: Ints) -> NDArray[np.float64]:

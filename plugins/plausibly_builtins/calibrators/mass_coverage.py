@@ -42,6 +42,7 @@ class MassCoverage:
             scores=_largest_thresholds(data, share)[None, :],
             separate=False,
             target="mass",
+            share=1 - share,
             event=f"C(X) holds {held} of the plausibilities of X",
             of_what=f"a share of {held} of the plausibilities of a new example: of what experts "
             "would say of it",
