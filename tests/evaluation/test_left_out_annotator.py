@@ -1,0 +1,233 @@
+"""Leave-one-annotator-out coverage against the same thing done by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from plausibly import aggregate, calibrate, registry
+from plausibly.errors import InputError
+from plausibly.evaluation import interval, leave_one_annotator_out
+from plausibly.labelled import names
+from plausibly.labelled.verbs import select
+from plausibly.protocols import ANNOTATION
+
+LABELS = ["cat", "dog", "fox"]
+Record = tuple[str, str | None, str]
+
+
+def table(records: Sequence[Record], kind: str = "single-label") -> xr.Dataset:
+    return registry.resolve(ANNOTATION, kind).build(records, LABELS)
+
+
+def world(
+    examples: int = 60, annotators: int = 4, *, seed: int = 0, odd: float = 0.0
+) -> tuple[xr.DataArray, list[Record]]:
+    """Predictions, and votes drawn from them; the last annotator says fox more often by `odd`."""
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet([1, 1, 1], size=examples)
+    names_of = [f"e{i:03d}" for i in range(examples)]
+    records: list[Record] = []
+    for row, name in enumerate(names_of):
+        for q in range(annotators):
+            if q and rng.random() < 0.25:  # not everybody answers; annotator w0 does
+                continue
+            code = int(rng.choice(3, p=p[row]))
+            if q == annotators - 1 and rng.random() < odd:
+                code = 2
+            records.append((name, f"w{q}", LABELS[code]))
+    coords = {
+        "example": names_of,
+        "label": LABELS,
+        "patient": ("example", np.arange(examples) // 3),
+    }
+    return xr.DataArray(p, dims=("example", "label"), coords=coords), records
+
+
+def by_hand(
+    predictions: xr.DataArray, records: list[Record], who: str, part: dict[str, int], alpha: float
+) -> dict[str, tuple[float, float | None]]:
+    """What the sets for each example cover of what `who` said, and of what the others said."""
+    own = {example: answer for example, q, answer in records if q == who}
+    others = [record for record in records if record[1] != who]
+    found: dict[str, tuple[float, float | None]] = {}
+    for fold in sorted(set(part.values())):
+        old = [record for record in others if part[record[0]] != fold]
+        heard = sorted({example for example, _, _ in old})
+        lam = aggregate(table(old))
+        predictor = calibrate(predictions.sel(example=heard), lam.sel(example=heard))
+        sets = predictor.predict(predictions, alpha)
+        for example, answer in own.items():
+            if part[example] != fold:
+                continue
+            inside = sets.sel(example=example)
+            said = [a for e, _, a in others if e == example]
+            rest = sum(bool(inside.sel(label=a)) for a in said) / len(said) if said else None
+            found[example] = (float(inside.sel(label=answer)), rest)
+    return found
+
+
+@pytest.mark.parametrize("folds", [2, 3])
+def test_what_is_measured_is_what_can_be_done_by_hand(folds: int) -> None:
+    predictions, records = world()
+    found = leave_one_annotator_out(predictions, table(records), alphas=[0.2, 0.4], folds=folds)
+    assert found["annotator"].values.tolist() == ["w0", "w1", "w2", "w3"]
+    part = _parts(predictions, folds)
+    covered: dict[str, list[float]] = {}
+    for who in ("w0", "w1", "w2", "w3"):
+        hand = by_hand(predictions, records, who, part, 0.4)
+        one = found.sel(annotator=who, alpha=0.4)
+        values = np.array([own for own, _ in hand.values()])
+        alone = interval(values)
+        assert one["count"] == len(hand)
+        assert float(one["covered_mean"]) == pytest.approx(alone.mean)
+        assert float(one["covered_low"]) == pytest.approx(alone.low)
+        rest = [other for _, other in hand.values() if other is not None]
+        assert float(one["others_mean"]) == pytest.approx(np.mean(rest))
+        for example, (own, _) in hand.items():
+            covered.setdefault(example, []).append(own)
+    means = {example: float(np.mean(values)) for example, values in covered.items()}
+    for example, mean in means.items():
+        here = found["example_covered"].sel(example=example, alpha=0.4)
+        assert float(here) == pytest.approx(mean)
+    overall = interval(np.array(list(means.values())))
+    assert float(found["overall_mean"].sel(alpha=0.4)) == pytest.approx(overall.mean)
+    assert float(found["overall_high"].sel(alpha=0.4)) == pytest.approx(overall.high)
+
+
+def _parts(predictions: xr.DataArray, folds: int) -> dict[str, int]:
+    from plausibly.evaluation.left_out_annotator import _parts as parts
+    from plausibly.keys import Keys, hash_names
+
+    called = [str(name) for name in predictions["example"].values]
+    found = parts(hash_names(called), None, folds, Keys(0).child("left-out-annotator"))
+    assert np.bincount(found).min() >= len(called) // folds - 1
+    return dict(zip(called, found.tolist(), strict=True))
+
+
+def test_exchangeable_annotators_are_covered_as_promised_and_an_odd_one_shows() -> None:
+    predictions, records = world(600, 5, odd=0.6)
+    found = leave_one_annotator_out(predictions, table(records), alphas=0.2)
+    assert found["alpha"].values.tolist() == [0.2]
+    good = found.sel(annotator=["w0", "w1", "w2", "w3"], alpha=0.2)
+    assert (good["covered_high"] > 0.8).all()
+    odd = found.sel(annotator="w4", alpha=0.2)
+    assert float(odd["covered_high"]) < float(odd["others_mean"])
+    assert float(odd["others_mean"]) == pytest.approx(0.8, abs=0.05)
+
+
+def test_unknown_annotators_count_among_the_others_and_are_not_left_out() -> None:
+    predictions, records = world()
+    anonymous: list[Record] = [
+        (example, None if q == "w3" else q, answer) for example, q, answer in records
+    ]
+    named = leave_one_annotator_out(predictions, table(records), annotators=["w1"])
+    found = leave_one_annotator_out(predictions, table(anonymous))
+    assert found["annotator"].values.tolist() == ["w0", "w1", "w2"]
+    one = found.sel(annotator="w1")
+    for name in ("covered_mean", "others_mean", "count"):
+        np.testing.assert_array_equal(one[name], named[name].sel(annotator="w1"))
+
+
+def test_one_who_alone_answered_an_example_is_measured_there_without_others() -> None:
+    predictions, records = world()
+    alone = [record for record in records if record[0] != "e000" or record[1] == "w0"]
+    found = leave_one_annotator_out(predictions, table(alone))
+    assert found["count"].sel(annotator="w0") == 60
+    assert float(found["example_covered"].sel(example="e000", alpha=0.1)) in (0.0, 1.0)
+
+
+def test_rows_in_any_order_and_groups_in_one_part() -> None:
+    predictions, records = world()
+    rng = np.random.default_rng(0)
+    first = leave_one_annotator_out(predictions, table(records), group="patient")
+    shuffled = [records[place] for place in rng.permutation(len(records))]
+    second = leave_one_annotator_out(
+        predictions[rng.permutation(60), ::-1].transpose(), table(shuffled), group="patient"
+    )
+    second = second.sel(example=first["example"], annotator=first["annotator"])
+    xr.testing.assert_allclose(first, second, rtol=1e-12)
+    plain = leave_one_annotator_out(predictions, table(records))
+    assert (first["covered_low"] != plain["covered_low"]).any()
+
+
+def test_rankings_are_aggregated_alone_and_together() -> None:
+    rng = np.random.default_rng(1)
+    predictions, _ = world(40)
+    records = []
+    for name in predictions["example"].values:
+        for q in range(3):
+            order = [LABELS[k] for k in rng.permutation(3)]
+            records.append((str(name), f"w{q}", [[order[0]], order[1:]]))
+    annotations = registry.resolve(ANNOTATION, "partial-ranking").build(records, LABELS)
+    found = leave_one_annotator_out(predictions, annotations, calibrator="monte-carlo", seed=3)
+    assert found["count"].values.tolist() == [40, 40, 40]
+    # The first place alone has 2/3 of one ranking: coverage is between what is named.
+    fine = found["example_covered"].values
+    assert ((fine >= 0) & (fine <= 1)).all()
+    assert len(np.unique(fine.round(9))) > 2
+
+
+def test_progress_and_inputs() -> None:
+    predictions, records = world()
+    annotations = table(records)
+    before = (predictions.copy(deep=True), annotations.copy(deep=True))
+    ticks: list[tuple[int, int]] = []
+    leave_one_annotator_out(
+        predictions, annotations, progress=lambda done, of: ticks.append((done, of))
+    )
+    assert ticks == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    xr.testing.assert_identical(predictions, before[0])
+    xr.testing.assert_identical(annotations, before[1])
+
+
+PREDICTIONS, RECORDS = world(20)
+NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: leave_one_annotator_out(PREDICTIONS, NOBODY),
+            "error annotators-unknown: annotations do not say who answered: nobody can be\n"
+            "  left out\n"
+            "  expected  an annotator for each response, or for some; got 72 responses of\n"
+            "            unknown annotators\n"
+            "  do        a file of single votes (task, worker, label) instead of counts",
+        ),
+        (
+            lambda: leave_one_annotator_out(PREDICTIONS, table(RECORDS), annotators=["w9"]),
+            "error annotators-unknown: annotations have no response of w9\n"
+            "  expected  some of w0, w1, w2, … (4 in all); got w9\n"
+            "  do        annotators=None for everybody",
+        ),
+        (
+            lambda: leave_one_annotator_out(PREDICTIONS, table(RECORDS), folds=21),
+            "error folds-range: 21 parts of 20 examples\n"
+            "  expected  2 parts or more, and one or more in each; got 21\n"
+            "  do        folds=2 for halves",
+        ),
+        (
+            lambda: leave_one_annotator_out(PREDICTIONS, table(RECORDS), folds=1, group="patient"),
+            "error folds-range: 1 parts of 7 groups\n"
+            "  expected  2 parts or more, and one or more in each; got 1\n"
+            "  do        folds=2 for halves",
+        ),
+    ],
+)
+def test_the_text(call: Callable[[], object], text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        call()
+    assert str(refused.value) == text
+
+
+def test_only_common_examples() -> None:
+    part = select(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
+    with pytest.raises(InputError, match="examples-differ"):
+        leave_one_annotator_out(PREDICTIONS, part)
+    found = leave_one_annotator_out(PREDICTIONS, part, alphas=0.3, only_common=True)
+    assert found.sizes[names.EXAMPLE] == 15
