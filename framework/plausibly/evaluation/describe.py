@@ -211,7 +211,7 @@ def _verdict(plane: xr.Dataset) -> str:
         )
     elif promise.target == "risk":
         text = (
-            f"promised {promise.statement()}; plausibly.evaluation.risk measures it. Nothing is "
+            f"promised {promise.statement()}; coverage_by_risk (--risk) measures it. Nothing is "
             f"promised of coverage, measured {decimal(aggregated.mean)}."
         )
     elif promise.target == "mass" and f"{MASS}_mean" in plane:
