@@ -1,0 +1,174 @@
+"""Copies and shifts: what is found, what is left alone, and what is said."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import ks_2samp
+
+from plausibly.errors import PlausiblyWarning
+from plausibly.evaluation import alike, shift, warn_of_alike, warn_of_copies, warn_of_shift
+
+
+def predictions(
+    n: int, *, letter: str = "e", seed: int = 0, decimals: int | None = None, labels: int = 4
+) -> xr.DataArray:
+    rng = np.random.default_rng(seed)
+    values = rng.dirichlet(np.full(labels, 0.7), size=n)
+    if decimals is not None:
+        values = values.round(decimals)
+    coords = {
+        "example": [f"{letter}{i}" for i in range(n)],
+        "label": [f"l{k}" for k in range(labels)],
+    }
+    return xr.DataArray(
+        values, dims=("example", "label"), coords=coords, attrs={"scale": "independent"}
+    )
+
+
+def copied(old: xr.DataArray, new: xr.DataArray, rows: list[int]) -> xr.DataArray:
+    """New predictions, of which the first few are those of some old examples."""
+    values = new.values.copy()
+    values[: len(rows)] = old.values[rows]
+    return new.copy(data=values)
+
+
+OLD, NEW = predictions(100, letter="c"), predictions(80, letter="n", seed=1)
+SAME = copied(OLD, NEW, [7, 0, 50])
+
+
+def test_pairs_are_found_by_name_in_any_order() -> None:
+    expected = [("c7", "n0"), ("c0", "n1"), ("c50", "n2")]
+    assert alike(OLD, SAME) == expected
+    assert alike(OLD, NEW) == []
+    mixed = alike(OLD[::-1].transpose(), SAME[:, ::-1])
+    assert mixed == expected
+    assert alike(OLD.astype(np.float32), SAME.astype(np.float32)) == expected
+
+
+def test_an_example_is_no_copy_of_itself() -> None:
+    same = SAME.assign_coords(example=["c7", *SAME["example"].values[1:]])
+    assert alike(OLD, same) == [("c0", "n1"), ("c50", "n2")]
+
+
+def test_all_examples_under_other_names() -> None:
+    again = OLD.assign_coords(example=[f"n{i}" for i in range(100)])
+    assert alike(OLD, again) == [(f"c{i}", f"n{i}") for i in range(100)]
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3])
+def test_rounded_numbers_say_nothing(decimals: int) -> None:
+    old = predictions(60, letter="c", decimals=decimals)
+    new = copied(old, predictions(60, letter="n", seed=1, decimals=decimals), [1, 2])
+    assert alike(old, new) == []
+
+
+def test_a_model_of_few_answers_says_nothing() -> None:
+    leaves = predictions(10).values
+    rng = np.random.default_rng(0)
+    tree = OLD.copy(data=leaves[rng.integers(0, 10, 100)])
+    assert alike(tree, NEW.copy(data=leaves[rng.integers(0, 10, 80)])) == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert warn_of_copies(tree) == 0
+    one_hot = OLD.copy(data=np.eye(4)[rng.integers(0, 4, 100)]).drop_attrs()
+    assert alike(one_hot.assign_attrs(scale="any"), one_hot.assign_attrs(scale="any")) == []
+
+
+def test_what_is_said_of_pairs() -> None:
+    with pytest.warns(PlausiblyWarning) as heard:
+        assert warn_of_alike(OLD, SAME) == 3
+    assert [one.filename for one in heard] == [__file__]
+    assert str(heard[0].message) == (
+        "warning examples-alike: 3 calibration rows equal 3 test rows exactly\n"
+        "  expected  different examples; one input, two names?; got c7 = n0, c0 = n1, c50\n"
+        "            = n2\n"
+        "  do        drop one of each pair: shared examples flatter coverage"
+    )
+    message = heard[0].message
+    assert isinstance(message, PlausiblyWarning)
+    assert message.details["pairs"] == [["c7", "n0"], ["c0", "n1"], ["c50", "n2"]]
+
+
+def test_what_is_said_of_copies_that_splits_part() -> None:
+    both = xr.concat([OLD, SAME], "example")
+    with pytest.warns(PlausiblyWarning) as heard:
+        assert warn_of_copies(both) == 6
+    assert [one.filename for one in heard] == [__file__]
+    assert str(heard[0].message) == (
+        "warning examples-alike: 6 of 180 examples have exactly the predictions of\n"
+        "  another, and splits part them\n"
+        "  expected  different examples; one input, two names?; got c0 = n1, c50 = n2, c7\n"
+        "            = n0\n"
+        "  do        drop one of each pair: shared examples flatter coverage"
+    )
+    groups = np.array([f"p{i}" for i in range(180)])
+    groups[[7, 100]] = "same"
+    with pytest.warns(PlausiblyWarning, match="4 of 180 examples"):
+        assert warn_of_copies(both, groups) == 4
+    groups[[0, 101]], groups[[50, 102]] = "a", "b"
+    assert warn_of_copies(both, groups) == 0
+
+
+def test_shift_is_the_test_of_two_samples() -> None:
+    rng = np.random.default_rng(0)
+    old, new = rng.random(300), rng.random(200) ** 1.2
+    books = ks_2samp(old, new, method="asymp")
+    found = shift(old, new)
+    assert found.distance == pytest.approx(books.statistic)
+    assert found.p_value == pytest.approx(books.pvalue, rel=0.3)
+    assert (found.calibration, found.new, found.suspected) == (300, 200, False)
+    tied = shift(np.repeat([0.1, 0.2], 50), np.repeat([0.1, 0.2], [30, 70]))
+    assert tied.distance == pytest.approx(0.2)
+
+
+def test_chance_is_hardly_ever_called_a_shift() -> None:
+    rng = np.random.default_rng(1)
+    called = sum(
+        shift(
+            rng.integers(0, 50, 150).astype(float), rng.integers(0, 50, 90).astype(float)
+        ).suspected
+        for _ in range(2000)
+    )
+    assert called <= 6
+
+
+@pytest.mark.parametrize(
+    ("whose", "first"),
+    [("new.parquet", "new.parquet scores"), ("predictions", "predictions score")],
+)
+def test_what_is_said_of_a_shift(whose: str, first: str) -> None:
+    old = np.linspace(0, 1, 1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_shift(old, np.linspace(0, 1, 500), whose=whose)
+    with pytest.warns(PlausiblyWarning) as heard:
+        found = warn_of_shift(old, old[210:], whose=whose)
+    assert found.suspected
+    assert [one.filename for one in heard] == [__file__]
+    text, rest = str(heard[0].message).split("\n", 1)
+    assert text == f"warning shift-suspected: {first} unlike calibration (KS .21)"
+    assert rest == (
+        "  expected  exchangeable examples; got p < .001 (2e-17): no guarantee under\n"
+        "            shift\n"
+        "  do        recalibrate on recent data, or calibrator weighted"
+    )
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("data", ["chaosnli_snli", "cifar10h", "imagenet16h", "lidc_malignancy"])
+def test_real_models_give_no_row_twice(shared: Path, data: str) -> None:
+    values = np.load(shared / "data" / data / "data.npz", allow_pickle=False)["probs"]
+    values = values.reshape(-1, *values.shape[-2:])[0]
+    coords = {
+        "example": [f"e{i}" for i in range(len(values))],
+        "label": [f"l{k}" for k in range(values.shape[1])],
+    }
+    array = xr.DataArray(
+        values, dims=("example", "label"), coords=coords, attrs={"scale": "independent"}
+    )
+    assert warn_of_copies(array) == 0
