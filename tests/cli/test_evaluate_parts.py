@@ -1,0 +1,226 @@
+"""What ``plausibly evaluate`` prints beyond the average, and the same as data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import plausibly
+from cli_world import Ran, World, make, run
+from plausibly.evaluation import (
+    coverage_by_label,
+    coverage_by_size,
+    p_value_uniformity,
+    worst_slab_coverage,
+)
+from plausibly.io import read_sets
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    world = make(tmp_path)
+    world.write("labels.csv", "label,risk\ncat,low\ndog,high\nfox,medium\n")
+    run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
+    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
+    return world
+
+
+def evaluated(*words: str) -> Ran:
+    """Run the command on the new votes."""
+    ran = run("evaluate", "sets.csv", "-a", "new_votes.csv", *words)
+    if "--json" not in words:
+        assert max(map(len, (ran.out + ran.err).splitlines())) <= 80
+    return ran
+
+
+def blocks(ran: Ran) -> list[str]:
+    """Return the blocks that are printed, but for the first and the last."""
+    assert ran.code == 0, ran.err
+    assert ran.err == ""
+    return ran.out.rstrip("\n").split("\n\n")[1:-1]
+
+
+def test_strata(world: World) -> None:
+    assert blocks(evaluated("--strata", "size", "--strata", "entropy", "--strata", "label")) == [
+        """\
+by size of the set                 coverage   95 % interval
+  1 label                         4   1.000   .510 to 1.000
+  2 labels                       10    .867    .744 to .990
+  3 labels                        6   1.000   .610 to 1.000""",
+        """\
+by entropy of the plausibilities   coverage   95 % interval   set size
+  below 0.6365                    6   1.000   .610 to 1.000       1.33
+  0.6365 and more                14    .905    .815 to .995       2.43""",
+        """\
+by label, of what is said for it    covered   95 % interval    in sets
+  cat                           6.7    .900    .544 to .986       .700
+  dog                           7.3   1.000   .702 to 1.000       .800
+  fox                           6.0    .889    .490 to .985       .600""",
+    ]
+
+
+def test_risk(world: World) -> None:
+    assert blocks(evaluated("--risk", "risk", "--labels", "labels.csv")) == [
+        """\
+by risk, of what is said for it      missed   95 % interval     of all
+  low                           6.7    .100    .014 to .456       .333
+  medium                        6.0    .111    .015 to .510       .300
+  high                          7.3    .000    .000 to .298       .367""",
+    ]
+
+
+def test_subgroups_say_that_they_are_many(world: World) -> None:
+    words = "-e new_patients.csv --by site --by diagnosis --at-least 3"
+    (block,) = blocks(evaluated(*words.split()))
+    lines = block.splitlines()
+    assert lines[0] == "subgroups                          coverage   95 % interval   set size"
+    assert lines[1] == "  site south                      7    .905    .388 to .993       2.14"
+    # A name that is too long stands on a line of its own.
+    assert lines[4:6] == [
+        "  site south, diagnosis cat",
+        "                                  3    .889    .219 to .996       2.00",
+    ]
+    assert lines[-1] == "Intervals hold for all 10 together; the least of many is too low."
+    few = evaluated("-e", "new_patients.csv", "--by", "site", "--by", "diagnosis")
+    assert few.code == 2
+    assert few.err == (
+        "error subgroups-none: no subgroup by site, diagnosis has 20 examples\n"
+        "  expected  20 examples or more in one subgroup; got at most 13\n"
+        "  do        --at-least 10 (at_least=10), or fewer coordinates\n"
+    )
+    words = "-e new_patients.csv --by site --by diagnosis --at-least 5 --cluster patient"
+    (block,) = blocks(evaluated(*words.split()))
+    assert block.endswith(
+        "Intervals hold for all 4 together; the least of many is too low. Left out: 6 of\n"
+        "fewer than 5 clusters."
+    )
+
+
+def test_one_group_is_as_before(world: World) -> None:
+    ran = evaluated("-e", "new_patients.csv", "--by", "site")
+    assert "\nby site\n  north " in ran.out
+    assert "subgroups" not in ran.out
+
+
+def test_the_model_in_doubt_the_worst_slab_and_p_values(world: World) -> None:
+    doubt, slab, p_values = blocks(evaluated("-p", "new.csv", "--predictor", "predictor.nc"))
+    assert (
+        doubt
+        == """\
+by entropy of the predictions      coverage   95 % interval   set size
+  below 0.8865                   10    .933   .833 to 1.000       1.60
+  0.8865 and more                10    .933   .833 to 1.000       2.60"""
+    )
+    head, line = slab.splitlines()
+    assert head == "worst slab of 10 % or more         coverage   95 % interval  elsewhere"
+    assert line.startswith("  found on other examples  ")
+    assert p_values.splitlines()[0] == (
+        "p-values of the                          D+       p      D-   promised"
+    )
+    assert [row.split()[0] for row in p_values.splitlines()[1:3]] == ["voted", "drawn"]
+    assert [row.split()[-1] for row in p_values.splitlines()[1:3]] == ["no", "yes"]
+    assert p_values.splitlines()[3:] == [
+        "D+: by how much more p-values are at most t than t promises, p of it by chance;",
+        "D-: by how much fewer, which breaks nothing.",
+    ]
+    assert len(blocks(evaluated("-p", "new.csv"))) == 2
+    words = "-p new.csv --predictor predictor.nc -e new_patients.csv --true diagnosis"
+    assert "\n  true label " in evaluated(*words.split(), "--cluster", "patient").out
+
+
+def test_several_alphas_have_a_block_each(world: World) -> None:
+    run(
+        "predict",
+        "predictor.nc",
+        "-p",
+        "new.csv",
+        "--alpha",
+        "0.1",
+        "--alpha",
+        "0.25",
+        "-o",
+        "s.csv",
+    )
+    ran = run("evaluate", "s.csv", "-a", "new_votes.csv", "--strata", "size")
+    assert "\n\nalpha 0.1\nby size of the set " in ran.out
+    assert "\nalpha 0.25\nby size of the set " in ran.out
+
+
+def test_json_holds_what_python_gives(world: World) -> None:
+    words = "--strata size --strata label -p new.csv --predictor predictor.nc --json"
+    document = evaluated(*words.split()).document
+    sets = read_sets("sets.csv")
+    lam = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
+    predictions = plausibly.read_predictions("new.csv")
+    sizes = coverage_by_size(sets, lam)
+    rows = document["by_size"]["rows"]
+    assert [row["size"] for row in rows] == ["0", "1", "2", "3"]
+    assert rows[0]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
+    assert rows[2]["aggregated_coverage"]["low"] == float(sizes["aggregated_coverage_low"][2])
+    assert rows[2]["alpha"] == 0.1
+    labels = coverage_by_label(sets, lam)
+    assert document["by_label"]["rows"][1]["label"] == "dog"
+    assert document["by_label"]["rows"][1]["covered"]["low"] == float(labels["covered_low"][1])
+    slab = worst_slab_coverage(sets, lam, predictions)
+    (row,) = document["worst_slab"]["rows"]
+    assert row["slab_from"] == float(slab["slab_from"])
+    assert document["worst_slab"]["directions"] == 1000
+    predictor = plausibly.load_predictor("predictor.nc")
+    found = p_value_uniformity(predictor, predictions, lam)
+    drawn = [row for row in document["p_values"]["rows"] if row["of"] == "drawn"]
+    assert [row["alpha"] for row in drawn] == [0.05, 0.1, 0.2]
+    assert drawn[0]["ks_above"] == float(found["ks_above"].sel(of="drawn"))
+    assert document["p_values"]["fingerprint"] == predictor.fingerprint
+    assert document["by_predicted_entropy"]["of"] == "entropy of the predictions"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (
+            "--risk risk",
+            'error risk-missing: no table of labels says their "risk"\n'
+            "  expected  --labels FILE with columns label and risk; got --risk risk alone\n"
+            "  do        --labels labels.csv --risk risk\n",
+        ),
+        (
+            "--risk danger --labels labels.csv",
+            'error risk-missing: the labels have no coordinate "danger"\n'
+            "  expected  a coordinate over label; got risk\n"
+            "  do        a table of labels that has it (--labels)\n",
+        ),
+        (
+            "--predictor predictor.nc",
+            "error option-unfit: --predictor has no meaning without the predictions of the\n"
+            "  sets\n"
+            "  expected  -p beside --predictor; got --predictor alone\n"
+            "  do        -p FILE, from which SETS were predicted\n",
+        ),
+        (
+            "--scale logit",
+            "error option-unfit: --scale has no meaning without predictions\n"
+            "  expected  an option of predictions with -p; got --scale\n"
+            "  do        leave --scale out, or name the predictions: -p FILE\n",
+        ),
+        (
+            "-p new.csv --rename hound=dog",
+            'error label-unknown: no file has a label "hound" to rename\n'
+            '  expected  a label of one of the files; got "hound"\n'
+            "  do        leave it out\n",
+        ),
+    ],
+)
+def test_what_is_refused(world: World, words: str, text: str) -> None:
+    ran = evaluated(*words.split())
+    assert (ran.code, ran.err) == (2, text)
+
+
+def test_calibration_examples_are_warned_of_once(world: World) -> None:
+    run("predict", "predictor.nc", "-p", "probabilities.csv", "-o", "own.csv")
+    words = "own.csv -a votes.csv --strata size -p probabilities.csv --predictor predictor.nc"
+    ran = run("evaluate", *words.split())
+    assert ran.code == 0
+    assert ran.err.count("warning ") == 1
+    assert ran.err.startswith("warning evaluated-on-calibration: all 30 examples of")
