@@ -11,21 +11,10 @@ import xarray as xr
 
 import exact_realdata
 import plausibly
+from planning_world import OBSERVED, PREDICTED
 
 pytestmark = pytest.mark.realdata
 
-PREDICTED = {
-    "crema_d": (0.0053, 0.0033, 0.0030),
-    "imagenet16h": (0.0141, 0.0105, 0.0100),
-    "lidc_malignancy": (0.0130, 0.0093, 0.0088),
-}
-"""Standard deviation over half splits with 1, 10 and expected draws, as predicted beforehand."""
-OBSERVED = {
-    "crema_d": (0.0052, 0.0032, 0.0029),
-    "imagenet16h": (0.0137, 0.0097, 0.0090),
-    "lidc_malignancy": (0.0142, 0.0091, 0.0087),
-}
-"""The same, over 200 half splits."""
 CLUSTERS = {"crema_d": ("actor", 1.91), "lidc_malignancy": ("patient", 1.25)}
 DRAWS = (1, 10, math.inf)
 SPLITS = 60

@@ -146,10 +146,10 @@ def test_responses_that_nobody_has() -> None:
 @pytest.mark.parametrize(
     ("more", "name", "do"),
     [
-        ({"within": 0.1}, "within-range", "within=0.02 (--within 0.02)"),
+        ({"within": 0.9}, "within-range", "within=0.02 (--within 0.02)"),
         ({"within": 0}, "within-range", "within=0.02 (--within 0.02)"),
         ({"within": "x"}, "within-range", "within=0.02 (--within 0.02)"),
-        ({"within": 0.02, "alpha": [0.01, 0.1]}, "within-range", "within=0.002 (--within 0.002)"),
+        ({"within": 0.93, "alpha": [0.01, 0.1]}, "within-range", "within=0.002 (--within 0.002)"),
         ({"confidence": 1}, "confidence-range", "confidence=0.9 for 9 of 10 calibrations"),
         ({"delta": 0}, "delta-range", "delta=0.01 (--delta 0.01)"),
         ({"n": [0]}, "n-range", "n=[100, 1000] (--n 100 --n 1000)"),

@@ -155,7 +155,7 @@ def test_plausibilities_of_a_pilot(folder: Path) -> None:
         ("plan --draws 10", "error pilot-missing: what several draws gain depends on how"),
         ("plan --draws ten", "error draws-range: 'ten' is no number of draws"),
         ("plan --alpha 90", "error alpha-range: alpha 90 is not a miscoverage rate"),
-        ("plan --within 0.2", "error within-range: within 0.2 is out of range"),
+        ("plan --within 20", "error within-range: within 20.0 is out of range"),
     ],
 )
 def test_mistakes(folder: Path, words: str, says: str) -> None:

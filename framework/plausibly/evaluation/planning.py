@@ -62,7 +62,7 @@ def plan(
     draws : sequence of int or "expected", optional
         By default 1, 10 and expected; 1 alone without a pilot.
     within : float, optional
-        How close to 1 - alpha coverage should be; less than alpha and than 1 - alpha.
+        How close to 1 - alpha coverage should be; from alpha on, sets of every label are.
     confidence : float
         Share of the calibrations that should be as close, and of those between the bounds.
     one_sided : bool

@@ -130,17 +130,15 @@ def check_share(value: object, name: str, most: Fraction, do: str) -> float:
 
 
 def check_width(value: object, alphas: Sequence[Fraction]) -> float:
-    """Return the width within which coverage should be.
+    """Return the width within which coverage should be, less than the coverage asked for.
 
     Raises
     ------
     InputError
-        ``within-range``: from alpha on, sets of every label would do.
+        ``within-range``.
     """
-    least = min(min(alpha, 1 - alpha) for alpha in alphas)
-    return check_share(
-        value, "within", least, f"within={float(least) / 5:g} (--within {float(least) / 5:g})"
-    )
+    usual = float(min(alphas)) / 5
+    return check_share(value, "within", 1 - max(alphas), f"within={usual:g} (--within {usual:g})")
 
 
 def check_resamples(value: object) -> int:
