@@ -80,7 +80,7 @@ def test_guarantees_of_strangers() -> None:
         why="",
     )
     assert promise_text(other) == (
-        "alpha 0.1: on average .90 of the worst label is covered, if all is well."
+        "alpha 0.1: the worst label is covered with probability .90, if all is well."
     )
 
 

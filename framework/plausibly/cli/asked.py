@@ -243,11 +243,13 @@ def model(
     scale: Scale | None,
     normalise: bool,
     bad_rows: BadRows | None,
+    view: str | None = None,
 ) -> AskedPredictions:
     """Return where predictions are, and how to read them."""
     options: dict[str, object] = {
         "example": example,
         "variable": variable,
+        "view": view,
         "scale": None if scale is None else scale.value,
         "normalise": normalise or None,
         "bad_rows": None if bad_rows is None else bad_rows.value,

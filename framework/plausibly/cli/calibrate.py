@@ -19,6 +19,10 @@ Examples:
     --draws 10 -o predictor.nc
   plausibly calibrate --plausibilities lam.nc -p cal.npz -e patients.csv \\
     --group patient --combiner '{name = "ecdf", delta = 0.01}' -o predictor.nc
+  plausibly calibrate -a votes.csv -p probabilities.csv -e patients.csv \\
+    --calibrator '{name = "mondrian", by = "site"}' -o predictor.nc
+  plausibly calibrate -a votes.csv -p views.csv --view view \\
+    --calibrator augmentation -o predictor.nc
 """
 
 
@@ -83,6 +87,7 @@ def calibrate(
     unanswered: common.UnansweredPolicy = None,
     example: common.ExampleColumn = None,
     variable: common.Variable = None,
+    view: common.View = None,
     scale: common.PredictionScale = None,
     normalise: common.Normalise = False,
     bad_rows: common.BadRowsPolicy = None,
@@ -125,6 +130,7 @@ def calibrate(
                 scale=scale,
                 normalise=normalise,
                 bad_rows=bad_rows,
+                view=view,
             ),
             asked.naming(labels, strip=strip, rename=rename),
             asked.Method(
@@ -157,12 +163,12 @@ def _run(
 ) -> None:
     import attrs
 
-    from plausibly.cli import matching, reading
-    from plausibly.cli.promise import promise_text
+    from plausibly.cli import asks, matching, reading
+    from plausibly.cli.promise import notes_of, promise_of
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.conformal.files import FORMAT
-    from plausibly.errors import counted
+    from plausibly.labelled.names import EXAMPLE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read
     model = reading.read_model(asked_model, naming, output)
@@ -177,7 +183,7 @@ def _run(
         only_common=method.only_common,
         declared=naming.labels is not None,
     )
-    with output.working("calibrating"):
+    with output.working("calibrating"), asks.views_as_options():
         predictor = calibrated(
             predictions,
             lam,
@@ -192,7 +198,7 @@ def _run(
     if opinions.aggregator is not None:
         facts = attrs.evolve(predictor.facts, aggregator=str(opinions.aggregator["name"]))
         predictor = attrs.evolve(predictor, facts=facts)
-    thresholds = predictor.threshold(list(method.alphas))
+    thresholds = asks.thresholds(predictor, method.alphas)
     with output.working(f"writing {out.name}"):
         predictor.save(out, names=names)
 
@@ -206,30 +212,39 @@ def _run(
         "left_out": left_out,
         "labels": list(predictor.labels),
         "guarantees": [
-            {**promise.to_json(), "threshold": threshold}
-            for promise, threshold in zip(promises, thresholds.values.tolist(), strict=True)
+            {**promise.to_json(), **threshold.facts()}
+            for promise, threshold in zip(promises, thresholds, strict=True)
         ],
+        "asks_of_new": list(asks.of_new(predictor)),
         "fingerprint": predictor.fingerprint,
         "saved": {"path": out, "format": FORMAT, "names": names},
     }
-    examples, labels = model.predictions.shape
-    same = "every example matched by name" if examples == predictor.n else "examples by name"
+    matched_all = model.predictions.sizes[EXAMPLE] == predictor.n
+    same = "every example matched by name" if matched_all else "examples by name"
     kept = "scores and name hashes, no examples" if names else "scores, no names"
-    command = ["plausibly", "predict", out, "-p", "NEW", "--alpha", method.alphas[0]]
+    column = asked_model.options.get("view")
+    command = asks.next_command(
+        predictor,
+        out,
+        method.alphas[0],
+        "sets.csv",
+        view=None if column is None else str(column),
+    )
     output.show(
         layout.fields(
             [
                 (asked_opinions.what, opinions.text),
                 (
                     "predictions",
-                    f"{model.whose}: {counted(examples)} x {counted(labels)} "
-                    f"{model.predictions.dtype}; {same}",
+                    f"{model.whose}: {reading.shape_text(model.predictions)}; {same}",
                 ),
                 ("left out", layout.counts(left_out)),
                 ("chosen", layout.choices(chosen)),
-                *(("guarantee", promise_text(promise)) for promise in promises),
+                *(("guarantee", promise_of(predictor, alpha)) for alpha in method.alphas),
+                *(("note", note) for note in notes_of(promises)),
+                ("asks for", asks.asked_of_new(predictor)),
                 ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
-                ("next", layout.command_line([*command, "-o", "sets.csv"], indent=16)),
+                ("next", layout.command_line(command, indent=16)),
             ]
         )
     )

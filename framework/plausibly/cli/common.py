@@ -169,6 +169,14 @@ ExampleColumn: TypeAlias = Annotated[
         help="Column of -p that names the examples [default: example].",
     ),
 ]
+View: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--view",
+        metavar="COLUMN",
+        help="Column of -p that names the view of each row, where an example has several.",
+    ),
+]
 Variable: TypeAlias = Annotated[
     str | None,
     typer.Option("--variable", metavar="NAME", help="Variable of a netCDF file of predictions."),

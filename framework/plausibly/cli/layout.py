@@ -67,7 +67,12 @@ def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
 
 def component(table: Mapping[str, object]) -> str:
     """Return a component as people write it: ``monte-carlo (draws 10)``."""
-    parameters = [f"{key} {_value(value)}" for key, value in table.items() if key != "name"]
+    # A switch is said where it is on.
+    parameters = [
+        key if value is True else f"{key} {_value(value)}"
+        for key, value in table.items()
+        if key != "name" and value is not False
+    ]
     return f"{table['name']} ({', '.join(parameters)})" if parameters else str(table["name"])
 
 

@@ -94,8 +94,14 @@ def chosen(
     predictor: ConformalPredictor, method: Method, opinions: Opinions
 ) -> list[tuple[str, Mapping[str, object] | int, bool]]:
     """Return title, component and whether it is our default, of all that was chosen."""
-    drawn = predictor.evidence.m > 1 or predictor.evidence.n_held_out or predictor.score.randomised
     calibrator = predictor.calibrator or {"name": predictor.facts.calibrator}
+    evidence = predictor.evidence
+    drawn = (
+        evidence.m > 1
+        or evidence.n_held_out
+        or predictor.score.randomised
+        or _has_draws(calibrator)
+    )
     made: list[tuple[str, Mapping[str, object] | int, bool]] = [
         ("calibrator", calibrator, method.calibrator is None),
         ("score", table_of(SCORE, predictor.score), method.score is None),
@@ -106,3 +112,10 @@ def chosen(
     if method.seed or drawn:
         made.append(("seed", method.seed, method.seed == 0))
     return made
+
+
+def _has_draws(table: Mapping[str, object]) -> bool:
+    """Return whether a calibrator draws labels, or one inside it does."""
+    return "draws" in table or any(
+        _has_draws(value) for value in table.values() if isinstance(value, Mapping)
+    )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plausibly.cli import asked, common, layout, values
 from plausibly.cli.output import Output
+
+if TYPE_CHECKING:
+    from plausibly.cli.asks import Threshold
 
 SUMMARY = "New probabilities to prediction sets."
 HELP = "Make prediction sets for new examples; their guarantee is written beside them as JSON."
@@ -19,9 +22,11 @@ Examples:
   plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
   plausibly predict predictor.nc -p new.parquet --alpha 0.1 --alpha 0.05 \\
     -o sets.parquet
+  plausibly predict predictor.nc -p new.csv -e new_patients.csv -o sets.csv
 """
 _EDGES = (1, 2, 3, 5, 10, 20, 50)
-_MOST_COLUMNS = 8
+_FEW_EDGES = (1, 2, 5, 20, 50)
+_CELL = 6
 
 
 def predict(
@@ -37,6 +42,7 @@ def predict(
     labels: common.Labels = None,
     example: common.ExampleColumn = None,
     variable: common.Variable = None,
+    view: common.View = None,
     scale: common.PredictionScale = None,
     normalise: common.Normalise = False,
     bad_rows: common.BadRowsPolicy = None,
@@ -69,6 +75,7 @@ def predict(
                 scale=scale,
                 normalise=normalise,
                 bad_rows=bad_rows,
+                view=view,
             ),
             asked.naming(labels, strip=strip, rename=rename),
             list(alpha or common.DEFAULT_ALPHAS),
@@ -88,7 +95,7 @@ def _run(
 ) -> None:
     import numpy as np
 
-    from plausibly.cli import matching, reading
+    from plausibly.cli import asks, matching, reading
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.files import load_predictor
     from plausibly.errors import counted
@@ -102,12 +109,13 @@ def _run(
     predictor = load_predictor(path)
     model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
     matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))
-    with output.working("predicting"):
+    asks.check_views(predictor, model.predictions, whose=model.whose)
+    with output.working("predicting"), asks.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     with output.working(f"writing {out.name}"):
         write_sets(sets, out)
 
-    thresholds = predictor.threshold(alphas).values.tolist()
+    thresholds = asks.thresholds(predictor, alphas)
     planes = sets.transpose(names.ALPHA, ...).values if len(alphas) > 1 else sets.values[None]
     rows = [
         SetSizes(alpha, threshold, np.bincount(np.count_nonzero(plane, axis=1)).tolist())
@@ -169,13 +177,13 @@ class SetSizes:
     ----------
     alpha : str
         As it was typed.
-    threshold : float
+    threshold : Threshold
     counts : list of int
         Number of sets of 0, 1, 2, … labels, up to the largest there is.
     """
 
     alpha: str
-    threshold: float
+    threshold: Threshold
     counts: list[int]
 
     @property
@@ -192,7 +200,7 @@ class SetSizes:
         """Return the same as data."""
         return {
             "alpha": float(self.alpha),
-            "threshold": self.threshold,
+            **self.threshold.facts(),
             "mean_size": self.mean,
             "empty": self.counts[0],
             "sizes": {size: count for size, count in enumerate(self.counts) if count},
@@ -208,25 +216,35 @@ def table(rows: Sequence[SetSizes], labels: int) -> list[str]:
     labels : int
         How many there are.
     """
+    width = max(5, *(len(row.alpha) for row in rows))
+    wide = max(9, *(len(row.threshold.text) for row in rows))
+    room = (layout.WIDTH - len(_head("", "", width, wide)) - len(_cells([], "", ""))) // _CELL
     ranges = [(size, size) for size in range(1, labels + 1)]
-    if labels > _MOST_COLUMNS:
+    if labels > room:
         largest = max(len(row.counts) - 1 for row in rows)
-        starts = [1, *(edge + 1 for edge in _EDGES)]
-        ends = [*_EDGES, labels]
-        ranges = [pair for pair in zip(starts, ends, strict=True) if pair[0] <= max(largest, 1)]
+        edges = _EDGES if room > len(_EDGES) else _FEW_EDGES
+        starts = [1, *(edge + 1 for edge in edges)]
+        ends = [*edges, labels]
+        ranges = [
+            (low, min(high, labels))
+            for low, high in zip(starts, ends, strict=True)
+            if low <= max(largest, 1)
+        ]
     heads = [str(low) if low == high else f"{low}-{high}" for low, high in ranges]
     heads[0] = "size 1"
-    width = max(5, *(len(row.alpha) for row in rows))
-    lines = [f"{'alpha':<{width}}  {'threshold':>9}  " + _cells(heads, "mean", "empty")]
+    lines = [_head("alpha", "threshold", width, wide) + _cells(heads, "mean", "empty")]
     for row in rows:
         shares = [layout.share(sum(row.counts[low : high + 1]), row.total) for low, high in ranges]
-        threshold = layout.number(row.threshold)
         lines.append(
-            f"{row.alpha:<{width}}  {threshold:>9}  "
+            _head(row.alpha, row.threshold.text, width, wide)
             + _cells(shares, f"{row.mean:.2f}", f"{row.counts[0]:,}")
         )
     return lines
 
 
+def _head(alpha: str, threshold: str, width: int, wide: int) -> str:
+    return f"{alpha:<{width}}  {threshold:>{wide}}  "
+
+
 def _cells(sizes: Sequence[str], mean: str, empty: str) -> str:
-    return "".join(f"{cell:>6}" for cell in sizes) + f"{mean:>7}{empty:>7}"
+    return "".join(f"{cell:>{_CELL}}" for cell in sizes) + f"{mean:>7}{empty:>7}"

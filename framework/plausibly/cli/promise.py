@@ -1,41 +1,115 @@
-"""A guarantee in two or three lines: of what, how much, if what, and from which n on."""
+"""A guarantee in a few lines: of what, how much, if what, and from which n on."""
 
 from __future__ import annotations
 
-from plausibly.conformal.alphas import rounded_up
+from collections.abc import Sequence
+
+from plausibly.conformal.alphas import AlphaLike, rounded_up
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.conformal.vacuity import cell_mass
 from plausibly.errors import counted
 from plausibly.guarantee import NEW_LABEL, Guarantee, rounded
 
+_EXPERTS = "what experts say"
 
-def promise_text(promise: Guarantee) -> str:
+
+def promise_of(predictor: ConformalPredictor, alpha: AlphaLike) -> str:
+    """Return what a predictor promises at one alpha, in words, and from which n on.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    alpha : number or text
+    """
+    promise = predictor.guarantee(alpha)
+    return promise_text(promise, needs=_needs_of(predictor, promise))
+
+
+def promise_text(promise: Guarantee, *, needs: str | None = None) -> str:
     """Return what sets at one alpha promise, in words.
 
     Parameters
     ----------
     promise : Guarantee
+    needs : str, optional
+        From which n on it says something, where the guarantee alone does not tell.
     """
     alpha = f"alpha {float(promise.alpha):g}"
     if promise.level is None:
         return f"{alpha}: no guarantee; {promise.why}."
-    of_what = "what experts say" if promise.of_what == NEW_LABEL else promise.of_what
-    level = rounded(promise.level)
-    if promise.target == "voted":
-        said = f"the voted label is covered with probability {level}"
-    elif promise.confidence is not None:
-        said = (
-            f"with probability {rounded(promise.confidence)} over calibrations, {level} of "
-            f"{of_what} is covered"
-        )
-    else:
-        said = f"on average {level} of {of_what} is covered"
     if promise.vacuous:
+        level = f"{'a risk of ' if promise.target == 'risk' else ''}{_level(promise)}"
         parts = [f"{alpha}: every set is every label, so that {level} is promised in vain."]
     else:
-        parts = [f"{alpha}: {said}, if {' and '.join(promise.assumptions)}."]
+        each = f"for {promise.each}, " if promise.each else ""
+        parts = [f"{alpha}: {each}{_said(promise)}, if {' and '.join(promise.assumptions)}."]
     if promise.target == "voted":
-        parts.append("Nothing is promised of what experts say.")
-    if promise.needed is not None:
-        needs = f"Needs {counted(promise.needed)} {promise.counted}, has {counted(promise.has)}"
-        least = promise.least_alpha
-        parts.append(needs + (f"; any alpha from {rounded_up(least)}." if least else "."))
-    return " ".join(parts)
+        parts.append(f"Nothing is promised of {_EXPERTS}.")
+    if promise.target == "risk":
+        parts.append("Nothing is promised of coverage.")
+    if promise.level == 1 - 2 * promise.alpha:
+        parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {promise.why}.")
+    parts.append(_needs(promise) if needs is None else needs)
+    return " ".join(part for part in parts if part)
+
+
+def notes_of(promises: Sequence[Guarantee]) -> list[str]:
+    """Return what else readers of the guarantees should know, each once."""
+    return list(dict.fromkeys(note for promise in promises for note in promise.notes))
+
+
+def _level(promise: Guarantee) -> str:
+    """Return the level, or the bound of a risk."""
+    level = promise.level or 0
+    return rounded(1 - level if promise.target == "risk" else level)
+
+
+def _said(promise: Guarantee) -> str:
+    level, of_what = _level(promise), promise.of_what
+    if promise.target == "voted":
+        return f"the voted label is covered with probability {level}"
+    if promise.target == "mass":
+        return f"with probability {level} a set holds {of_what}"
+    if promise.target == "risk":
+        # What its parts mean stands behind the colon.
+        return f"on average {of_what.rpartition(': ')[0] or of_what} is at most {level}"
+    more = ""
+    if of_what.startswith(NEW_LABEL):
+        rest = of_what.removeprefix(NEW_LABEL).removeprefix("; ")
+        of_what, more = _EXPERTS, f" ({rest})" if rest else ""
+    if promise.confidence is not None:
+        sure = f"with probability {rounded(promise.confidence)} over calibrations"
+        return f"{sure}, {level} of {of_what} is covered{more}"
+    if of_what != _EXPERTS:
+        comma = "," if "," in of_what else ""
+        return f"{of_what}{comma} is covered with probability {level}"
+    return f"on average {level} of {of_what} is covered{more}"
+
+
+def _needs(promise: Guarantee) -> str:
+    if promise.needed is None:
+        return ""
+    needs = f"Needs {counted(promise.needed)} {promise.counted}, has {counted(promise.has)}"
+    least = promise.least_alpha
+    return needs + (f"; any alpha from {rounded_up(least)}." if least else ".")
+
+
+def _needs_of(predictor: ConformalPredictor, promise: Guarantee) -> str | None:
+    """Return from which n on sets say something, where groups, labels or weights decide it."""
+    replicates = predictor.pools.replicates
+    if promise.needed is None:
+        return None
+    if replicates.by:
+        masses = [cell_mass(replicates, code) for code in range(len(replicates.cells))]
+        low, high = (f"{mass:,.4g}" for mass in (min(masses), max(masses)))
+        unit = promise.counted
+        needed = counted(promise.needed)
+        asked = f"{needed} {unit} in each"
+        if replicates.by == LABEL_CELLS:
+            asked = f"a plausibility mass of {needed} for each"
+        return f"Needs {asked}, has {low if low == high else f'{low} to {high}'}."
+    if replicates.weight is not None:
+        most = float(promise.alpha / (1 - promise.alpha)) * float(replicates.weight.sum())
+        return f'Where "{replicates.weight_by}" is more than {most:.4g}, a set is every label.'
+    return None

@@ -14,7 +14,7 @@ from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.aggregate import aggregate, default_aggregator
 from plausibly.conformal.components import described
-from plausibly.errors import InputError
+from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
     read_annotations,
     read_examples,
@@ -202,6 +202,7 @@ def read_model(
             "file": asked.path,
             "examples": predictions.sizes[names.EXAMPLE],
             "labels": label_names(predictions),
+            **augmentation_facts(predictions),
             "dtype": str(predictions.dtype),
             "scale": str(predictions.attrs[names.SCALE]),
         },
@@ -237,6 +238,25 @@ def _renamed(table: xr.Dataset, labels: list[str]) -> xr.Dataset:
 def label_names(array: xr.DataArray) -> list[str]:
     """Return the names of the labels of an array, in order."""
     return name_texts(array[names.LABEL].values)
+
+
+def shape_text(predictions: xr.DataArray) -> str:
+    """Return how many examples, labels and views there are, and the type of the numbers."""
+    shape = (
+        f"{counted(predictions.sizes[names.EXAMPLE])} x {counted(predictions.sizes[names.LABEL])}"
+    )
+    views = ""
+    if names.AUGMENTATION in predictions.dims:
+        called = name_texts(predictions[names.AUGMENTATION].values)
+        views = f" in {several(len(called), 'view')} ({listed(called)})"
+    return f"{shape} {predictions.dtype}{views}"
+
+
+def augmentation_facts(predictions: xr.DataArray) -> dict[str, object]:
+    """Return the names of the augmentations as data, where there are any."""
+    if names.AUGMENTATION not in predictions.dims:
+        return {}
+    return {"augmentations": name_texts(predictions[names.AUGMENTATION].values)}
 
 
 def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:

@@ -1,0 +1,155 @@
+"""What a predictor asks of new examples, and its thresholds, as commands show them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+import xarray as xr
+
+from plausibly.cli import layout
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.conformal.vacuity import warn_if_vacuous
+from plausibly.errors import IncompatibleComponents, InputError, listed
+from plausibly.labelled.names import AUGMENTATION
+from plausibly.labelled.text import name_texts, quoted, several
+
+NO_THRESHOLD = "none (by p-value)"
+
+
+@attrs.frozen(kw_only=True)
+class Threshold:
+    """The least score that stays in a set at one alpha.
+
+    Attributes
+    ----------
+    by : str
+        What thresholds are kept apart by: a coordinate of the examples, ``"label"``, or nothing.
+    values : mapping of str to float
+        By group or label; one value under the empty name where there is one for all; none where
+        sets are made by p-value.
+    """
+
+    by: str
+    values: dict[str, float]
+
+    @property
+    def text(self) -> str:
+        """For people: a number, ``.12 to .34``, or that there is none."""
+        if not self.values:
+            return NO_THRESHOLD
+        low, high = min(self.values.values()), max(self.values.values())
+        shown = [layout.number(low), layout.number(high)]
+        return " to ".join(dict.fromkeys(shown))
+
+    def facts(self) -> dict[str, object]:
+        """Return the same as data: one number, numbers by group, or None."""
+        one: object = self.values if self.by else self.values.get("")
+        return {"threshold": one or None if self.by else one, "threshold_by": self.by or None}
+
+
+def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Threshold]:
+    """Return the threshold at each alpha.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    alphas : sequence of str
+
+    Warns
+    -----
+    PlausiblyWarning
+        Where every set is every label, overall or in a group.
+    """
+    by = predictor.pools.replicates.by
+    try:
+        array = predictor.threshold(list(alphas))
+    except IncompatibleComponents as error:
+        if error.name != "threshold-none":
+            raise
+        for alpha in alphas:
+            warn_if_vacuous(predictor.guarantee(alpha), predictor.facts.combiner)
+        return [Threshold(by=by, values={}) for _ in alphas]
+    cells = [str(name) for name in array[by].values] if by else [""]
+    columns = array.values.T if by else array.values[:, None]
+    return [
+        Threshold(by=by, values=dict(zip(cells, column.tolist(), strict=True)))
+        for column in columns
+    ]
+
+
+def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
+    """Return the coordinates that every new example must have: a group, a weight, or none."""
+    replicates = predictor.pools.replicates
+    by = "" if replicates.by == LABEL_CELLS else replicates.by
+    return tuple(dict.fromkeys(name for name in (by, replicates.weight_by) if name))
+
+
+def asked_of_new(predictor: ConformalPredictor) -> str:
+    """Return in words what is read of a new example beside one row of predictions."""
+    parts = []
+    if coordinates := of_new(predictor):
+        parts.append(f"{' and '.join(map(quoted, coordinates))} of every new example (-e)")
+    if views := predictor.facts.augmentations:
+        parts.append(f"every new example in the views {listed(views)}")
+    elif predictor.pools.replicates.reads == "single":
+        parts.append("every new example in one view")
+    return "; ".join(parts)
+
+
+def next_command(
+    predictor: ConformalPredictor, path: Path, alpha: object, out: str, *, view: str | None = None
+) -> list[object]:
+    """Return the words of the command that predicts for new examples.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    path : Path
+        Where it was saved.
+    alpha, out : object
+        What ``--alpha`` and ``-o`` say.
+    view : str, optional
+        Column that named the views of the calibration examples.
+    """
+    words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
+    if of_new(predictor):
+        words += ["-e", "NEW_EXAMPLES"]
+    if view is not None and predictor.facts.augmentations:
+        words += ["--view", view]
+    return [*words, "--alpha", alpha, "-o", out]
+
+
+def check_views(predictor: ConformalPredictor, predictions: xr.DataArray, *, whose: str) -> None:
+    """Raise ``views-unread`` where examples have several views, and the predictor reads one."""
+    if AUGMENTATION not in predictions.dims or predictor.facts.augmentations:
+        return
+    views = name_texts(predictions[AUGMENTATION].values)
+    raise InputError(
+        "views-unread",
+        f"{whose} has several views of each example, and the predictor reads one",
+        expected="one row an example",
+        got=f"{several(len(views), 'view')} ({listed(views)})",
+        do="keep the rows of one view, chosen without looking at any result, and leave --view out",
+        whose=whose,
+        details={"views": views},
+    )
+
+
+_VIEWS = {
+    "augmentations-missing": "-p with a row for each view of an example, and --view COLUMN",
+    "augmentations-unread": "--calibrator augmentation, or -p with one row an example",
+}
+
+
+@contextlib.contextmanager
+def views_as_options() -> Iterator[None]:
+    """Say what to do about views with options of the command line."""
+    try:
+        yield
+    except InputError as error:
+        error.do = _VIEWS.get(error.name, error.do)
+        raise
