@@ -1,0 +1,174 @@
+"""Simulated validity: every new calibrator with every combiner that claims a level keeps it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plausibly
+import studies_claims as claims
+from studies_claims import ALONE, LONG, QUICK, STUDIES, VOTES, Study, claimed, excesses, kept
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+MEANS = ["average", "twice-average"]
+MASSES = [*MEANS, "smoothed"]
+HELD_OUT = ["ecdf", "held-out-rank", "pac"]
+MERGED = [
+    "maximum",
+    "bonferroni",
+    "median",
+    "geometric",
+    "harmonic",
+    "exchangeable-average",
+    "exchangeable-median",
+    "exchangeable-geometric",
+]
+EMPIRICAL = ["cauchy", "fisher", "stouffer"]
+
+CLAIMED = {
+    "mondrian": MASSES,
+    "mondrian, drawn": [*MASSES, *MERGED, "e-value"],
+    "mondrian, risk": MASSES,
+    "mondrian, mass": MASSES,
+    "systematic": [*MASSES, *MERGED, "e-value"],
+    "weighted": MEANS,
+    "weighted, drawn": [*MEANS, *MERGED],
+    "weighted, risk": MEANS,
+    "weighted, mass": MEANS,
+    "grouped": MASSES,
+    "grouped, drawn": [*MASSES, *MERGED],
+    "grouped, risk": MASSES,
+    "grouped, mass": MASSES,
+    "augmentation, mean": MASSES,
+    "augmentation, separate": [*MEANS, *MERGED],
+    "augmentation, pooled": MASSES,
+}
+CLAIMED_ALONE = {
+    "label": MASSES,
+    "label, drawn": MASSES,
+    "systematic": [*MASSES, *MERGED, *HELD_OUT, "e-value"],
+    "augmentation, mean": [*MASSES, *HELD_OUT],
+    "augmentation, separate": [*MEANS, *MERGED, *HELD_OUT],
+    "augmentation, pooled": [*MASSES, *HELD_OUT],
+}
+CLAIMED_OF_VOTES = {
+    "mondrian, voted": [*MASSES, *MERGED, *EMPIRICAL, "e-value"],
+    "weighted, voted": [*MEANS, *MERGED, *EMPIRICAL],
+    "grouped, voted": [*MASSES, *MERGED, *EMPIRICAL],
+    "label, voted": MASSES,
+}
+
+
+@pytest.mark.parametrize(
+    ("studies", "expected"),
+    [(STUDIES, CLAIMED), (ALONE, CLAIMED_ALONE), (VOTES, CLAIMED_OF_VOTES)],
+    ids=["apart", "alone", "votes"],
+)
+def test_pairs_that_claim_a_level(
+    studies: dict[str, Study], expected: dict[str, list[str]]
+) -> None:
+    """What is measured below is all that is claimed: a new combiner or claim is met here."""
+    assert {name: sorted(claimed(study)) for name, study in studies.items()} == {
+        name: sorted(found) for name, found in expected.items()
+    }
+
+
+def beyond(
+    study: Study, names: list[str], effort: claims.Effort, *, n: int, ties: bool
+) -> dict[str, list[list[float]]]:
+    """Return the combiners with which more is left out than promised, and by how much."""
+    found = {name: excesses(study, name, effort, n=n, ties=ties) for name in names}
+    return {
+        name: excess.mean(axis=1).round(4).tolist()
+        for name, excess in found.items()
+        if not kept(excess)
+    }
+
+
+def held_out_only(name: str) -> list[str]:
+    """Return what is only calibrated by itself: the rest is measured in worlds apart."""
+    if name.startswith("label"):
+        return CLAIMED_ALONE[name]
+    return HELD_OUT
+
+
+@pytest.mark.parametrize(("n", "ties"), [(10, False), (50, True)])
+@pytest.mark.parametrize("name", STUDIES)
+def test_levels_are_kept(name: str, n: int, ties: bool) -> None:
+    assert beyond(STUDIES[name], CLAIMED[name], QUICK, n=n, ties=ties) == {}
+
+
+@pytest.mark.parametrize(("n", "ties"), [(10, True), (50, False)])
+@pytest.mark.parametrize("name", ALONE)
+def test_levels_are_kept_one_by_one(name: str, n: int, ties: bool) -> None:
+    assert beyond(ALONE[name], held_out_only(name), QUICK, n=n, ties=ties) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "ties"), [(10, True), (50, False), (500, False), (500, True)])
+@pytest.mark.parametrize("name", STUDIES)
+def test_levels_are_kept_in_the_long_run(name: str, n: int, ties: bool) -> None:
+    if claims.IN_CI and n == 500 and ties:
+        pytest.skip("the small form has 500 distinct scores")
+    assert beyond(STUDIES[name], CLAIMED[name], LONG, n=n, ties=ties) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "ties"), [(10, False), (50, True), (500, False), (500, True)])
+@pytest.mark.parametrize("name", ALONE)
+def test_levels_are_kept_one_by_one_in_the_long_run(name: str, n: int, ties: bool) -> None:
+    assert beyond(ALONE[name], held_out_only(name), LONG, n=n, ties=ties) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "ties"), [(10, False), (50, True)])
+@pytest.mark.parametrize("name", VOTES)
+def test_levels_of_votes_are_kept(name: str, n: int, ties: bool) -> None:
+    """With one replicate a rule that merges has nothing to merge: two of them will do in CI."""
+    asked = CLAIMED_OF_VOTES[name]
+    assert beyond(VOTES[name], asked[:3] if claims.IN_CI else asked, LONG, n=n, ties=ties) == {}
+
+
+class TestTheStudiesCanFail:
+    """The same measurements, of sets that promise less than is asked of them."""
+
+    @pytest.mark.parametrize(
+        "population",
+        [claims.SHIFT, claims.PATIENTS],
+        ids=["shifted examples", "new patients"],
+    )
+    def test_on_others_than_calibrated(self, population: claims.Population) -> None:
+        plain = Study(claims.EXPECTED, population)
+        assert not kept(excesses(plain, "average", QUICK, n=50, ties=False))
+
+    def test_of_one_label(self) -> None:
+        plain = Study(claims.EXPECTED, claims.UNLIKE, alone=True)
+        excess = excesses(plain, "average", QUICK, n=50, ties=False, each="each label")
+        assert excess.shape == (2, QUICK.alone, 3)
+        assert kept(excess.sum(axis=2, keepdims=True))
+        assert not kept(excess)
+
+    def test_of_one_augmentation_instead_of_the_mean(self) -> None:
+        mean = Study(STUDIES["augmentation, mean"].calibrator, claims.THE_SAME_COPY)
+        assert not kept(excesses(mean, "average", QUICK, n=50, ties=False))
+
+
+@pytest.mark.parametrize("name", ["mondrian, drawn", "systematic", "grouped", "augmentation, mean"])
+def test_worlds_apart_are_calibrations_of_their_own(name: str) -> None:
+    """What the studies rest on: the sets of a world are those of its own calibration."""
+    study = STUDIES[name]
+    data = claims.simulated(study, 5, n=40, test=20, ties=False)
+    together = claims.calibrated(study, data, {"name": "average"}, 3).predict(data.new, "0.3")
+    whole = 0
+    for world in set(data.known["world"].values.tolist()):
+        own, new = data.known["world"] == world, data.new["world"] == world
+        alone = plausibly.calibrate(
+            data.known.isel(example=own.values),
+            data.plausibilities.isel(example=own.values),
+            calibrator=study.calibrator,
+            seed=3,
+        ).predict(data.new.isel(example=new.values), "0.3")
+        np.testing.assert_array_equal(alone, together.isel(example=new.values))
+        whole += int(alone.all())
+    assert whole == 0

@@ -1,0 +1,101 @@
+"""The rows of the paper's table of procedures, measured: figures of the design's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import plausibly
+from measured import real
+from measured.data import load
+from measured.real import PROCEDURES
+from studies_claims import IN_CI, MARGIN
+
+pytestmark = [
+    pytest.mark.realdata,
+    pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning"),
+]
+
+# Aggregated coverage over 100 random halves at alpha 0.1: m = 10, delta = 1e-4.
+DESIGN: Mapping[str, Mapping[str, float]] = {
+    "crema_d": {
+        "voted": 0.756,
+        "average": 0.900,
+        "expected": 0.900,
+        "maximum": 0.906,
+        "held-out-rank": 0.899,
+        "ecdf": 0.950,
+    },
+    "imagenet16h": {
+        "voted": 0.816,
+        "average": 0.902,
+        "expected": 0.902,
+        "maximum": 0.915,
+        "held-out-rank": 0.901,
+        "ecdf": 1.000,
+    },
+}
+PROVED: Mapping[str, Fraction] = {
+    "one draw": Fraction(9, 10),
+    "average": Fraction(9, 10),
+    "expected": Fraction(9, 10),
+    "maximum": Fraction(9, 10),
+    "held-out-rank": Fraction(9, 10),
+    # The paper's column: (1 - alpha)(1 - delta).
+    "ecdf": Fraction(9, 10) * (1 - Fraction(1, 10**4)),
+    "pac": Fraction(9, 10),
+}
+NEAR = 0.003
+
+
+def check(shared: Path, name: str, splits: int) -> None:
+    found = real.procedures(load(shared / "data", name), splits, list(DESIGN[name]))
+    for procedure, coverage in DESIGN[name].items():
+        one = found[procedure]
+        # The design's hundred splits were others: their means differ by chance, too.
+        slack = MARGIN * one.error if splits < 100 else one.error
+        assert abs(one.mean - coverage) <= NEAR + slack, procedure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DESIGN)
+def test_covered_is_what_the_design_says(shared: Path, name: str) -> None:
+    check(shared, name, 6 if IN_CI else 100)
+
+
+def test_covered_in_a_few_splits(shared: Path) -> None:
+    check(shared, "imagenet16h", 4)
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_proved_is_what_the_guarantee_says(shared: Path, name: str) -> None:
+    data = load(shared / "data", "imagenet16h")
+    method = PROCEDURES[name]
+    predictor = plausibly.calibrate(
+        data.predictions,
+        data.plausibilities,
+        calibrator=method["calibrator"],  # type: ignore[arg-type]  # a name or a table
+        combiner=method.get("combiner", "average"),  # type: ignore[arg-type]  # as above
+    )
+    promise = predictor.guarantee("0.1")
+    assert (promise.level, promise.target) == (PROVED[name], "aggregated")
+    assert (predictor.evidence.n_held_out > 0) == (name in ("held-out-rank", "ecdf", "pac"))
+    assert predictor.n == 1200
+
+
+@pytest.mark.slow
+def test_spread_over_labels(shared: Path) -> None:
+    """The paper's column "variability": high for one draw, low for ten; none without drawing."""
+    crema = load(shared / "data", "crema_d")
+    sets, seeds = (6, 10) if IN_CI else (10, 30)
+    found = {
+        name: real.spread_of_draws(crema, PROCEDURES[name], examples=3721, seeds=seeds, sets=sets)
+        for name in ("one draw", "average", "expected")
+    }
+    assert found["expected"] == 0
+    assert 0.002 < found["one draw"] < 0.006
+    # Its variance over labels alone falls as 1 / m.
+    assert found["average"] == pytest.approx(found["one draw"] / 10**0.5, rel=0.4)
