@@ -157,6 +157,6 @@ def _example(panel: page.Panel, one: xr.Dataset) -> None:
         panel,
         x="share",
         y="label",
-        title=f"example {example}: {before:.2f} covered, then {after:.2f}",
+        title=f"{example}: {before:.2f} covered by votes, {after:.2f} by Monte Carlo",
         grid="x",
     )

@@ -27,6 +27,7 @@ _DPI = 150
 _GRID = "0.9"
 _LIGHT = "40"  # a quarter of full cover, in hexadecimal
 SMALL = 8
+SIMULATED = "SIMULATED PREDICTIONS: no model made these numbers"
 
 
 @attrs.frozen(kw_only=True)
@@ -86,19 +87,16 @@ def new_page(width: float, height: float) -> Any:  # Any: as for panels
 
 def finish(page: Any, title: str, numbers: xr.Dataset) -> Any:  # Any: as for panels
     """Write title and foot of a picture: what is shown, on which data, by how many splits."""
-    page.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=11)
+    simulated = bool(numbers.attrs.get("simulated"))
+    page.suptitle(
+        f"{title}\n{SIMULATED}" if simulated else title,
+        x=0.01,
+        ha="left",
+        fontweight="bold",
+        fontsize=11,
+        color=VERMILION if simulated else INK,
+    )
     page.supxlabel(foot(numbers), x=0.01, ha="left", fontsize=SMALL, color=INK)
-    if numbers.attrs.get("simulated"):
-        page.get_layout_engine().set(rect=(0, 0, 1, 0.94))
-        page.text(
-            *(0.99, 0.985),
-            "SIMULATED PREDICTIONS: no model made these numbers",
-            ha="right",
-            va="top",
-            fontweight="bold",
-            fontsize=9,
-            color=VERMILION,
-        )
     return page
 
 
@@ -139,6 +137,7 @@ def histogram(panel: Panel, values: Floats, edges: Floats, look: Look, label: st
         linewidth=1.4,
         label=label,
     )
+    panel.locator_params(axis="x", nbins=5)
 
 
 def edges(values: Sequence[Floats], *, bins: int = 40, step: float | None = None) -> Floats:

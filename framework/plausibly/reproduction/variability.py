@@ -41,8 +41,8 @@ class Variability:
     def measure(self, asked: Asked) -> xr.Dataset:
         """Return coverage by label draws (draws, repetition) and by splits.
 
-        The second is (method, fraction, split); in it an example keeps its drawn labels, whatever
-        the split, as in the paper.
+        The second is (method, fraction, split). In it labels are drawn anew for every split: the
+        level is one on average over both, and one fixed draw of labels lies off it by its luck.
         """
         data = asked.data or toy_data(POINTS, asked.seed)
         alpha = asked.alpha or self.alpha
@@ -60,9 +60,7 @@ class Variability:
             for number in range(asked.splits):
                 rows = splitting.one_split(data, asked.seed, number, test=1 - fraction)
                 for place, method in enumerate(methods.values()):
-                    over_splits[place, where, number] = _covered(
-                        data, rows, method, asked.seed, alpha
-                    )
+                    over_splits[place, where, number] = _covered(data, rows, method, number, alpha)
             asked.tick(len(COUNTS) + where + 1, steps)
         return xr.Dataset(
             {

@@ -1,0 +1,246 @@
+"""What the figures measure, against oracles; and the tables that hold it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from plausibly.conformal.calibrate import calibrate
+from plausibly.kernels.draws import draw_labels
+from plausibly.reproduction import augmented, digits, ecdf, naive, overlaid, procedures, splitting
+from plausibly.reproduction.asked import Asked
+from plausibly.reproduction.data import Data, given, toy_data, toy_model
+from plausibly.reproduction.numbers import write_numbers
+from repro_runs import SPLITS, made
+
+SETTINGS = [
+    (Fraction(*ratio), n, draws)
+    for ratio in ((1, 10), (27, 100), (1, 20), (29, 100))
+    for n in (9, 19, 99, 100, 688)
+    for draws in (1, 2, 10)
+]
+
+
+@pytest.mark.parametrize(("alpha", "n", "draws"), SETTINGS)
+def test_the_naive_rank_is_the_standard_quantile(alpha: Fraction, n: int, draws: int) -> None:
+    other = naive.standard(alpha, n, draws)
+    rank = math.floor(other * draws * (n + 1)) - draws + 1
+    # The standard level floor(alpha (n + 1)) / n of draws n scores.
+    level = Fraction(math.floor(alpha * (n + 1)), n)
+    assert rank == math.ceil(level * draws * n)
+    if draws == 1:
+        assert rank == math.floor(alpha * (n + 1))
+
+
+def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None:
+    data = toy_data(200, 1)
+    rows = splitting.one_split(data, 1, 0)
+    method = {"calibrator": "monte-carlo", "draws": 10}
+    predictor = splitting.calibrated(data, ~rows, method, seed=3)
+    atoms = np.sort(predictor.pools.replicates.scores, axis=None)
+    alpha, n = Fraction(1, 10), int((~rows).sum())
+    rank = 10 * math.floor(alpha * (n + 1))
+    assert float(predictor.threshold(naive.standard(alpha, n, 10))) == atoms[rank - 1]
+
+
+def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
+    made_of = augmented.augmented(1)
+    count, n = 10, 120
+    part, lam = made_of.predictions[:count, :n], made_of.data.plausibilities[:n]
+    predictor = calibrate(part, lam, calibrator=augmented.POOLED)
+    own = lam.values.argmax(axis=1)
+    scores = np.sort(part.values[:, np.arange(n), own], axis=None)
+    for alpha in (Fraction(1, 10), Fraction(1, 5)):
+        rank = math.floor(alpha * count * (n + 1)) - count + 1
+        assert float(predictor.threshold(alpha)) == scores[rank - 1]
+
+
+def test_a_perturbation_of_nothing_changes_nothing() -> None:
+    images = digits.load()[0].images[:5]
+    still = np.full((5, digits.uniforms_needed()), 0.5)
+    still[:, 3 : 3 + digits.SIDE**2] = 0.0  # no radius, no noise
+    assert np.allclose(digits.perturbed(images, still), images, atol=1e-12)
+
+
+def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digits, "_SHIFT", 1.0)
+    images = digits.load()[0].images[:5]
+    uniform = np.full((5, digits.uniforms_needed()), 0.5)
+    uniform[:, 3 : 3 + digits.SIDE**2] = 0.0
+    uniform[:, 1] = 1.0  # down by one row
+    found = digits.perturbed(images, uniform)
+    assert np.allclose(found[:, 1:], images[:, :-1], atol=1e-12)
+    assert np.allclose(found[:, 0], 0, atol=1e-12)
+
+
+def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digits, "_TURN", 90.0)
+    images = digits.load()[0].images[:5]
+    uniform = np.full((5, digits.uniforms_needed()), 0.5)
+    uniform[:, 3 : 3 + digits.SIDE**2] = 0.0
+    uniform[:, 0] = 1.0
+    turned = np.stack([np.rot90(image) for image in images])
+    back = np.stack([np.rot90(image, -1) for image in images])
+    found = digits.perturbed(images, uniform)
+    assert np.allclose(found, turned, atol=1e-9) or np.allclose(found, back, atol=1e-9)
+
+
+def test_training_images_are_no_study_images() -> None:
+    train, study = digits.load()
+    assert len(train.images) + len(study.images) == 1797
+    assert train.images.min() == 0
+    assert train.images.max() == 1
+
+
+def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
+    made_of = overlaid.overlaid(1)
+    lam = made_of.data.plausibilities
+    counts = made_of.holds.sum(axis=1)
+    assert set(counts.tolist()) == {1, 2}
+    assert np.array_equal(lam.values, made_of.holds / counts[:, None])
+    assert made_of.images.max() == 1
+
+
+def test_the_toy_has_a_network_that_saw_other_points() -> None:
+    data, model = toy_data(300, 1), toy_model(300, 1)
+    assert np.allclose(data.predictions.values.sum(axis=1), 1)
+    right = (data.predictions.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
+    bayes = (data.plausibilities.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
+    assert bayes - 0.05 < right < bayes + 0.05
+    assert len(model.drawn.points) == len(data) == 300
+    assert toy_data(300, 2).true is not None
+    assert not np.array_equal(toy_data(300, 2).predictions.values, data.predictions.values)
+
+
+def test_what_a_predictor_covers_is_counted_by_hand() -> None:
+    data = toy_data(200, 1)
+    rows = splitting.one_split(data, 1, 0)
+    predictor = splitting.calibrated(data, ~rows, {"calibrator": "expected"}, seed=1)
+    one = splitting.measured(predictor, data, rows, "0.1")
+    tau = float(predictor.threshold("0.1"))
+    lam, model = data.plausibilities.values[rows], data.predictions.values[rows]
+    inside = model >= tau
+    assert data.true is not None
+    true = [data.labels.index(label) for label in data.true.values[rows]]
+    assert one.aggregated == pytest.approx((lam * inside).sum(axis=1).mean())
+    assert one.size == pytest.approx(inside.sum(axis=1).mean())
+    assert one.true == pytest.approx(inside[np.arange(len(true)), true].mean())
+    assert one.voted == pytest.approx(inside[np.arange(len(true)), lam.argmax(axis=1)].mean())
+
+
+def test_corrected_p_values_are_those_of_the_ecdf() -> None:
+    numbers = made("ecdf").numbers
+    averaged, corrected = numbers["averaged"].values, numbers["corrected"].values
+    order = np.argsort(averaged)
+    assert (np.diff(corrected[order]) >= 0).all()
+    # Averages of ten uniforms, each twice: mean 1/2, variance 1/120.
+    assert averaged.mean() == pytest.approx(0.5, abs=0.004)
+    assert averaged.var() == pytest.approx(1 / 120, rel=0.06)
+    assert float(numbers["band"]) == pytest.approx(math.sqrt(math.log(2e4) / (2 * ecdf.COUNT)))
+    assert numbers["corrected_level"].values[-1] == 1
+
+
+def test_the_table_states_the_papers_levels_and_ours() -> None:
+    numbers = made("procedures").numbers
+    paper = dict(zip(numbers["method"].values, numbers["paper_level"].values, strict=True))
+    proved = dict(zip(numbers["method"].values, numbers["proved_level"].values, strict=True))
+    assert paper[procedures.ONE] == pytest.approx(0.9)
+    assert paper[procedures.MANY] == pytest.approx(0.8)
+    assert paper[procedures.ECDF] == pytest.approx(0.9 * 0.9999)
+    assert proved[procedures.MANY] == pytest.approx(0.9)
+    assert np.isnan(proved["voted"])
+    assert numbers["coverage_over_labels"].sizes["repetition"] == SPLITS
+    spread = numbers["coverage_over_labels"].std("repetition")
+    assert float(spread.sel({"method": "expected"})) == 0
+    extra = numbers["method"].values[numbers["extra_split"].values]
+    assert extra.tolist() == [procedures.ECDF, "held-out-rank", "pac"]
+
+
+def test_two_examples_of_the_multi_label_figure() -> None:
+    numbers = made("multi-label").numbers
+    assert numbers.sizes["shown"] == 2
+    alpha = numbers.attrs["alpha"]
+    partly, wholly = (
+        ((one["p_value"] > alpha) & one["shown_holds"]).sum().item()
+        for one in (numbers.isel(shown=0), numbers.isel(shown=1))
+    )
+    assert (partly, wholly) == (1, 2)
+
+
+def test_the_p_values_of_the_first_figure_are_thresholded_scores() -> None:
+    numbers = made("toy").numbers
+    assert int(numbers["cells_that_differ"].sum()) == 0
+    by_score = numbers["score"].values >= float(numbers["threshold"])
+    assert np.array_equal(by_score, numbers["p_value"].values > numbers.attrs["alpha"])
+    assert np.array_equal(by_score, numbers["in_set"].values)
+
+
+def test_seeds_and_nothing_else_change_the_numbers() -> None:
+    asked = Asked(splits=2, seed=5)
+    first, second = (made("naive-quantile").entry.load().measure(asked) for _ in range(2))
+    assert first.identical(second)
+    other = made("naive-quantile").entry.load().measure(Asked(splits=2, seed=6))
+    assert not first["aggregated_coverage"].equals(other["aggregated_coverage"])
+
+
+def small() -> Data:
+    """Return data of a user: votes of five, and a model that knows them roughly."""
+    generator = np.random.default_rng(3)
+    truth = generator.dirichlet(np.ones(4), size=240)
+    coords = {"example": [f"e{i}" for i in range(240)], "label": list("abcd")}
+    votes = draw_labels(truth, generator.uniform(size=(240, 5)))
+    lam = np.stack([(votes == label).mean(axis=0) for label in range(4)], axis=1)
+    model = 0.7 * truth + 0.3 / 4
+    dims = ("example", "label")
+    return given(
+        xr.DataArray(model, dims=dims, coords=coords),
+        xr.DataArray(lam, dims=dims, coords=coords)[::-1],
+        name="small",
+    )
+
+
+def test_data_of_a_user_are_matched_by_name() -> None:
+    data = small()
+    assert data.plausibilities["example"].equals(data.predictions["example"])
+    assert data.about == "small: 240 examples, 4 labels"
+    assert data.groups is None
+    with pytest.raises(ValueError, match="no label of the small is known"):
+        data.sure  # noqa: B018  # reading it is what raises
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_table_holds_every_number(tmp_path: Path) -> None:
+    numbers = xr.Dataset(
+        {
+            "coverage": (("method", "split"), [[0.1, 0.25], [1 / 3, 1.0]]),
+            "in_set": ("method", [True, False]),
+            "threshold": ((), 0.5),
+        },
+        coords={"method": ["one", "two"], "split": [0, 1]},
+        attrs={"data": "toy", "simulated": 0},
+    )
+    write_numbers(numbers, tmp_path / "n.csv")
+    rows = read(tmp_path / "n.csv")
+    assert list(rows[0]) == ["data", "quantity", "method", "split", "value"]
+    assert len(rows) == 4 + 2 + 1
+    assert rows[2] == {
+        "data": "toy",
+        "quantity": "coverage",
+        "method": "two",
+        "split": "0",
+        "value": repr(1 / 3),
+    }
+    assert [row["value"] for row in rows[4:]] == ["1", "0", "0.5"]
+    assert rows[-1]["method"] == ""
+    write_numbers(numbers.assign_attrs(simulated=1), tmp_path / "s.csv")
+    assert {row["data"] for row in read(tmp_path / "s.csv")} == {"toy (simulated predictions)"}

@@ -1,0 +1,117 @@
+"""Every picture: axes with names, nothing on top of anything, and the same file each time."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from plausibly.demo import palette
+from plausibly.errors import InputError, MissingExtra
+from plausibly.reproduction import page
+from plausibly.reproduction.run import reproduce
+from repro_runs import PLAIN, all_axes, laid_out, made, overlaps, texts
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_axes_have_names(name: str) -> None:
+    figure = laid_out(made(name).draw())
+    panels = [panel for panel in all_axes(figure) if panel.axison and not panel.images]
+    assert panels
+    # Panels that share an axis name it once, at the edge.
+    for panel in panels:
+        column = [p for p in panels if p is panel or p.get_shared_x_axes().joined(p, panel)]
+        row = [p for p in panels if p is panel or p.get_shared_y_axes().joined(p, panel)]
+        assert any(p.get_xlabel() for p in column)
+        assert any(p.get_ylabel() for p in row) or not list(panel.get_yticks())
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_no_text_lies_on_another_or_is_cut(name: str) -> None:
+    figure = laid_out(made(name).draw())
+    assert not overlaps(figure)
+    width, height = figure.bbox.width, figure.bbox.height
+    for text, box in texts(figure):
+        assert box.x0 >= -1, text
+        assert box.y0 >= -1, text
+        assert box.x1 <= width + 1, text
+        assert box.y1 <= height + 1, text
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_the_foot_says_on_what_it_stands(name: str) -> None:
+    one = made(name)
+    figure = one.draw()
+    foot = figure._supxlabel.get_text()
+    assert str(one.numbers.attrs["about"]) in foot
+    assert "seed 1" in foot
+    assert "SIMULATED" not in figure._suptitle.get_text()
+
+
+def test_colours_are_told_apart_by_any_eye() -> None:
+    # Okabe and Ito, 2008: the palette is theirs, and hatches differ where colours do.
+    assert {look.colour for look in page.OTHERS} <= {
+        "#0072B2",
+        "#D55E00",
+        "#009E73",
+        "#CC79A7",
+        "#E69F00",
+        "#56B4E9",
+    }
+    assert len({(look.line, look.hatch) for look in page.OTHERS}) == len(page.OTHERS)
+    assert len({look.line for look in page.METHOD_LOOKS}) == len(page.METHOD_LOOKS)
+    assert palette.BLUE == page.AGGREGATED.colour
+
+
+@pytest.mark.parametrize("form", ["png", "svg"])
+def test_the_same_numbers_give_the_same_file(form: page.Form, tmp_path: Path) -> None:
+    one = made("ecdf")
+    for name in ("one", "two"):
+        page.save(one.draw(), tmp_path / name, form)
+    first, second = ((tmp_path / name).read_bytes() for name in ("one", "two"))
+    assert first == second
+    assert first.startswith(b"\x89PNG" if form == "png" else b"<?xml")
+    assert not re.search(rb"matplotlib v|dc:date", first.lower())
+
+
+def test_edges_hold_every_value() -> None:
+    values = [np.array([0.2, 0.9]), np.array([0.5])]
+    edges = page.edges(values, bins=10)
+    assert edges[0] < 0.2
+    assert edges[-1] > 0.9
+    assert len(edges) == 11
+    alone = page.edges([np.array([1.0, 1.0])], bins=5)
+    assert alone[0] < 1 < alone[-1]
+
+
+def test_one_split_is_said_in_the_singular() -> None:
+    numbers = xr.Dataset(attrs={"about": "toy", "splits": 1, "alpha": 0.1, "seed": 3})
+    assert page.foot(numbers) == "toy; one random split; alpha 0.1; seed 3"
+    assert page.foot(numbers.assign_attrs(splits=1000)).startswith("toy; 1,000 random splits;")
+
+
+def test_without_matplotlib_nothing_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
+    with pytest.raises(MissingExtra) as caught:
+        reproduce("ecdf", tmp_path / "out")
+    assert str(caught.value) == (
+        "error extra-missing: plausibly reproduce needs matplotlib, which is not\n"
+        "  installed\n"
+        '  expected  the extra "demo"\n'
+        '  do        pip install "plausibly[demo]"'
+    )
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        reproduce("ecdf", tmp_path / "file" / "out")
+    assert caught.value.name == "output-unwritable"
