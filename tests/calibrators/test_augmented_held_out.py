@@ -13,8 +13,9 @@ from math import prod
 
 import pytest
 
-from calibrators_methods import AUGMENTED, Method
+from calibrators_methods import Method
 from calibrators_product import GivenKeys, Product, combiner, hash_of, middle
+from calibrators_tables import AUGMENTED
 from calibrators_worlds import Case, World, add, worlds
 from exact_bags import Law, excess
 from plausibly.conformal.calibration import held_out_scores

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import pytest
 
-from calibrators_methods import AUGMENTED, METHODS, Method, check
+from calibrators_methods import Method, check
+from calibrators_tables import AUGMENTED, METHODS
 from calibrators_worlds import cases, spaced_cases, worlds
 
 SHAPES = {

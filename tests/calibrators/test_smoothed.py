@@ -13,8 +13,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from calibrators_methods import PLAIN, SMOOTHED, Method
+from calibrators_methods import Method
 from calibrators_product import Product, combiner
+from calibrators_tables import PLAIN, SMOOTHED
 from calibrators_worlds import World, events, worlds
 
 Piece = tuple[Fraction, Fraction, Fraction]
