@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from cli_world import make, run
 from plausibly.errors import InputError
 from plausibly.io.plausibilities import write_plausibilities
 from plausibly.labelled import borders
@@ -239,9 +240,22 @@ def test_files_hold_no_draws(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "error dims-differ: plausibilities have the dims draw, example, label\n"
         "  expected  example and label; got draw besides\n"
-        '  do        take the mean over draws: plausibilities.mean("draw")'
+        '  do        take the mean over draws: plausibilities.mean("draw"), or calibrate\n'
+        "            on annotations (-a)"
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_says_what_was_resampled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path)
+    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc --calibrator monte-carlo"
+    ran = run(*base.split(), "--draws", "3", "--aggregator", '{name = "bootstrap", draws = 3}')
+    assert ran.code == 0, ran.err
+    assert "aggregator bootstrap (draws 3)" in " ".join(ran.out.split())
+    assert run("aggregate", "-a", "votes.csv", "--aggregator", "bootstrap", "-o", "l.csv").code == 2
 
 
 @pytest.mark.slow

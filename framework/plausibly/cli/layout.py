@@ -67,11 +67,11 @@ def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
 
 def component(table: Mapping[str, object]) -> str:
     """Return a component as people write it: ``monte-carlo (draws 10)``."""
-    # A switch is said where it is on.
+    # A switch is said where it is on; None leaves open what is chosen by other rules.
     parameters = [
         key if value is True else f"{key} {_value(value)}"
         for key, value in table.items()
-        if key != "name" and value is not False
+        if key != "name" and value is not False and value is not None
     ]
     return f"{table['name']} ({', '.join(parameters)})" if parameters else str(table["name"])
 

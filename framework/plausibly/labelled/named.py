@@ -63,7 +63,7 @@ def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what:
     if lost and surplus:
         do = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
     elif surplus == [names.DRAW]:
-        do = f'take the mean over draws: {what}.mean("draw")'
+        do = f'take the mean over draws: {what}.mean("draw"), or calibrate on annotations (-a)'
     elif surplus:
         do = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
     return InputError(
