@@ -64,7 +64,7 @@ def test_colours_are_told_apart_by_any_eye() -> None:
     }
     assert len({(look.line, look.hatch) for look in page.OTHERS}) == len(page.OTHERS)
     assert len({look.line for look in page.METHOD_LOOKS}) == len(page.METHOD_LOOKS)
-    assert palette.BLUE == page.AGGREGATED.colour
+    assert page.AGGREGATED.colour == palette.BLUE
 
 
 @pytest.mark.parametrize("form", ["png", "svg"])
@@ -107,7 +107,7 @@ def test_without_matplotlib_nothing_is_measured(
         '  expected  the extra "demo"\n'
         '  do        pip install "plausibly[demo]"'
     )
-    assert not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def _list(output: Output) -> None:
         }
         for entry in ENTRIES
     ]
-    rows = [("figure", "paper", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
+    rows = [("figure", "section", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
     widths = [max(len(row[column]) for row in rows) + 2 for column in (0, 1)]
     lines = [f"{name:<{widths[0]}}{paper:<{widths[1]}}{shows}" for name, paper, shows in rows]
     own = [entry.name for entry in ENTRIES if entry.own]
@@ -246,6 +246,7 @@ def _run(
                 "claim": claim.says,
                 "measured": claim.measured,
                 "held": claim.held,
+                "not": [part for part, held in claim.parts.items() if not held],
                 "files": list(one.written),
             }
         )

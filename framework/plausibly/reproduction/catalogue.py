@@ -25,7 +25,7 @@ class Entry:
     name : str
         Of the figure, its files, and its line.
     paper : str
-        Where it stands in the paper.
+        Section of the paper in which it stands; letters are appendices.
     shows : str
         What it shows, in a few words.
     home : str
@@ -53,93 +53,93 @@ class Entry:
 ENTRIES: tuple[Entry, ...] = (
     Entry(
         name="toy",
-        paper="section 2.1",
+        paper="2.1",
         shows="the toy, scores and p-values of two points",
         home="illustration:TOY",
     ),
     Entry(
         name="voted-undercovers",
-        paper="section 2.2",
+        paper="2.2",
         shows="calibrated on votes, true labels are missed",
         home="gap:VOTED",
         own=True,
     ),
     Entry(
         name="monte-carlo",
-        paper="section 3.2",
+        paper="3.2",
         shows="calibrated on drawn labels, the gap closes",
         home="gap:MONTE_CARLO",
         own=True,
     ),
     Entry(
         name="variability",
-        paper="section 3.2",
-        shows="spread over drawn labels, m and calibration size",
+        paper="3.2",
+        shows="spread over drawn labels, m, calibration size",
         home="variability:TOY",
         own=True,
     ),
     Entry(
         name="ecdf",
-        paper="section 3.4",
+        paper="3.4",
         shows="averaged and corrected p-values, with the band",
         home="ecdf:P_VALUES",
     ),
     Entry(
         name="ecdf-coverage",
-        paper="section 3.4",
+        paper="3.4",
         shows="coverage with and without the correction",
         home="ecdf:COVERAGE",
     ),
     Entry(
         name="realised",
-        paper="section 4.1, appendix C",
+        paper="4.1 and C",
         shows="coverage example by example, with ties",
         home="realised:REALISED",
         own=True,
     ),
     Entry(
         name="coverage",
-        paper="section 4.1",
+        paper="4.1",
         shows="coverage and set size by calibration",
         home="casestudy:CASE_STUDY",
         own=True,
     ),
     Entry(
         name="examples",
-        paper="section 4.1, appendix C",
+        paper="4.1 and C",
         shows="plausibilities of examples against their sets",
         home="bars:BARS",
         own=True,
     ),
     Entry(
         name="multi-label",
-        paper="section 4.2",
+        paper="4.2",
         shows="overlaid digits, covered in part or wholly",
         home="overlaid:MULTI_LABEL",
     ),
     Entry(
         name="augmentation",
-        paper="section 4.3",
+        paper="4.3",
         shows="calibrated on augmented images too",
         home="augmented:AUGMENTATION",
     ),
     Entry(
         name="naive-quantile",
-        paper="appendix C",
+        paper="C",
         shows="the standard quantile on drawn labels",
         home="naive:NAIVE",
         own=True,
     ),
     Entry(
         name="p-values",
-        paper="appendix C",
+        paper="C",
         shows="p-values of voted, drawn and true labels",
         home="uniformity:UNIFORMITY",
         own=True,
     ),
     Entry(
         name="procedures",
-        paper="section 3.5",
+        paper="3.5",
         shows="the table of procedures, measured",
         home="procedures:TABLE",
         own=True,
@@ -147,14 +147,14 @@ ENTRIES: tuple[Entry, ...] = (
     *(
         Entry(name=f"derm-{name}", paper=paper, shows=f"skin: {shows}", home=home, derm=True)
         for name, paper, shows, home in (
-            ("realised", "section 4.1, appendix C", "coverage case by case", "realised:REALISED"),
-            ("coverage", "section 4.1", "coverage and set size", "casestudy:CASE_STUDY"),
-            ("examples", "section 4.1, appendix C", "plausibilities and sets", "bars:BARS"),
-            ("variability", "appendix C", "spread over m", "variability:SKIN"),
-            ("naive-quantile", "appendix C", "the standard quantile", "naive:NAIVE"),
-            ("p-values", "appendix C", "p-values by calibration", "uniformity:UNIFORMITY"),
-            ("coverage-strict", "appendix C", "coverage at alpha 0.1", "casestudy:STRICT"),
-            ("examples-strict", "appendix C", "sets at alpha 0.1", "bars:STRICT"),
+            ("realised", "4.1 and C", "coverage case by case", "realised:REALISED"),
+            ("coverage", "4.1", "coverage and set size", "casestudy:CASE_STUDY"),
+            ("examples", "4.1 and C", "plausibilities and sets", "bars:BARS"),
+            ("variability", "C", "spread over m", "variability:SKIN"),
+            ("naive-quantile", "C", "the standard quantile", "naive:NAIVE"),
+            ("p-values", "C", "p-values by calibration", "uniformity:UNIFORMITY"),
+            ("coverage-strict", "C", "coverage at alpha 0.1", "casestudy:STRICT"),
+            ("examples-strict", "C", "sets at alpha 0.1", "bars:STRICT"),
         )
     ),
 )

@@ -138,12 +138,12 @@ def reproduce(
         raise _nothing_to_simulate()
     if alpha is not None:
         read_alpha(alpha)
-    folder = None if out is None else _made(Path(out))
-    if folder is not None:
-        page.new_page(1, 1)  # what is missing is said before anything is measured
     skin_data = None
     if derm is not None and any(entry.derm for entry in entries):
         skin_data = skin.read(Path(derm), simulate=simulate, seed=seed)
+    if out is not None:
+        page.new_page(1, 1)  # what is missing is said before anything is measured or made
+    folder = None if out is None else _made(Path(out))
     made = []
     for entry in entries:
         found = _make(

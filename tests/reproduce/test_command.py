@@ -1,0 +1,224 @@
+"""``plausibly reproduce`` and `plausibly.reproduce`: names, files, lines, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import plausibly
+from cli_world import make, run
+from plausibly.errors import InputError
+from plausibly.reproduction.catalogue import ENTRIES, chosen
+from plausibly.reproduction.run import Reproduced
+from repro_runs import DERM, OWN, PLAIN, SPLITS, made, skin_folder
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_list_names_every_figure() -> None:
+    ran = run("reproduce", "--list")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0].split() == ["figure", "section", "shows"]
+    assert [line.split()[0] for line in lines[1 : len(ENTRIES) + 1]] == [e.name for e in ENTRIES]
+    assert max(map(len, lines)) <= 80
+    assert "own data" in ran.out
+    document = run("reproduce", "--list", "--json").document
+    assert [one["name"] for one in document["figures"]] == [entry.name for entry in ENTRIES]
+    assert [one["name"] for one in document["figures"] if one["needs_derm"]] == list(DERM)
+
+
+def test_a_figure_leaves_a_picture_numbers_and_a_line(folder: Path) -> None:
+    ran = run("reproduce", "ecdf", "--splits", str(SPLITS), "-o", "out")
+    assert (ran.code, ran.err) == (0, "")
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert ran.out.startswith("ecdf        held: yes\n  claim     averages of dependent p-values")
+    assert ran.out.endswith(
+        "\nheld     1 of 1 claims\nwritten  out/: a picture and a CSV each, and claims.txt\n"
+    )
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "claims.txt",
+        "ecdf.csv",
+        "ecdf.png",
+    ]
+    line = (folder / "out" / "claims.txt").read_text(encoding="utf-8")
+    assert line == made("ecdf").claim.line("ecdf") + "\n"
+
+
+def test_lines_of_other_figures_stay_and_stand_in_order(folder: Path) -> None:
+    out = folder / "out"
+    out.mkdir()
+    claims = out / "claims.txt"
+    claims.write_text("p-values: held: yes. Older.\necdf: older.\nmine: kept.\n", encoding="utf-8")
+    plausibly.reproduce(["ecdf"], out, splits=2)
+    lines = claims.read_text(encoding="utf-8").splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["ecdf", "p-values", "mine"]
+    assert lines[0] == made("ecdf").claim.line("ecdf")
+    assert lines[1] == "p-values: held: yes. Older."
+
+
+def test_the_document_says_what_the_text_says() -> None:
+    ran = run("reproduce", "ecdf", "-o", "out", "--form", "svg", "--json")
+    assert ran.code == 0
+    document = ran.document
+    claim = made("ecdf").claim
+    assert document["figures"] == [
+        {
+            "name": "ecdf",
+            "paper": "3.4",
+            "claim": claim.says,
+            "measured": claim.measured,
+            "held": True,
+            "not": [],
+            "files": ["ecdf.svg", "ecdf.csv"],
+        }
+    ]
+    assert (document["form"], document["seed"]) == ("svg", 1)
+    assert (Path("out") / "ecdf.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_figures_of_data_of_a_user(folder: Path) -> None:
+    make(folder)
+    words = "reproduce realised examples -a votes.csv -p probabilities.csv --alpha 0.3 -o out"
+    ran = run(*words.split(), "--splits", "3", "--json")
+    assert ran.code == 0, ran.err
+    assert [one["name"] for one in ran.document["figures"]] == ["realised", "examples"]
+    table = (folder / "out" / "realised.csv").read_text(encoding="utf-8")
+    assert table.splitlines()[1].startswith("votes.csv,voted,")
+    grouped = run(
+        *words.split(), "-e", "patients.csv", "--group", "patient", "--splits", "3", "--json"
+    )
+    assert grouped.code == 0, grouped.err
+
+
+def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:
+    told: list[Reproduced] = []
+    steps: list[tuple[str, int, int]] = []
+    found = plausibly.reproduce(
+        ["naive-quantile"],
+        splits=2,
+        told=told.append,
+        progress=lambda *step: steps.append(step),
+    )
+    assert found == told
+    assert steps == [("naive-quantile", 1, 2), ("naive-quantile", 2, 2)]
+    assert found[0].written == ()
+    assert repr(found[0]).startswith("Reproduced naive-quantile: held: ")
+    assert not list(folder.iterdir())
+
+
+def test_all_is_what_can_be_made() -> None:
+    assert [entry.name for entry in chosen("all")] == list(PLAIN)
+    assert [entry.name for entry in chosen("all", own=True)] == list(OWN)
+    assert [entry.name for entry in chosen("all", derm=True)] == [*PLAIN, *DERM]
+    assert [entry.name for entry in chosen(["toy", "all"])] == list(PLAIN)
+
+
+REFUSED = {
+    ("toi",): (
+        'error figure-unknown: there is no figure "toi"\n'
+        "  expected  a figure of plausibly reproduce --list, or all; got toi\n"
+        '  do        did you mean "toy"?\n'
+    ),
+    ("derm-coverage",): (
+        "error figure-derm: figure derm-coverage needs the folder of the skin case\n"
+        "  expected  its annotations and predictions, which are public\n"
+        "  do        plausibly reproduce derm-coverage --derm FOLDER\n"
+    ),
+    (): (
+        "error figure-unsaid: no figure is named\n"
+        "  expected  a figure, or all\n"
+        "  do        plausibly reproduce --list shows them; plausibly reproduce all makes\n"
+        "            them\n"
+    ),
+    ("toy", "--simulate"): (
+        "error figure-simulate: there is nothing to simulate predictions for\n"
+        "  expected  the folder of the skin case\n"
+        "  do        derm=... (--derm FOLDER), or leave simulate out\n"
+    ),
+    ("toy", "--group", "patient"): (
+        "error option-unfit: --group has no meaning without predictions of yours\n"
+        "  expected  predictions (-p), and annotations (-a) or plausibilities; got\n"
+        "            --group\n"
+        "  do        -p probabilities.csv, or leave it out\n"
+    ),
+    ("toy", "--alpha", "2"): None,
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_made_is_refused(words: tuple[str, ...], folder: Path) -> None:
+    ran = run("reproduce", *words, "-o", "out")
+    assert ran.code == 2
+    text = REFUSED[words]
+    assert text is None or ran.err == text
+    assert not (folder / "out").exists()
+
+
+def test_figures_with_data_of_their_own_are_refused(folder: Path) -> None:
+    make(folder)
+    ran = run("reproduce", "ecdf", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "out")
+    assert ran.code == 2
+    assert ran.err.startswith("error figure-own: figure ecdf has data of its own\n")
+    assert ran.err.endswith("  do        leave your data out, or name one of these\n")
+    assert all(name in ran.err for name in OWN)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"splits": 0}, "splits-range"),
+        ({"splits": True}, "splits-range"),
+        ({"form": "pdf"}, "form-unknown"),
+        ({"predictions": 1}, "figure-data"),
+    ],
+)
+def test_python_refuses_the_same(options: dict[str, object], name: str) -> None:
+    call = plausibly.reproduce
+    with pytest.raises(InputError) as caught:
+        call("ecdf", **options)  # type: ignore[arg-type]  # wrong on purpose
+    assert caught.value.name == name
+
+
+def test_messages_of_python() -> None:
+    with pytest.raises(InputError) as caught:
+        plausibly.reproduce("ecdf", splits=0)
+    assert str(caught.value) == (
+        "error splits-range: a figure over 0 splits\n"
+        "  expected  a whole number from 1 on; got 0\n"
+        "  do        splits=100 (--splits 100)"
+    )
+    with pytest.raises(InputError) as caught:
+        plausibly.reproduce("ecdf", form="pdf")  # type: ignore[arg-type]  # wrong on purpose
+    assert str(caught.value) == (
+        "error form-unknown: pictures cannot be written as 'pdf'\n"
+        "  expected  png or svg; got 'pdf'\n"
+        '  do        form="png" (--form png)'
+    )
+    with pytest.raises(InputError) as caught:
+        plausibly.reproduce("ecdf", predictions=made("ecdf").numbers["averaged"])
+    assert str(caught.value) == (
+        "error figure-data: your data have no plausibilities\n"
+        "  expected  predictions and plausibilities of the same examples; got one of the\n"
+        "            two\n"
+        "  do        plausibilities=..."
+    )
+
+
+def test_the_skin_case_on_the_command_line(folder: Path) -> None:
+    derm = skin_folder(folder, model=False)
+    ran = run("reproduce", "derm-realised", "--derm", derm, "-o", "out")
+    assert (ran.code, "derm-file-missing" in ran.err) == (2, True)
+    assert not (folder / "out").exists()
+    ran = run(
+        *("reproduce", "derm-realised", "--derm", derm, "--simulate", "--splits", "2"),
+        *("-o", "out", "--json"),
+    )
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["simulate"] is True

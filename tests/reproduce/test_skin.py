@@ -1,0 +1,167 @@
+"""The skin case from its folder: what is read, what is refused, and what is made up."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plausibly.errors import InputError
+from plausibly.reproduction import page, skin
+from plausibly.reproduction.run import reproduce
+from repro_runs import CASES, CONDITIONS, DERM, laid_out, overlaps, skin_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return skin_folder(tmp_path)
+
+
+def refused(folder: Path, name: str) -> str:
+    with pytest.raises(InputError) as caught:
+        skin.read(folder)
+    assert caught.value.name == name
+    return str(caught.value)
+
+
+def test_files_are_read_case_by_case(folder: Path) -> None:
+    data = skin.read(folder)
+    lam = data.plausibilities
+    cases = json.loads((folder / skin.ANNOTATIONS).read_text(encoding="utf-8"))
+    for case in (0, 7, CASES - 1):
+        weights = np.zeros(CONDITIONS)
+        for ranking in cases[case]:
+            for place, block in enumerate(ranking, start=1):
+                weights[block] += 1 / (place * len(block))
+        row = lam.sel(example=str(case)).values
+        assert np.allclose(row, weights / weights.sum())
+    written = np.loadtxt(folder / skin.PREDICTIONS[0])
+    assert np.allclose(data.predictions.sel(example="7").values, written[7], atol=1e-3)
+    assert np.allclose(data.predictions.values.sum(axis=1), 1, atol=1e-12)
+    assert data.about.endswith("dermatology_predictions0.txt")
+    assert not data.simulated
+
+
+def test_the_first_file_of_predictions_that_is_there(folder: Path) -> None:
+    (folder / skin.PREDICTIONS[0]).rename(folder / skin.PREDICTIONS[2])
+    assert skin.read(folder).about.endswith(skin.PREDICTIONS[2])
+
+
+def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
+    (folder / skin.PREDICTIONS[0]).unlink()
+    assert refused(folder, "derm-file-missing") == str(
+        InputError(
+            "derm-file-missing",
+            f"{folder} has no dermatology_predictions0.txt",
+            expected="model probabilities, a row a case and a column a condition",
+            got="dermatology_conditions.txt, dermatology_selectors.json",
+            do="fetch it from where the annotations are, or --simulate to make predictions up",
+        )
+    )
+    assert skin.read(folder, simulate=True).simulated
+    nowhere = tmp_path / "nowhere"
+    assert refused(nowhere, "derm-file-missing") == str(
+        InputError(
+            "derm-file-missing",
+            f"{nowhere} has no dermatology_selectors.json",
+            expected="dermatology_selectors.json, dermatology_conditions.txt and "
+            "dermatology_predictions0.txt, which are public",
+            got="no such folder, or empty",
+            do="--derm with the folder that holds them",
+        )
+    )
+
+
+def test_another_shape_is_refused(folder: Path) -> None:
+    path = folder / skin.PREDICTIONS[0]
+    np.savetxt(path, np.full((10, CONDITIONS), 1 / CONDITIONS), fmt="%.3e")
+    assert refused(folder, "derm-shape") == (
+        "error derm-shape: dermatology_predictions0.txt has another shape than the\n"
+        "  annotations\n"
+        f"  expected  {CASES} rows (cases) of {CONDITIONS} numbers (conditions); got 10 rows of "
+        f"{CONDITIONS}\n"
+        "  do        annotations, conditions and predictions of one release"
+    )
+    path.write_text("", encoding="utf-8")
+    assert "got 0 rows" in refused(folder, "derm-shape")
+
+
+def test_what_is_no_number_is_refused(folder: Path) -> None:
+    path = folder / skin.PREDICTIONS[0]
+    path.write_text("a b c d e f\n" * CASES, encoding="utf-8")
+    assert refused(folder, "derm-numbers").startswith(
+        "error derm-numbers: dermatology_predictions0.txt is no table of numbers\n"
+        f"  expected  {CASES} rows of {CONDITIONS} probabilities, blanks between them;"
+    )
+
+
+def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
+    path = folder / skin.PREDICTIONS[0]
+    values = np.loadtxt(path)
+    values[[3, 8]] = -values[[3, 8]]
+    np.savetxt(path, values, fmt="%.3e")
+    assert refused(folder, "derm-numbers") == (
+        "error derm-numbers: dermatology_predictions0.txt row 4 holds no probabilities\n"
+        "  expected  numbers from 0 on that sum to 1 but for rounding; got rows 4, 9\n"
+        "  do        copy it again"
+    )
+
+
+def test_conditions_of_another_release_are_refused(folder: Path) -> None:
+    (folder / skin.CONDITIONS).write_text("a\nb\n", encoding="utf-8")
+    refused(folder, "label-index")
+
+
+def test_made_up_predictions_depend_on_the_seed_and_the_case(folder: Path) -> None:
+    one, same, other = (skin.read(folder, simulate=True, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.predictions.values, same.predictions.values)
+    assert not np.array_equal(one.predictions.values, other.predictions.values)
+    assert np.allclose(one.predictions.values.sum(axis=1), 1)
+
+
+# Sets of a few conditions and cases: ECDF is vacuous, which is said.
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_the_real_files_make_every_skin_figure(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    found = reproduce(list(DERM), out, splits=2, derm=folder)
+    assert [one.name for one in found] == list(DERM)
+    for one in found:
+        assert one.numbers.attrs["data"] == "derm"
+        assert "SIMULATED" not in one.draw()._suptitle.get_text()
+    assert {path.name for path in out.iterdir()} == {
+        "claims.txt",
+        *(f"{name}.{ending}" for name in DERM for ending in ("png", "csv")),
+    }
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", ["derm-realised", "derm-coverage", "derm-examples"])
+def test_simulated_predictions_are_said_in_picture_and_table(
+    name: str, shared: Path, tmp_path: Path
+) -> None:
+    derm = shared / "data" / "derm_ddx"
+    (one,) = reproduce(name, tmp_path, splits=3, derm=derm, simulate=True)
+    figure = laid_out(one.draw())
+    assert figure._suptitle.get_text().endswith(page.SIMULATED)
+    assert "SIMULATED predictions" in figure._supxlabel.get_text()
+    assert not overlaps(figure)
+    with (tmp_path / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["data"] for row in rows} == {"derm (simulated predictions)"}
+
+
+@pytest.mark.realdata
+def test_the_skin_annotations_are_those_of_the_paper(shared: Path) -> None:
+    data = skin.read(shared / "data" / "derm_ddx", simulate=True)
+    lam = data.plausibilities.values
+    assert lam.shape == (1947, 419)
+    assert lam.max(axis=1).mean() == pytest.approx(0.598, abs=5e-4)
+    assert (lam.max(axis=1) > 1 - 1e-9).sum() == 131
+    assert (lam > 0).sum(axis=1).mean() == pytest.approx(3.96, abs=5e-3)
+    vote = lam.argmax(axis=1)
+    first = np.argsort(-data.predictions.values, axis=1, kind="stable")[:, :3]
+    # The made-up model is about as good as the paper's: .726.
+    assert (first == vote[:, None]).any(axis=1).mean() == pytest.approx(0.72, abs=0.02)
