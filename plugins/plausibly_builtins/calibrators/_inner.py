@@ -19,7 +19,7 @@ from plausibly.plugin import (
 # Any: the default is a name, which the converter makes a component of.
 DEFAULT: Any = "expected"
 
-_EXAMPLES = attrs.fields(Replicates).counted.default
+EXAMPLES = attrs.fields(Replicates).counted.default
 
 
 def resolved(like: ComponentLike[Calibrator]) -> Calibrator:
@@ -55,7 +55,7 @@ def of_examples(found: Replicates, data: CalibrationData) -> bool:
 
     Groups of one example each are as many as the examples, in another order.
     """
-    return found.examples == len(data) and found.counted == _EXAMPLES
+    return found.examples == len(data) and found.counted == EXAMPLES
 
 
 def refused(wrapper: str, inside: str, reason: str) -> IncompatibleComponents:

@@ -19,6 +19,7 @@ from plausibly.plugin import (
 )
 from plausibly_builtins.calibrators._inner import (
     DEFAULT,
+    EXAMPLES,
     of_examples,
     refuse_inside,
     refused,
@@ -70,8 +71,14 @@ class Mondrian:
             refuse_inside(
                 part, "mondrian", weights=True, reason="name one coordinate that has both groupings"
             )
+        found = _together(parts)
+        of_what = found.of_what
+        if found.counted != EXAMPLES:
+            # A patient with examples in several groups is drawn by those in one.
+            of_what = f'{of_what}, among those of one "{self.by}"'
         return attrs.evolve(
-            _together(parts),
+            found,
+            of_what=of_what,
             by=self.by,
             cell=np.repeat(
                 np.arange(len(cells)), [part.scores.shape[1] for part in parts][: len(cells)]
