@@ -240,7 +240,11 @@ def test_a_flat_pool_of_patients() -> None:
 def test_a_flat_pool_of_thirty_patients() -> None:
     """Patients of 1 or 20 examples, large ones easier: a new patient's example is missed at .19."""
     random = np.random.default_rng(7)
-    missed = {"flat": 0.0, "grouped": 0.0}
+    tables: dict[str, dict[str, object]] = {
+        "flat": {"name": "expected"},
+        "grouped": wrapped("grouped", "patient"),
+    }
+    missed = dict.fromkeys(tables, 0.0)
     runs = 60
     for _ in range(runs):
         sizes = random.choice([1, 20], size=30)
@@ -256,10 +260,7 @@ def test_a_flat_pool_of_thirty_patients() -> None:
             attrs={"scale": "any"},
         )
         lam = xr.ones_like(predictions).drop_vars("patient").drop_attrs()
-        for name, table in [
-            ("flat", {"name": "expected"}),
-            ("grouped", wrapped("grouped", "patient")),
-        ]:
+        for name, table in tables.items():
             tau = plausibly.calibrate(predictions, lam, calibrator=table).threshold("0.1").item()
             tau = max(tau, 0.0)
             missed[name] += (tau + np.sqrt(tau)) / 2 / runs

@@ -12,8 +12,17 @@ from fractions import Fraction
 import pytest
 
 from calibrators_methods import Method, check
-from calibrators_tables import AUGMENTED, METHODS
-from calibrators_worlds import cases, spaced_cases, worlds
+from calibrators_oracles import grouped, in_group
+from calibrators_product import Product, combiner, data_of
+from calibrators_tables import AUGMENTED, METHODS, wrapped
+from calibrators_worlds import Case, World, add, cases, spaced_cases, worlds
+from exact_bags import Law, excess
+from plausibly.guarantee import NEW_LABEL
+from plausibly.keys import Keys
+from plausibly.protocols import CALIBRATOR
+from plausibly.registry import resolve
+
+WITHIN = wrapped("mondrian", "group", wrapped("grouped", "patient"))
 
 SHAPES = {
     None: ((4, 3, 12), (6, 2, 12)),
@@ -45,3 +54,65 @@ def test_the_enumeration_is_complete() -> None:
                 every = cases(world, m, shifted=shifted, by_patient=by_patient)
                 assert sum((case.chance for case in every), Fraction(0)) == 1
         assert sum((case.chance for case in spaced_cases(world, 2)), Fraction(0)) == 1
+
+
+def patients_in(world: World, group: str) -> list[tuple[str, list[int]]]:
+    """Return the patients who have examples of a group, with these."""
+    found = []
+    for one in sorted(set(world.patient)):
+        theirs = [
+            i for i in range(world.size) if (world.patient[i], world.group[i]) == (one, group)
+        ]
+        if theirs:
+            found.append((one, theirs))
+    return found
+
+
+def law_within(world: World, group: str, *, by_share: bool) -> Law:
+    """Return the law in one group of patients who may have examples in several.
+
+    A new patient is any of those who have examples there; with `by_share` as often as a random
+    example of theirs is there.
+    """
+    product = Product(WITHIN, world)
+    oracle = in_group(grouped())
+    inside = patients_in(world, group)
+    odds = [
+        Fraction(len(theirs), world.patient.count(one) if by_share else len(theirs))
+        for one, theirs in inside
+    ]
+    law: Law = {}
+    for (one, theirs), odd in zip(inside, odds, strict=True):
+        rows = tuple(i for i in range(world.size) if world.patient[i] != one)
+        for new in theirs:
+            case = Case(odd / sum(odds) / len(theirs), rows, new)
+            pools = product.pools(case)
+            got = product.p_values(pools, product.queries(pools, new), combiner("average"))
+            want = [
+                oracle(world, case, k, [world.scores[new][0][k]], None) for k in range(world.labels)
+            ]
+            assert got == [float(p) for p in want]
+            for p, mass in zip(want, world.masses[new], strict=True):
+                add(law, p, case.chance * mass)
+    return law
+
+
+def test_patients_within_groups() -> None:
+    """A random example of a new patient, *among those of the group*: else it does not hold."""
+    worst = Fraction(-1)
+    for world in worlds(44, 6, 2, 25):
+        for group in sorted(set(world.group)):
+            assert excess(law_within(world, group, by_share=False)) <= 0
+            worst = max(worst, excess(law_within(world, group, by_share=True)))
+    assert worst > Fraction(1, 20)
+
+
+def test_patients_within_groups_say_so() -> None:
+    world = next(worlds(44, 6, 2, 1))
+    data = data_of(world, range(6))
+    found = resolve(CALIBRATOR, WITHIN).replicates(data, Keys())
+    assert found.of_what.endswith(
+        'the example is a random one of a new "patient", among those of one "group"'
+    )
+    plain = resolve(CALIBRATOR, wrapped("mondrian", "group")).replicates(data, Keys())
+    assert plain.of_what == NEW_LABEL

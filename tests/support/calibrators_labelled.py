@@ -31,11 +31,11 @@ def predictions(
 ) -> xr.DataArray:
     """Return predictions with sites, patients, weights, and risks of the labels."""
     random = np.random.default_rng([seed, count])
-    shape = (count, len(LABELS))
+    shape: tuple[int, ...] = (count, len(LABELS))
     dims: tuple[str, ...] = ("example", "label")
     if augmentations:
         shape, dims = (augmentations, *shape), ("augmentation", *dims)
-    given = 1.0 + random.integers(8, size=count) if weight is None else np.full(count, weight)
+    several = 1.0 + random.integers(8, size=count)
     return xr.DataArray(
         # Tenths are not doubles, and their float32 differ from their float64.
         (random.integers(1, values, size=shape) / 10).astype(dtype),
@@ -47,7 +47,7 @@ def predictions(
             "patient": ("example", random.integers(count // 2 + 1, size=count).astype(str)),
             "alone": ("example", names(count, "patient of")),
             "same": ("example", ["all"] * count),
-            "weight": ("example", given),
+            "weight": ("example", several if weight is None else np.full(count, weight)),
             "risk": ("label", list(RISKS)),
             "ones": ("label", [1.0] * len(LABELS)),
         },
