@@ -84,7 +84,7 @@ def test_voted_calibration_keeps_voted_labels_and_breaks_drawn_ones() -> None:
     ours = p_value_uniformity(*made(n=600))
     assert ours["p_super_uniform"].sel(of="drawn") > 0.05
     assert ours["ks_below"].sel(of="voted") > 0.1  # the vote is covered more than it needs be
-    assert ours["p_super_uniform"].sel(of="voted") > 0.9
+    assert ours["p_super_uniform"].sel(of="voted") > 0.5
 
 
 def test_the_two_sided_test_is_that_of_two_samples() -> None:
