@@ -74,7 +74,8 @@ def evaluate(
     Dataset
         By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``, `voted_coverage`,
         `true_coverage` (with `true`), `mass_coverage` (whether the set holds the share of the
-        plausibilities that calibrator ``mass-coverage`` was asked for), `set_size`, (example[, alpha]), and `largest_plausibility`.
+        plausibilities that calibrator ``mass-coverage`` was asked for), `set_size`,
+        (example[, alpha]), and `largest_plausibility`.
         On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
         `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
         ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
