@@ -181,6 +181,7 @@ class Coverage:
             page.target(panel, wanted)
             page.tidy(panel, x="", y="splits")
             page.legend(panel, place="upper right")
+        page.headroom(panels[0], 0.45)
         panels[-1].set_xlabel("aggregated coverage of the test examples of a split (share)")
         return page.finish(drawn, "The ECDF correction, with and without its band", numbers)
 

@@ -22,7 +22,7 @@ POINTS_SHOWN = 500
 GRID = 81
 SHOWN = "shown"
 _WORDS = ("A", "B")
-_CLEAR = 0.8
+_CLEAR = 0.7
 _HUES = (VERMILION, GREEN, BLUE)
 _MARKS = ("o", "s", "^")
 _RANGE = (0.05, 1.0)
@@ -171,14 +171,18 @@ def _bars(panel: page.Panel, numbers: xr.Dataset, name: str, level: float, said:
     width = 0.38
     for row, word in enumerate(_WORDS):
         for code, hue in enumerate(_HUES):
-            bar = panel.bar(
-                code + (row - 0.5) * width,
-                values[row, code],
+            value = float(values[row, code])
+            place = code + (row - 0.5) * width
+            panel.bar(
+                place,
+                value,
                 width * 0.92,
                 facecolor=hue if inside[row, code] else "white",
                 edgecolor=hue,
             )
-            panel.bar_label(bar, labels=[word], fontsize=page.SMALL, padding=1)
+            # Never on the dashed line.
+            above = max(value, level)
+            panel.text(place, above + 0.015, word, ha="center", va="bottom", fontsize=page.SMALL)
     panel.axhline(level, color=INK, linestyle=(0, (4, 2)), linewidth=1.2)
     panel.set_xticks(range(len(_HUES)), [str(label) for label in numbers[names.LABEL].values])
     panel.set_ylim(0, 1.25)

@@ -1,0 +1,68 @@
+"""``docs/reproduce.md``: its commands and its Python run, and its verdicts are those measured."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cli_world import make, run
+from plausibly.reproduction.run import reproduce
+from repro_runs import PLAIN
+
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+ROW = re.compile(r"^\| `([\w-]+)` \| ([^|]+) \| [^|]+ \| (yes|no) \|$", re.M)
+
+
+@pytest.fixture
+def page(project: Path) -> str:
+    return (project / "docs" / "reproduce.md").read_text(encoding="utf-8")
+
+
+def test_commands_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path)
+    commands = [
+        shlex.split(line.removeprefix("$ "))
+        for language, body in FENCE.findall(page)
+        if language == "console"
+        for line in body.splitlines()
+    ]
+    assert len(commands) == 3
+    for words in commands:
+        assert words[0] == "plausibly"
+        if "--splits" in words:
+            words[words.index("--splits") + 1] = "2"
+        # Thirty examples are few: what is vacuous is said, and no error.
+        assert run(*words[1:]).code == 0, words
+
+
+def test_python_prints_what_the_page_shows(page: str) -> None:
+    blocks = FENCE.findall(page)
+    (code,) = [body for language, body in blocks if language == "python"]
+    (shown,) = [body for language, body in blocks if language == "text"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "reproduce.md", "exec"), {})
+    assert printed.getvalue() == shown
+
+
+def test_every_figure_has_a_row_in_order(page: str) -> None:
+    rows = ROW.findall(page)
+    assert sorted(name for name, _, _ in rows) == sorted(PLAIN)
+
+
+def test_lines_are_no_longer_than_other_pages(page: str) -> None:
+    prose = [line for line in page.splitlines() if not line.startswith(("|", "$"))]
+    assert max(map(len, prose)) <= 115
+
+
+@pytest.mark.slow
+def test_the_verdicts_of_the_page(page: str) -> None:
+    said = {name: verdict for name, _, verdict in ROW.findall(page)}
+    found = reproduce("all", splits=30)
+    assert {one.name: "yes" if one.claim.held else "no" for one in found} == said
