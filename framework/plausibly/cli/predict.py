@@ -99,6 +99,7 @@ def _run(
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.files import load_predictor
     from plausibly.errors import counted
+    from plausibly.evaluation.likeness import warn_of_shift
     from plausibly.io import write_sets
     from plausibly.io.beside import check_beside
     from plausibly.labelled import names
@@ -112,6 +113,10 @@ def _run(
     asks.check_views(predictor, model.predictions, whose=model.whose)
     with output.working("predicting"), asks.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
+    shifts = predictor.pools.replicates.weight_by  # for which there are weights
+    if predictor.reference is not None and not shifts:
+        largest = predictor.largest_scores(model.predictions)
+        warn_of_shift(predictor.reference, largest, whose=model.whose)
     with output.working(f"writing {out.name}"):
         write_sets(sets, out)
 

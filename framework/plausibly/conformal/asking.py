@@ -92,6 +92,13 @@ def mean_scores(scores: Floats) -> Floats:
     return means
 
 
+def largest_scores(scores: Floats) -> Floats:
+    """Return the largest score of each example, (example,), of the mean over augmentations."""
+    plain = mean_scores(scores) if scores.ndim == 3 else scores
+    largest: Floats = plain.max(axis=1)
+    return largest
+
+
 def warn_of_new(
     test: NewExamples,
     queries: Queries,

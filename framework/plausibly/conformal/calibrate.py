@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.arrays import Hashes
 from plausibly.conformal.alphas import exact
+from plausibly.conformal.asking import largest_scores
 from plausibly.conformal.calibration import (
     check_replicates,
     evidence_of,
@@ -207,6 +208,7 @@ def calibrate(
         held_out_scores=held_out,
         hashes=data.hashes,
         evidence=evidence,
+        reference=np.sort(largest_scores(data.scores)),
         facts=Facts(
             scale=inputs.scale,
             seed=seed,

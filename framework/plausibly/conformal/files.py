@@ -120,6 +120,8 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
     if predictor.held_out_scores is not None:
         dims = ("replicate", "held_out_example")[-predictor.held_out_scores.ndim :]
         variables["held_out_score"] = (dims, predictor.held_out_scores)
+    if predictor.reference is not None:
+        variables["reference"] = (("reference_example",), predictor.reference)
     if names and predictor.hashes is not None:
         low, high = _split(predictor.hashes)
         variables["hash_low"] = (("named_example",), low)
@@ -298,6 +300,7 @@ def _restored(dataset: xr.Dataset, about: Mapping[str, object]) -> ConformalPred
         hashes=hashes,
         evidence=evidence,
         facts=cattrs.structure(about["facts"], Facts),
+        reference=_native(dataset, "reference") if "reference" in dataset else None,
     )
 
 

@@ -13,7 +13,7 @@ import xarray as xr
 
 from plausibly.arrays import Bools, Floats, Hashes
 from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
-from plausibly.conformal.asking import queries_of, warn_of_new
+from plausibly.conformal.asking import largest_scores, queries_of, warn_of_new
 from plausibly.conformal.decisions import Decisions
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.facts import Facts as Facts
@@ -49,6 +49,8 @@ class ConformalPredictor:
         The facts that guarantees rest on.
     facts : Facts
         How it was made.
+    reference : ndarray, (example,), or None
+        The largest score of each calibration example, in ascending order: new ones should be alike.
     """
 
     labels: tuple[str, ...]
@@ -60,6 +62,7 @@ class ConformalPredictor:
     hashes: Hashes | None
     evidence: Evidence
     facts: Facts
+    reference: Floats | None = None
     # Keyed by alpha as it was given, so that a service pays for its Fraction once.
     _known: dict[AlphaLike, Floats] = attrs.field(factory=dict, init=False)
 
@@ -179,6 +182,20 @@ class ConformalPredictor:
             self.pools.dtype,
             augmentations=self.facts.augmentations,
         )
+
+    def largest_scores(self, predictions: xr.DataArray) -> Floats:
+        """Return the largest score of each example, as `reference` has them of calibration.
+
+        Parameters
+        ----------
+        predictions : DataArray, ([augmentation,] example, label)
+
+        Returns
+        -------
+        ndarray, (example,)
+            Of the mean score where an example has augmentations.
+        """
+        return largest_scores(self._queries(self._read(predictions)).scores)
 
     def predict(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
         """Return prediction sets.
