@@ -25,15 +25,15 @@ METHODS: dict[str, dict[str, object] | Calibrator] = {
     "everyone": {
         "calibrator": {"name": "expected"},
         "score": {"name": "probability"},
-        "combiner": {"name": "average"},
+        "combiner": {"name": "average", "smoothed": False},
     },
     "voted": {
         "calibrator": {"name": "voted"},
         "score": {"name": "probability"},
-        "combiner": {"name": "average"},
+        "combiner": {"name": "average", "smoothed": False},
     },
     "monte-carlo(draws=4), maximum": {
-        "calibrator": {"name": "monte-carlo", "draws": 4},
+        "calibrator": {"name": "monte-carlo", "draws": 4, "systematic": False},
         "score": {"name": "probability"},
         "combiner": {"name": "maximum"},
     },
@@ -110,8 +110,8 @@ WARNED = """\
 warning group-repeats: there are 30 examples of 15 patients
   expected  exchangeable examples; those of one patient may be alike; got 15
             with several examples
-  do        compare with [examples] one_per = "patient" and another -o; report
-            both
+  do        calibrator = { name = "grouped", by = "patient" }; or compare with
+            [examples] one_per = "patient" and another -o; report both
 """
 
 
@@ -139,7 +139,7 @@ def test_the_same_as_data(world: World) -> None:
             assert figures["aggregated_coverage"] == float(here["aggregated_coverage"].mean())
             assert figures["set_size"] == float(here["set_size"].mean())
             assert figures["alpha"] == alpha
-    assert told["methods"][2]["calibrator"] == "monte-carlo(draws=4)"
+    assert told["methods"][2]["calibrator"] == "monte-carlo(draws=4, systematic=False)"
     assert told["methods"][1]["results"][0]["guaranteed"] is None
     assert told["predictor"]["fingerprint"] == result.predictor.fingerprint
     assert len(told["groups"]) == 10

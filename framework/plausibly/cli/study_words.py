@@ -13,8 +13,9 @@ import numpy as np
 import xarray as xr
 
 from plausibly.cli import layout
-from plausibly.cli.promise import promise_text
-from plausibly.cli.reading import annotation_facts, label_names
+from plausibly.cli.asks import asked_of_new, next_command
+from plausibly.cli.promise import notes_of, promise_of
+from plausibly.cli.reading import annotation_facts, augmentation_facts, label_names, shape_text
 from plausibly.config.resolved import component_table
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
@@ -43,7 +44,7 @@ def blocks(ready: Prepared) -> list[tuple[str, str]]:
     """Return what was read and assumed, before anything is computed."""
     study, model = ready.study, ready.predictions
     given, table = study.annotations or study.plausibilities, ready.annotations
-    examples, labels = model.shape
+    examples, labels = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
     rows = [("config", config(ready))]
     whose = given.path.name if given else ""
     if table is None:
@@ -54,8 +55,7 @@ def blocks(ready: Prepared) -> list[tuple[str, str]]:
         text = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
         rows.append(("annotations", f"{whose} ({table.attrs['reader']}): {text}"))
     matched = "examples by name" if ready.left_out else "every example matched by name"
-    shape = f"{counted(examples)} x {counted(labels)} {model.dtype}"
-    rows.append(("predictions", f"{study.predictions.path.name}: {shape}; {matched}"))
+    rows.append(("predictions", f"{study.predictions.path.name}: {shape_text(model)}; {matched}"))
     rows.append(("left out", layout.counts(ready.left_out)))
     if study.aggregator is not None:
         component = layout.component(component_table(AGGREGATOR, study.aggregator))
@@ -102,6 +102,7 @@ def before(ready: Prepared) -> dict[str, object]:
             "file": study.predictions.path,
             "examples": model.sizes[names.EXAMPLE],
             "labels": label_names(model),
+            **augmentation_facts(model),
             "dtype": str(model.dtype),
             "scale": str(model.attrs[names.SCALE]),
         },
@@ -138,9 +139,10 @@ def outcome(result: StudyResult, written: Sequence[Path]) -> list[tuple[str, str
     """Return what is promised, where it is weak, what was written, and how to go on."""
     study, first = result.prepared.study, result.first
     rows: list[tuple[str, str | list[str]]] = [
-        ("guaranteed", f"{first}, {promise_text(result.predictor.guarantee(alpha))}")
-        for alpha in study.alphas
+        ("guaranteed", f"{first}, {promise_of(result.predictor, alpha)}") for alpha in study.alphas
     ]
+    promises = [result.predictor.guarantee(alpha) for alpha in study.alphas]
+    rows += [("note", note) for note in notes_of(promises)]
     if result.groups:
         rows.append(("weakest group", _weakest(result)))
     folder = study.output.folder
@@ -155,8 +157,11 @@ def outcome(result: StudyResult, written: Sequence[Path]) -> list[tuple[str, str
             f"{predictor.name}: {first}, on all {several(result.predictor.n, 'example')}",
         )
     )
-    command = ["plausibly", "predict", predictor, "-p", "NEW", "--alpha", study.alphas[0]]
-    rows.append(("next", layout.command_line([*command, "-o", "new_sets.csv"], indent=16)))
+    rows.append(("asks for", asked_of_new(result.predictor)))
+    command = next_command(
+        result.predictor, predictor, study.alphas[0], "new_sets.csv", view=study.predictions.view
+    )
+    rows.append(("next", layout.command_line(command, indent=16)))
     return rows
 
 

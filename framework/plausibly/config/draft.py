@@ -166,10 +166,18 @@ def made_name(table: Mapping[str, object]) -> str:
 
 def _as_written(like: object) -> str:
     if isinstance(like, Mapping):
-        given = [f"{key}={value}" for key, value in like.items() if key != "name"]
+        given = [
+            f"{key}={_as_written(value) if _is_component(value) else value}"
+            for key, value in like.items()
+            if key != "name"
+        ]
         name = str(like.get("name", ""))
         return f"{name}({', '.join(given)})" if given else name
     return like if isinstance(like, str) else type(like).__name__
+
+
+def _is_component(value: object) -> bool:
+    return isinstance(value, Mapping) and "name" in value
 
 
 def _missing(tables: Mapping[str, object]) -> list[Mistake]:

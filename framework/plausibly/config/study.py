@@ -122,6 +122,8 @@ class PredictionFile:
         New names of labels by their old ones.
     variable : str or None
         Variable of a netCDF file, where several have the dims.
+    view : str or None
+        Column of a table that names the view of each row, where an example has several.
     """
 
     path: Path
@@ -132,6 +134,7 @@ class PredictionFile:
     strip: bool = False
     rename: Mapping[str, str] | None = None
     variable: str | None = None
+    view: str | None = None
 
 
 @attrs.frozen(kw_only=True)

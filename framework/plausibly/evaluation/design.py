@@ -24,6 +24,7 @@ from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import names
+from plausibly.labelled.augmented import seen_in_one
 from plausibly.labelled.text import several
 
 MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
@@ -92,7 +93,7 @@ class Design:
 
     Attributes
     ----------
-    predictions, plausibilities : DataArray, (example, label)
+    predictions, plausibilities : DataArray, ([augmentation,] example, label)
         Of the same examples and labels, in the same order.
     methods : mapping of str to Method
         Made, so that they need no names.
@@ -145,6 +146,7 @@ class Design:
         model = self.predictions.isel({names.EXAMPLE: test})
         sets = _Test(
             predictions=model,
+            keys=keys,
             plausibilities=self.plausibilities.values[test],
             alphas=self.alphas,
             ties=self.ties,
@@ -270,11 +272,27 @@ def _last(asked: Sequence[int] | None) -> int:
     return 0 if asked is None else max(range(len(asked)), key=asked.__getitem__)
 
 
+def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
+    """Return test predictions as a predictor reads them: in one augmentation, or in all.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    predictions : DataArray, ([augmentation,] example, label)
+    keys : Keys
+        Of the split.
+    """
+    if names.AUGMENTATION in predictions.dims and not predictor.facts.augmentations:
+        return seen_in_one(predictions, keys.child("augmentation"))
+    return predictions
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class _Test:
     """The test examples of a split, and how sets of them are judged."""
 
     predictions: xr.DataArray
+    keys: Keys
     plausibilities: Floats
     alphas: Sequence[AlphaLike]
     ties: Ties
@@ -288,11 +306,11 @@ class _Test:
 
     def _sets(self, predictor: ConformalPredictor) -> Sequence[Bools]:
         """Return the sets of the test examples, (example, label), one array an alpha."""
+        asked = as_asked(predictor, self.predictions, self.keys)
         if predictor.takes_rows:
             # The same sets without labels, which cost more than all else on small data.
-            values = self.predictions.values
-            return [predictor.predict_array(values, alpha) for alpha in self.alphas]
-        sets = predictor.predict(self.predictions, self.alphas)
+            return [predictor.predict_array(asked.values, alpha) for alpha in self.alphas]
+        sets = predictor.predict(asked, self.alphas)
         planes: Bools = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
         return list(planes)
 

@@ -126,10 +126,18 @@ def component_name(kind: Kind[Any], component: object) -> str:  # Any: one funct
     if isinstance(component, str):
         return component
     if isinstance(component, Mapping):
-        given = [f"{key}={value}" for key, value in component.items() if key != "name"]
+        given = [
+            f"{key}={component_name(kind, value) if _is_component(value) else value}"
+            for key, value in component.items()
+            if key != "name"
+        ]
         name = str(component.get("name", ""))
         return f"{name}({', '.join(given)})" if given else name
     return called(kind, component)
+
+
+def _is_component(value: object) -> bool:
+    return isinstance(value, Mapping) and "name" in value
 
 
 def with_draws(calibrator: T, draws: int) -> T | None:

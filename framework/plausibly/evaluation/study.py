@@ -24,6 +24,7 @@ from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
 from plausibly.evaluation.splits import check_share, check_strata
 from plausibly.kernels.coverage import Ties
 from plausibly.labelled import align, borders, names
+from plausibly.labelled.augmented import check_augmented, is_augmented
 
 __all__ = ["DRAWS", "METHOD", "SIZE", "SPLIT", "Progress", "compare"]
 
@@ -54,8 +55,10 @@ def compare(
 
     Parameters
     ----------
-    predictions : DataArray, (example, label)
+    predictions : DataArray, ([augmentation,] example, label)
         Of a model that saw none of these examples, or not those of the fold that it predicts.
+        Several augmentations are for the calibrator ``augmentation``; where it pools them, a test
+        example is seen in a random one of its own.
     plausibilities : DataArray or Dataset, (example, label)
         Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
         of its kind. Aligned with the predictions by name.
@@ -136,7 +139,8 @@ def compare(
     check_count("splits", splits, do="splits=100")
     check_count("processes", processes, do="processes=2")
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
-    model = borders.check_predictions(predictions)
+    check = check_augmented if is_augmented(predictions) else borders.check_predictions
+    model = check(predictions)
     lam = inputs.as_plausibilities(plausibilities)
     labels = tuple(map(str, model[names.LABEL].values))
     lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")

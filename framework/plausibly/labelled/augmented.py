@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.errors import InputError, listed
+from plausibly.keys import Keys, hash_names
 from plausibly.labelled import borders, names, text
 
 
@@ -76,6 +77,25 @@ def _checked(plane: xr.DataArray, name: str, whose: str, scale: str | None) -> x
         error.what = f"{error.what}, in augmentation {text.quoted(name)}"
         error.details["augmentation"] = name
         raise
+
+
+def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
+    """Return each example in one of its augmentations, at random, keyed by its name.
+
+    Parameters
+    ----------
+    predictions : DataArray, (augmentation, example, label)
+    keys : Keys
+
+    Returns
+    -------
+    DataArray, (example, label)
+    """
+    hashes = hash_names(predictions[names.EXAMPLE].values)
+    uniform = keys.uniform(hashes)[:, 0]
+    seen = np.floor(uniform * predictions.sizes[names.AUGMENTATION]).astype(np.intp)
+    one = predictions.isel({names.AUGMENTATION: 0}, drop=True)
+    return one.copy(data=predictions.values[seen, np.arange(len(seen))])
 
 
 def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.DataArray:

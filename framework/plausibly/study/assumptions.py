@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import xarray as xr
 
@@ -36,7 +38,18 @@ def _repeats(one: Groups) -> str:
     return f"{counted(one.several)} of {counted(one.groups)} {plural(one.name)} {have} several"
 
 
-def warn_of_groups(predictions: xr.DataArray, test: Bools, group: str | None) -> None:
+def grouped_by(calibrator: object, group: str) -> bool:
+    """Return whether a calibrator, as a table, is for examples of new values of `group`."""
+    if not isinstance(calibrator, Mapping):
+        return False
+    if calibrator.get("name") == "grouped" and calibrator.get("by") == group:
+        return True
+    return grouped_by(calibrator.get("inner"), group)
+
+
+def warn_of_groups(
+    predictions: xr.DataArray, test: Bools, group: str | None, *, grouped: bool = False
+) -> None:
     """Warn where examples that may be alike stand on both sides of a split, or on one side.
 
     Parameters
@@ -47,6 +60,8 @@ def warn_of_groups(predictions: xr.DataArray, test: Bools, group: str | None) ->
         The test examples of a split.
     group : str or None
         By which they are split.
+    grouped : bool
+        Whether every calibration is for an example of a new group, whose examples may be alike.
 
     Warns
     -----
@@ -56,7 +71,7 @@ def warn_of_groups(predictions: xr.DataArray, test: Bools, group: str | None) ->
     """
     if group is not None:
         one = groups_of(predictions, group)
-        if one.several:
+        if one.several and not grouped:
             _warn_of_repeats(one)
         return
     for one in owners(predictions):
@@ -86,7 +101,8 @@ def _warn_of_repeats(one: Groups) -> None:
         f"there are {several(one.examples, 'example')} of {counted(one.groups)} {plural(one.name)}",
         expected=f"exchangeable examples; those of one {one.name} may be alike",
         got=f"{counted(one.several)} with several examples",
-        do=f'compare with [examples] one_per = "{one.name}" and another -o; report both',
+        do=f'calibrator = {{ name = "grouped", by = "{one.name}" }}; or compare with [examples] '
+        f'one_per = "{one.name}" and another -o; report both',
         whose=one.name,
         details={"group": one.name, "groups": one.groups, "examples": one.examples},
         stacklevel=4,

@@ -25,6 +25,7 @@ _KEYS: Mapping[str, tuple[str, str, Form]] = {
     "only-common": ("examples", "only_common", "switch"),
     "example": ("predictions", "example", "text"),
     "variable": ("predictions", "variable", "text"),
+    "view": ("predictions", "view", "text"),
     "scale": ("predictions", "scale", "text"),
     "normalise": ("predictions", "normalise", "switch"),
     "bad-rows": ("predictions", "bad_rows", "text"),

@@ -1,4 +1,4 @@
-"""Which calibrations have a guarantee at all: asked of a handful of made examples."""
+"""Which calibrations can work: asked of a handful of examples, made ones and some of the study."""
 
 from __future__ import annotations
 
@@ -11,10 +11,25 @@ import xarray as xr
 from plausibly.config.mistakes import Mistake, mistakes_in
 from plausibly.config.study import Calibration
 from plausibly.conformal.calibrate import calibrate
-from plausibly.errors import IncompatibleComponents
+from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.labelled import names
 
 _EXAMPLES = 20
+
+_OF_DATA = frozenset(
+    {
+        *("augmentations-missing", "augmentations-unread"),
+        *("coordinate-missing", "risks-range", "weights-range"),
+    }
+)
+"""Names of what is wrong with a calibration because of what is known of examples or labels."""
+
+_ADVICE = {
+    "examples": "[examples] path, a table with such a column",
+    "labels": "[labels] path, a table with such a column",
+    "augmentations-missing": '[predictions] view = "COLUMN", where a table has a row for each view',
+    "augmentations-unread": 'calibrator = "augmentation", or a file with one row an example',
+}
 
 
 def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
@@ -46,6 +61,46 @@ def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
         except Exception:  # noqa: BLE001  # these examples are too few, or lack a coordinate
             continue
     return found
+
+
+def check_data(
+    calibrations: Iterable[Calibration], predictions: xr.DataArray, plausibilities: xr.DataArray
+) -> list[Mistake]:
+    """Return the calibrations that ask for what these examples or labels do not have.
+
+    Parameters
+    ----------
+    calibrations : iterable of Calibration
+    predictions, plausibilities : DataArray, ([augmentation,] example, label)
+        Of the same examples, with all that is known of them and of the labels.
+    """
+    few = slice(_EXAMPLES)
+    found: list[Mistake] = []
+    for number, calibration in enumerate(calibrations):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                calibrate(
+                    predictions.isel({names.EXAMPLE: few}),
+                    plausibilities.isel({names.EXAMPLE: few}),
+                    calibrator=calibration.calibrator,
+                    allow_no_guarantee=True,
+                )
+        except InputError as error:
+            if error.name in _OF_DATA:
+                error.do = _advice(error)
+                below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
+                found += [one.below(number).below("calibrations") for one in below]
+        except Exception:  # noqa: BLE001  # these examples are too few: the study itself will tell
+            continue
+    return found
+
+
+def _advice(error: InputError) -> str:
+    """Return what to change in a study file."""
+    if error.name == "coordinate-missing" and "did you mean" not in error.do:
+        return _ADVICE["labels" if "over label" in error.expected else "examples"]
+    return _ADVICE.get(error.name, error.do)
 
 
 def _made() -> tuple[xr.DataArray, xr.DataArray]:

@@ -44,7 +44,7 @@ from plausibly.study.coordinates import (
     groups_of,
     owners,
 )
-from plausibly.study.pairs import check_pairs
+from plausibly.study.pairs import check_data, check_pairs
 from plausibly.study.reading import Problem, Read, read_files
 
 StudyLike: TypeAlias = "Study | Mapping[str, object] | Path | str"
@@ -65,7 +65,7 @@ class Prepared:
         The file itself.
     study : Study
         With what was left to us filled in: reader, aggregator, names.
-    predictions, plausibilities : DataArray, (example, label)
+    predictions, plausibilities : DataArray, ([augmentation,] example, label)
         Of the same examples, in the order of their names, and the same labels.
     annotations : Dataset or None
         The annotation table, where there is one.
@@ -124,8 +124,11 @@ def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
     with without_plugins(_disabled(parts)):
         read = read_files(parts)
         mistakes = [*parts.mistakes, *check_coordinates(parts, read)]
-        mistakes += check_pairs(cast("Sequence[Calibration]", parts.parts.get("calibrations", ())))
+        calibrations = cast("Sequence[Calibration]", parts.parts.get("calibrations", ()))
+        mistakes += check_pairs(calibrations)
         matched = _matched(parts, read)
+        if matched is not None:
+            mistakes += check_data(calibrations, *matched)
         _refuse(document, file, mistakes, read.problems)
         # Nothing is wrong, so both are there.
         model, lam = cast("tuple[xr.DataArray, xr.DataArray]", matched)

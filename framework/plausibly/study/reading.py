@@ -155,6 +155,8 @@ def _read_predictions(read: Read, part: PredictionFile) -> None:
         if error.name == "option-unfit":
             fit = (name for name in options if f": {name} has no meaning" in error.what)
             return next(fit, "path")
+        if error.name == "columns-missing" and error.details.get("missing") == [part.view]:
+            return "view"
         keys = {"columns-missing": "example", "variable-missing": "variable"}
         return keys.get(error.name) or _renaming(error)
 

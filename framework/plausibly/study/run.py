@@ -19,6 +19,7 @@ from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.checkpoint import Checkpoint
+from plausibly.evaluation.design import as_asked
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.likeness import warn_of_copies
 from plausibly.evaluation.methods import MethodTable
@@ -28,7 +29,7 @@ from plausibly.keys import hash_names
 from plausibly.labelled import names
 from plausibly.labelled.left_out import with_left_out
 from plausibly.protocols import AGGREGATOR
-from plausibly.study.assumptions import warn_of_groups
+from plausibly.study.assumptions import grouped_by, warn_of_groups
 from plausibly.study.prepare import Prepared, StudyLike, prepare
 from plausibly.study.weakness import GroupCoverage, coverage_by_group
 
@@ -129,8 +130,10 @@ def run_study(
             progress=progress,
         )
         test = _first_test(ready)
-        warn_of_groups(ready.predictions, test, study.splits.group)
-        warn_of_copies(ready.predictions, _groups(ready), stacklevel=3)
+        warn_of_groups(
+            ready.predictions, test, study.splits.group, grouped=_grouped(ready, study.splits.group)
+        )
+        warn_of_copies(_one_row(ready.predictions), _groups(ready), stacklevel=3)
         sets = _first_sets(ready, test)
         return StudyResult(
             prepared=ready,
@@ -150,6 +153,20 @@ def methods(ready: Prepared) -> dict[str, MethodTable]:
     """Return the calibrations as `plausibly.compare` takes them, with every parameter."""
     tables = cast("list[dict[str, object]]", ready.tables()["calibrations"])
     return {str(table.pop("name")): table for table in tables}
+
+
+def _grouped(ready: Prepared, group: str | None) -> bool:
+    """Return whether every calibration is for examples of new groups."""
+    return group is not None and all(
+        grouped_by(table["calibrator"], group) for table in methods(ready).values()
+    )
+
+
+def _one_row(predictions: xr.DataArray) -> xr.DataArray:
+    """Return one row an example: the first of its augmentations, which copies share too."""
+    if names.AUGMENTATION not in predictions.dims:
+        return predictions
+    return predictions.isel({names.AUGMENTATION: 0}, drop=True)
 
 
 def _groups(ready: Prepared) -> NDArray[np.generic] | None:
@@ -178,9 +195,12 @@ def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
         # The study has warned of the same calibration.
         warnings.simplefilter("ignore", PlausiblyWarning)
         predictor = _calibrated(ready, ~test, seed=split_seed(study.seed, FIRST))
-        sets = predictor.predict(
-            ready.predictions.isel({names.EXAMPLE: test}), alphas if len(alphas) > 1 else alphas[0]
+        new = as_asked(
+            predictor,
+            ready.predictions.isel({names.EXAMPLE: test}),
+            split_keys(study.seed, FIRST),
         )
+        sets = predictor.predict(new, alphas if len(alphas) > 1 else alphas[0])
     about = {
         "calibration": study.calibrations[0].name,
         "examples_are": f"the test examples of split {FIRST} of a study of {study.splits.count}",
