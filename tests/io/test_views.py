@@ -1,0 +1,245 @@
+"""Several views of each example: from every format, checked each, and what is said about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from io_files import csv_text, refusal, said, warned, written
+from plausibly.io.parquet import write_columns
+from plausibly.io.views import stacked
+from plausibly.keys import Keys
+from plausibly.labelled.augmented import seen_in_one
+
+LABELS = ["a", "b, or c"]
+VIEWS = ["original", "flipped"]
+EXAMPLES = ["007", "é", "x"]
+VALUES = np.array(
+    [[[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]], [[0.75, 0.25], [0.0, 1.0], [0.125, 0.875]]]
+)
+
+
+def expected(dtype: type[np.floating] = np.float64) -> xr.DataArray:
+    return xr.DataArray(
+        VALUES.astype(dtype),
+        dims=("augmentation", "example", "label"),
+        coords={"augmentation": VIEWS, "example": EXAMPLES, "label": LABELS},
+        name="predictions",
+        attrs={"scale": "probability"},
+    )
+
+
+def rows() -> list[list[object]]:
+    return [
+        [example, view, *VALUES[v, e].tolist()]
+        for e, example in enumerate(EXAMPLES)
+        for v, view in enumerate(VIEWS)
+    ]
+
+
+def csv(folder: Path, body: list[list[object]], name: str = "p.csv") -> Path:
+    return written(folder, name, csv_text([["example", "view", *LABELS], *body]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "nc"])
+def test_every_format_gives_the_same(tmp_path: Path, kind: str, dtype: type[np.floating]) -> None:
+    path = tmp_path / f"p.{kind}"
+    view = None
+    if kind == "csv":
+        csv(tmp_path, rows())
+        view = "view"
+    elif kind == "parquet":
+        examples, views, *columns = zip(*rows(), strict=True)
+        arrays = [np.array(column, dtype=dtype) for column in columns]
+        write_columns(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
+        view = "view"
+    elif kind == "npz":
+        values = VALUES.astype(dtype)
+        np.savez(path, probs=values, augmentations=VIEWS, examples=EXAMPLES, labels=LABELS)
+    else:
+        expected(dtype).transpose("label", "augmentation", "example").to_netcdf(
+            path, engine="scipy"
+        )
+    found = plausibly.read_predictions(path, view=view)
+    xr.testing.assert_identical(found, expected(np.float64 if kind == "csv" else dtype))
+    assert found.dtype == (np.float64 if kind == "csv" else dtype)
+
+
+def test_planes_without_names_in_netcdf_are_numbered(tmp_path: Path) -> None:
+    expected().drop_vars("augmentation").to_netcdf(tmp_path / "p.nc", engine="scipy")
+    found = plausibly.read_predictions(tmp_path / "p.nc")
+    assert found["augmentation"].values.tolist() == ["0", "1"]
+
+
+def test_planes_without_names_in_npz_are_not_guessed(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES, examples=EXAMPLES, labels=LABELS)
+    assert said(lambda: plausibly.read_predictions(tmp_path / "p.npz")) == (
+        "error array-missing: p.npz has no array augmentations or views expected one of "
+        "augmentations, views; got probs (2, 3, 2), examples (3,), labels (2,) "
+        "do numpy.savez(..., augmentations=...) with one of these names"
+    )
+    np.savez(tmp_path / "p.npz", probs=VALUES, views=[*VIEWS, "c"], labels=LABELS)
+    assert said(lambda: plausibly.read_predictions(tmp_path / "p.npz")) == (
+        "error names-count: p.npz has 2 planes and 3 augmentations expected one name a plane; got "
+        "original, flipped, c do name every plane once, in order"
+    )
+
+
+def test_a_table_of_two_dims_with_an_array_called_views_is_read_as_ever(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES[0], views=VIEWS, examples=EXAMPLES, labels=LABELS)
+    assert plausibly.read_predictions(tmp_path / "p.npz").dims == ("example", "label")
+
+
+@given(st.permutations(range(6)))
+def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
+    values = np.arange(12.0).reshape(6, 2)
+    examples, views = list("aabbcc"), list("uvuvuv")
+    found, named, seen = stacked(
+        values[order],
+        [examples[row] for row in order],
+        [views[row] for row in order],
+        column="view",
+        whose="p.csv",
+        places=str,
+    )
+    # As first seen, and each number under its names.
+    assert named == list(dict.fromkeys(examples[row] for row in order))
+    assert seen == list(dict.fromkeys(views[row] for row in order))
+    for v, view in enumerate(seen):
+        for e, example in enumerate(named):
+            row = list(zip(examples, views, strict=True)).index((example, view))
+            assert found[v, e].tolist() == values[row].tolist()
+
+
+# ---- what is said
+
+
+def test_an_example_twice_without_a_view(tmp_path: Path) -> None:
+    path = written(tmp_path, "cnn.csv", "example,a,b\nx,1,0\ny,0,1\nx,0,1\n")
+    assert said(lambda: plausibly.read_predictions(path)) == (
+        "error example-twice: cnn.csv names x in rows 1 and 3 expected one row an example; several "
+        "views belong in augmentations; got 1 row too many do keep one, or calibrator augmentation "
+        "with --view VIEW_COLUMN (view=VIEW_COLUMN)"
+    )
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_column_of_views_that_was_not_named(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"p.{kind}"
+    if kind == "csv":
+        csv(tmp_path, rows())
+    else:
+        examples, views, *columns = zip(*rows(), strict=True)
+        arrays = [np.array(column) for column in columns]
+        write_columns(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
+    error = refusal(lambda: plausibly.read_predictions(path))
+    assert error.name == "columns-not-numeric"
+    assert error.do == (
+        "remove what is no label from the file, or --view COLUMN (view=COLUMN), if it names views "
+        "of an example"
+    )
+
+
+def test_views_that_some_examples_lack(tmp_path: Path) -> None:
+    short = [row for row in rows() if row[:2] not in (["é", "flipped"], ["x", "original"])]
+    error = refusal(lambda: plausibly.read_predictions(csv(tmp_path, short), view="view"))
+    assert " ".join(str(error).split()) == (
+        "error views-incomplete: p.csv: 2 of 3 examples lack a view (é, x) "
+        'expected every view of every example: "original", "flipped"; '
+        'got no "original" of x; no "flipped" of é '
+        "do predict the views that are missing, or remove these examples from the file"
+    )
+    assert error.details["missing"] == {"original": ["x"], "flipped": ["é"]}
+
+
+def test_a_view_twice_or_without_a_name(tmp_path: Path) -> None:
+    twice = csv(tmp_path, [*rows(), ["é", "flipped", 1.0, 0.0]])
+    assert said(lambda: plausibly.read_predictions(twice, view="view")) == (
+        'error view-twice: p.csv has view "flipped" of é in lines 5, 8 expected one row a view of '
+        "an example; got 1 row too many do keep one, or give the other view a name of its own"
+    )
+    nameless = csv(tmp_path, [["é", "", 1.0, 0.0], *rows()])
+    assert said(lambda: plausibly.read_predictions(nameless, view="view")) == (
+        'error view-unnamed: p.csv names no view in line 2 expected a view in column "view"; got '
+        "an empty cell do name it, or remove the row"
+    )
+
+
+def test_columns_that_cannot_name_views(tmp_path: Path) -> None:
+    path = csv(tmp_path, rows())
+    assert said(lambda: plausibly.read_predictions(path, view="veiw")) == (
+        'error columns-missing: p.csv has no column "veiw" expected that column; got example, '
+        'view, a, … (4 in all) do --view "view", if that column names the views'
+    )
+    error = refusal(lambda: plausibly.read_predictions(path, view="example"))
+    assert (error.name, error.what) == ("option-unfit", "p.csv: view has no meaning here")
+    assert error.expected == "another column than the one that names the examples"
+    np.savez(tmp_path / "p.npz", probs=VALUES[0], labels=LABELS)
+    assert said(lambda: plausibly.read_predictions(tmp_path / "p.npz", view="view")) == (
+        "error option-unfit: p.npz: view has no meaning here expected a table, whose columns have "
+        "names; got view do leave view out"
+    )
+
+
+def test_every_view_is_checked(tmp_path: Path) -> None:
+    body = rows()
+    body[3][2] = 0.5  # é, flipped
+    error = refusal(lambda: plausibly.read_predictions(csv(tmp_path, body), view="view"))
+    assert error.name == "rows-do-not-sum"
+    assert error.what == 'p.csv: 1 of 3 rows sum to 1.5 (é), in augmentation "flipped"'
+    assert error.details == {"examples": ["é"], "augmentation": "flipped"}
+    body[3][2] = -0.5
+    error = refusal(lambda: plausibly.read_predictions(csv(tmp_path, body), view="view"))
+    assert error.what.endswith('(é), in augmentation "flipped"')
+
+
+def test_bad_rows_go_with_all_views_of_their_example(tmp_path: Path) -> None:
+    body = rows()
+    body[3][2] = "nan"
+    found = plausibly.read_predictions(csv(tmp_path, body), view="view", bad_rows="drop")
+    xr.testing.assert_equal(found, expected().sel(example=["007", "x"]))
+    assert "1" in str(found.attrs["left_out"])
+
+
+def test_other_options_are_for_every_view(tmp_path: Path) -> None:
+    path = csv(tmp_path, [[e, v, 3 * p, 3 * q] for e, v, p, q in rows()])  # type: ignore[operator]  # numbers
+    found = plausibly.read_predictions(
+        path, view="view", normalise=True, rename={"a": "A"}, labels=["b, or c", "A"]
+    )
+    assert found["label"].values.tolist() == ["b, or c", "A"]
+    np.testing.assert_allclose(found.sel(label="A"), VALUES[..., 0])
+    scaled = plausibly.read_predictions(path, view="view", scale="any")
+    assert scaled.attrs["scale"] == "any"
+
+
+def test_hard_probabilities_are_warned_of(tmp_path: Path) -> None:
+    body: list[list[object]] = [[f"e{n}", "v", n % 2, 1 - n % 2] for n in range(30)]
+    path = csv(tmp_path, body)
+    assert warned(lambda: plausibly.read_predictions(path, view="view")).startswith(
+        "warning probabilities-hard: p.csv, all of rows are only 0 and 1"
+    )
+
+
+def test_an_example_seen_in_one_view_is_seen_in_the_same_one_in_any_order() -> None:
+    names = [f"e{n}" for n in range(400)]
+    planes = np.broadcast_to(np.arange(4.0)[:, None, None], (4, 400, 2))
+    every = xr.DataArray(
+        planes,
+        dims=("augmentation", "example", "label"),
+        coords={"augmentation": list("abcd"), "example": names, "label": ["x", "y"]},
+    )
+    keys = Keys(1)
+    one = seen_in_one(every, keys)
+    assert one.dims == ("example", "label")
+    turned = seen_in_one(every.isel(example=slice(None, None, -1)), keys)
+    xr.testing.assert_equal(one, turned.sel(example=names))
+    counts = np.bincount(one.values[:, 0].astype(int), minlength=4)
+    assert counts.min() > 60
+    assert (seen_in_one(every, Keys(2)).values != one.values).any()
