@@ -14,12 +14,12 @@ from plausibly.demo import palette
 from plausibly.errors import InputError, MissingExtra
 from plausibly.reproduction import page
 from plausibly.reproduction.run import reproduce
-from repro_runs import PLAIN, all_axes, laid_out, made, overlaps, texts
+from repro_runs import PLAIN, all_axes, drawn, made, overlaps, texts
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_axes_have_names(name: str) -> None:
-    figure = laid_out(made(name).draw())
+    figure = drawn(name)
     panels = [panel for panel in all_axes(figure) if panel.axison and not panel.images]
     assert panels
     # Panels that share an axis name it once, at the edge.
@@ -32,7 +32,7 @@ def test_axes_have_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_no_text_lies_on_another_or_is_cut(name: str) -> None:
-    figure = laid_out(made(name).draw())
+    figure = drawn(name)
     assert not overlaps(figure)
     width, height = figure.bbox.width, figure.bbox.height
     for text, box in texts(figure):
@@ -45,7 +45,7 @@ def test_no_text_lies_on_another_or_is_cut(name: str) -> None:
 @pytest.mark.parametrize("name", PLAIN)
 def test_the_foot_says_on_what_it_stands(name: str) -> None:
     one = made(name)
-    figure = one.draw()
+    figure = drawn(name)
     foot = figure._supxlabel.get_text()
     assert str(one.numbers.attrs["about"]) in foot
     assert "seed 1" in foot

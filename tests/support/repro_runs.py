@@ -14,7 +14,7 @@ import numpy as np
 from plausibly.reproduction.catalogue import ENTRIES
 from plausibly.reproduction.run import Reproduced, reproduce
 
-SPLITS = 4
+SPLITS = 3
 OWN = tuple(entry.name for entry in ENTRIES if entry.own)
 PLAIN = tuple(entry.name for entry in ENTRIES if not entry.derm)
 DERM = tuple(entry.name for entry in ENTRIES if entry.derm)
@@ -27,6 +27,12 @@ def made(name: str) -> Reproduced:
     """Return a figure on its own data, over few splits."""
     (one,) = reproduce(name, splits=SPLITS)
     return one
+
+
+@cache
+def drawn(name: str) -> Any:  # Any: a Figure of matplotlib, which types do not see
+    """Return the picture of a figure, laid out as it is saved."""
+    return laid_out(made(name).draw())
 
 
 def skin_folder(folder: Path, *, model: bool = True) -> Path:
@@ -48,7 +54,7 @@ def skin_folder(folder: Path, *, model: bool = True) -> Path:
     return folder
 
 
-def laid_out(figure: Any) -> Any:  # Any: a Figure of matplotlib, which types do not see
+def laid_out(figure: Any) -> Any:  # Any: as above
     """Return a picture laid out as it is saved."""
     import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure).draw()
     return figure
