@@ -6,76 +6,24 @@ is piecewise linear in alpha: it is largest, less alpha, where a piece ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from calibrators_methods import Method
-from calibrators_product import Product, combiner
+from calibrators_smoothed import check_smoothed, pieces, probability, turns
 from calibrators_tables import PLAIN, SMOOTHED
-from calibrators_worlds import World, events, worlds
-
-Piece = tuple[Fraction, Fraction, Fraction]
-"""p-values at U = 0 and U = 1, and the probability, or the loss, that goes with it."""
+from calibrators_worlds import worlds
 
 SHAPES = {None: ((4, 3, 8), (5, 2, 8)), 1: ((4, 2, 4),), 2: ((4, 2, 2),), 3: ((3, 2, 2),)}
-SMOOTHED_AVERAGE: dict[str, object] = {"name": "average", "smoothed": True}
-CLOSE = 1e-12
-
-
-def pieces(method: Method, world: World) -> dict[object, list[Piece]]:
-    """Return the pieces of a world, for each thing that is given; the project's p-values agree."""
-    product = Product(method.table, world)
-    rule = combiner(SMOOTHED_AVERAGE)
-    odds = method.odds(world)
-    views = method.views(world)
-    found: dict[object, list[Piece]] = {}
-    for case in method.cases(world):
-        pools = product.pools(case)
-        for view in views:
-            ends = method.smoothed_ends(world, case, view)
-            for uniform in (0.0, 0.25, 1 - 2.0**-20):
-                queries = product.queries(pools, case.new, seen=view.seen, uniform=uniform)
-                got = product.p_values(pools, queries, rule)
-                u = Fraction(uniform)
-                want = [float(min(Fraction(1), a + u * (b - a))) for a, b in ends]
-                assert np.allclose(got, want, rtol=0, atol=CLOSE), (world, case, uniform)
-            # With one uniform for all labels the order of p-values is that of the scores.
-            scores = [Fraction(one) for one in world.scores[case.new][view.seen]]
-            for k, score, cost in events(world, case.new, scores, method.target, method.leave_out):
-                given = {"": "", "group": world.group[case.new], "label": k}[method.given]
-                low, high = ends[scores.index(score) if method.target == "mass" else k]
-                chance = case.chance * cost / len(views) / odds[given]
-                found.setdefault(given, []).append((low, high, chance))
-    return found
-
-
-def probability(parts: Iterable[Piece], alpha: Fraction) -> Fraction:
-    """Return P(p <= alpha), or the loss at alpha."""
-    total = Fraction(0)
-    for low, high, chance in parts:
-        if low == high:
-            total += chance * (low <= alpha)
-        else:
-            total += chance * min(Fraction(1), max(Fraction(0), (alpha - low) / (high - low)))
-    return total
-
-
-def turns(parts: Sequence[Piece]) -> list[Fraction]:
-    return sorted({end for low, high, _ in parts for end in (low, high) if end < 1})
 
 
 @pytest.mark.parametrize("method", SMOOTHED, ids=str)
 def test_a_level_is_kept(method: Method) -> None:
     augmentations = 1 if method.reads == "plain" else 2
     for size, labels, count in SHAPES[method.m]:
-        for world in worlds(size + 60, size, labels, count, augmentations=augmentations):
-            for parts in pieces(method, world).values():
-                for alpha in turns(parts):
-                    assert probability(parts, alpha) <= alpha, (method.name, world)
+        check_smoothed(method, worlds(size + 60, size, labels, count, augmentations=augmentations))
 
 
 @pytest.mark.parametrize("method", [one for one in PLAIN if one.m == 1 or "vote" in one.name])

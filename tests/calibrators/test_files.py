@@ -1,0 +1,171 @@
+"""Predictors of every calibrator as files: the same answers, the same promise, no code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from calibrators_labelled import (
+    AUGMENTED,
+    CALIBRATORS,
+    POOLED,
+    Table,
+    inside,
+    plausibilities,
+    predictions,
+)
+from plausibly.conformal.predictor import ConformalPredictor
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+N = 30
+SMOOTHED: Table = {"name": "average", "smoothed": True}
+CASES: list[tuple[str, Table | str]] = [
+    *((name, "average") for name in (*CALIBRATORS, *AUGMENTED, "pooled")),
+    ("group of draws", "maximum"),
+    ("weights of draws", "median"),
+    ("group", SMOOTHED),
+    ("separate", "held-out-rank"),
+    ("pooled", "held-out-rank"),
+    ("separate", "exchangeable-average"),
+]
+TABLES = {**CALIBRATORS, **AUGMENTED, "pooled": POOLED}
+
+
+def again(predictor: ConformalPredictor, folder: Path) -> ConformalPredictor:
+    """Return the predictor as it was written and read."""
+    predictor.save(folder / "predictor.nc")
+    return plausibly.load_predictor(folder / "predictor.nc")
+
+
+def unchanged(one: ConformalPredictor, other: ConformalPredictor, test: xr.DataArray) -> None:
+    """Both answer alike in everything."""
+    assert other.fingerprint == one.fingerprint
+    assert other.evidence == one.evidence
+    assert other.facts == one.facts
+    assert other.n == one.n
+    assert repr(other) == repr(one)
+    for alpha in ("0.1", "0.3"):
+        assert other.guarantee(alpha) == one.guarantee(alpha)
+        sets = [p.predict(test, alpha) for p in (one, other)]
+        assert sets[1].identical(sets[0])
+    assert other.p_values(test).identical(one.p_values(test))
+
+
+@pytest.mark.parametrize(("name", "rule"), CASES, ids=str)
+@pytest.mark.parametrize("counted", [True, False])
+def test_files_change_nothing(name: str, rule: Table | str, counted: bool, tmp_path: Path) -> None:
+    count = 2 if name in AUGMENTED or name == "pooled" else 0
+    predictor = plausibly.calibrate(
+        predictions(N, augmentations=count),
+        plausibilities(N, counted=counted),
+        calibrator=TABLES[name],
+        combiner=rule,
+    )
+    test = predictions(5, prefix="new", seed=1, augmentations=0 if name == "pooled" else count)
+    unchanged(predictor, again(predictor, tmp_path), test)
+
+
+FINE = (0.123457, 1.0, 2.5)
+"""Risks whose product with a plausibility has more digits than a double."""
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"name": "risk", "by": "risk"},
+        inside("grouped", "patient", {"name": "risk", "by": "risk"}),
+        inside("weighted", "weight", {"name": "risk", "by": "risk"}),
+        inside("mondrian", "site", {"name": "risk", "by": "risk"}),
+    ],
+    ids=str,
+)
+def test_fine_risks_of_fine_plausibilities(table: Table, tmp_path: Path) -> None:
+    random = np.random.default_rng(2)
+    lam = plausibilities(N, counted=False)
+    lam = lam.copy(data=random.dirichlet(np.ones(3), size=N))
+    given = predictions(N).assign_coords(risk=("label", list(FINE)))
+    predictor = plausibly.calibrate(given, lam, calibrator=table)
+    unchanged(predictor, again(predictor, tmp_path), predictions(5, prefix="new", seed=1))
+
+
+def many_counts(count: int) -> xr.DataArray:
+    """Return plausibilities of unlike numbers of votes, whose common multiple is past 2^63."""
+    random = np.random.default_rng(5)
+    totals = np.arange(2, count + 2)
+    votes = np.array([random.multinomial(n, [0.3, 0.3, 0.4]) for n in totals])
+    lam = plausibilities(count)
+    return lam.copy(data=votes / totals[:, None]).assign_coords(denominator=("example", totals))
+
+
+@pytest.mark.parametrize("name", ["patients", "patients of draws", "patients of risk", "group"])
+def test_many_numbers_of_votes(name: str, tmp_path: Path) -> None:
+    given = predictions(60).assign_coords(
+        patient=("example", np.repeat(["one", "two", "three"], 20))
+    )
+    predictor = plausibly.calibrate(given, many_counts(60), calibrator=CALIBRATORS[name])
+    unchanged(predictor, again(predictor, tmp_path), predictions(5, prefix="new", seed=1))
+
+
+@pytest.mark.parametrize("rule", ["maximum", "bonferroni", "median", "exchangeable-average"])
+def test_many_numbers_of_votes_merge(rule: str, tmp_path: Path) -> None:
+    """The common multiple is past 2^62: rules of p-values take them as doubles."""
+    predictor = plausibly.calibrate(
+        predictions(60, augmentations=3),
+        many_counts(60),
+        calibrator=AUGMENTED["separate"],
+        combiner=rule,
+    )
+    test = predictions(5, prefix="new", seed=1, augmentations=3)
+    p = predictor.p_values(test).values
+    assert ((p > 0) & (p <= 1)).all()
+    unchanged(predictor, again(predictor, tmp_path), test)
+
+
+def fingerprint(weight: float = 1.0, **coords: object) -> str:
+    given = predictions(N, weight=weight).assign_coords(coords)
+    return plausibly.calibrate(
+        given, plausibilities(N), calibrator=CALIBRATORS["weights"]
+    ).fingerprint
+
+
+def test_fingerprints_tell_weights_apart() -> None:
+    """Twice the weights are the same masses in larger units: a new weight counts for half."""
+    assert fingerprint(1.0) != fingerprint(2.0)
+
+
+def test_fingerprints_tell_totals_apart() -> None:
+    """One example of even odds has the same masses as two of one label each, in other units."""
+    two = predictions(2)
+    two = two.copy(data=np.array([[0.1, 0.5, 0.9], [0.9, 0.2, 0.9]]))
+    lam = plausibilities(2).copy(data=np.array([[1.0, 0, 0], [0, 1, 0]]))
+    halves = plausibilities(1).copy(data=np.array([[0.5, 0.5, 0]]))
+    halves = halves.assign_coords(denominator=("example", [2]))
+    one = predictions(1).copy(data=np.array([[0.1, 0.2, 0.9]]))
+    lam = lam.assign_coords(denominator=("example", [1, 1]))
+    made = [plausibly.calibrate(two, lam), plausibly.calibrate(one, halves)]
+    test = predictions(1, prefix="new").copy(data=np.array([[0.1, 0.2, 0.3]]))
+    values = [predictor.p_values(test).values for predictor in made]
+    assert not np.array_equal(values[0], values[1])
+    assert made[0].fingerprint != made[1].fingerprint
+
+
+def test_fingerprints_tell_pairs_of_scores_apart() -> None:
+    """Held-out scores of two augmentations, the second's in another order."""
+    given = predictions(2, augmentations=2, values=100)
+    lam = plausibilities(2, one_hot=True)
+    table = AUGMENTED["separate"]
+    one = plausibly.calibrate(given, lam, calibrator=table, combiner="held-out-rank")
+    assert one.held_out_scores is not None
+    scores = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+    made = [
+        attrs.evolve(one, held_out_scores=held)
+        for held in (scores, scores[:, ::-1], np.array([[1.0, 2.0], [4.0, 3.0]]))
+    ]
+    assert made[0].fingerprint == made[1].fingerprint != made[2].fingerprint

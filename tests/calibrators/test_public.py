@@ -1,0 +1,337 @@
+"""The public calls: what is read of new examples, what is warned of, and levels end to end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from calibrators_labelled import CALIBRATORS, Table, inside, plausibilities, predictions
+from calibrators_product import LABELS as CODES
+from calibrators_worlds import Case, World, cases, worlds
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
+
+N = 40
+quiet = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+
+def calibrated(
+    table: Table, combiner: str = "average", weight: float | None = None
+) -> ConformalPredictor:
+    return plausibly.calibrate(
+        predictions(N, weight=weight), plausibilities(N), calibrator=table, combiner=combiner
+    )
+
+
+@contextmanager
+def warned() -> Iterator[list[str]]:
+    """Collect the texts of our warnings, each in one line; others are errors."""
+    found: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("error")
+        warnings.simplefilter("always", PlausiblyWarning)
+        yield found
+    found += [" ".join(str(one.message).split()) for one in caught]
+
+
+# Groups and labels that calibration lacks
+
+
+def test_a_new_group_gets_every_label() -> None:
+    predictor = calibrated(CALIBRATORS["group"])
+    test = predictions(4, prefix="new", values=2).assign_coords(
+        site=("example", ["north", "east", "south", "east"])
+    )
+    with warned() as texts:
+        sets = predictor.predict(test, "0.3")
+        p = predictor.p_values(test)
+    assert sets.values[[1, 3]].all()
+    assert (p.values[[1, 3]] == 1).all()
+    assert not sets.values[[0, 2]].all()
+    assert texts == [
+        "warning group-unseen: 2 examples are of groups that calibration lacks expected values of "
+        '"site" that calibration has; these get every label; got east do calibrate with such '
+        'examples, or merge groups in the column "site"'
+    ]
+
+
+def test_a_label_without_mass_is_in_every_set() -> None:
+    lam = plausibilities(N)
+    votes = lam.values * lam["denominator"].values[:, None]
+    votes[:, 1] += votes[:, 2]
+    votes[:, 2] = 0
+    lam = lam.copy(data=votes / lam["denominator"].values[:, None])
+    predictor = plausibly.calibrate(predictions(N), lam, calibrator=CALIBRATORS["label"])
+    test = predictions(4, prefix="new", values=2)
+    with warned() as texts:
+        sets = predictor.predict(test, "0.3")
+        tau = predictor.threshold("0.3")
+    assert sets.sel(label="high").all()
+    assert (predictor.p_values(test).sel(label="high") == 1).all()
+    assert texts == 2 * [
+        "warning group-too-small: 1 of 3 labels is in every set at alpha 0.3 expected "
+        "plausibility mass of 3 or more for a label; got high 0 do annotate more of them, or a "
+        "larger alpha"
+    ]
+    assert tau.sel(label="high").item() == -np.inf
+
+
+def test_a_group_that_is_too_small_says_so() -> None:
+    given = predictions(N).assign_coords(site=("example", ["a"] * 38 + ["b"] * 2))
+    predictor = plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["group"])
+    test = predictions(2, prefix="new").assign_coords(site=("example", ["a", "b"]))
+    with warned() as texts:
+        sets = predictor.predict(test, "0.1")
+    assert sets.values[1].all()
+    assert texts == [
+        'warning group-too-small: 1 of 2 groups of "site" gets every label at alpha 0.1 expected '
+        '9 calibration examples or more in a group; got b 2 do merge them in the column "site", '
+        "annotate more, or a larger alpha"
+    ]
+    assert not predictor.guarantee("0.1").vacuous
+
+
+# Weights
+
+
+def weighing(values: list[float]) -> xr.DataArray:
+    return predictions(len(values), prefix="new", values=2).assign_coords(
+        weight=("example", values)
+    )
+
+
+def test_new_examples_that_weigh_too_much() -> None:
+    predictor = calibrated(CALIBRATORS["weights"], weight=1.0)
+    # alpha W / (1 - alpha) is 10.
+    with warned() as texts:
+        sets = predictor.predict(weighing([1.0, 9.9, 10.1, 1e300]), "0.2")
+    assert sets.values[2:].all()
+    assert texts == [
+        "warning weight-too-large: 2 of 4 examples get every label at alpha 0.2 expected weights "
+        'in "weight" below alpha / (1 - alpha) of all calibration weights together; got more: '
+        "calibration has too few examples like these do more calibration examples like them, a "
+        "larger alpha, or clip the weights"
+    ]
+
+
+@quiet
+@pytest.mark.parametrize("weight", [1e-300, 5e-324, 1.0, 1e300])
+def test_extreme_weights(weight: float) -> None:
+    """Nothing overflows, p-values stay p-values, and heavier new examples have larger ones."""
+    for table in (CALIBRATORS["weights"], CALIBRATORS["weights of risk"]):
+        predictor = calibrated(table, weight=weight)
+        new = [0.0, 5e-324, 1e-300, 1.0, 1e300]
+        rows = predictions(1, prefix="new").isel(example=[0] * len(new))
+        test = rows.assign_coords(
+            example=[f"new {i}" for i in range(len(new))], weight=("example", new)
+        )
+        p = predictor.p_values(test).values
+        assert ((p >= 0) & (p <= 1)).all()
+        assert (np.diff(p, axis=0) >= 0).all()
+        assert (p[-1] == 1).all() or weight == 1e300
+
+
+@quiet
+def test_no_weight_at_all() -> None:
+    predictor = calibrated(CALIBRATORS["weights"], weight=0.0)
+    assert (predictor.p_values(weighing([0.0, 1.0, 1e300])) == 1).all()
+
+
+@quiet
+def test_examples_without_weight_do_not_count() -> None:
+    given = predictions(N)
+    halved = given.assign_coords(
+        weight=("example", np.where(np.arange(N) < 20, given["weight"].values, 0.0))
+    )
+    first = given.isel(example=slice(20))
+    test = predictions(6, prefix="new")
+    lam = plausibilities(N)
+    values = [
+        plausibly.calibrate(one, lam, calibrator=CALIBRATORS["weights"], only_common=True).p_values(
+            test
+        )
+        for one in (halved, first)
+    ]
+    assert np.allclose(values[0], values[1], rtol=1e-12, atol=0)
+
+
+def test_weights_that_are_none() -> None:
+    with pytest.raises(InputError) as caught:
+        calibrated(CALIBRATORS["weights"], weight=-1.0)
+    assert str(caught.value).startswith(
+        'error weights-range: 40 of 40 weights in "weight" are no likelihood ratios'
+    )
+
+
+# Thresholds that are not there
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (CALIBRATORS["weights"], "the threshold depends on the weight of the example"),
+        (CALIBRATORS["group of weights"], "the threshold depends on the weight of the example"),
+    ],
+    ids=str,
+)
+def test_no_threshold_with_weights(table: Table, reason: str) -> None:
+    predictor = calibrated(table)
+    with pytest.raises(IncompatibleComponents) as caught:
+        predictor.threshold("0.3")
+    text = " ".join(str(caught.value).split())
+    assert text == (
+        f"error threshold-none: calibrator {table['name']} with combiner average has no one "
+        f"threshold expected sets by p-value: {reason} do predict(...) or p_values(...), which "
+        "need none"
+    )
+    with pytest.raises(IncompatibleComponents, match="array-not-enough"):
+        predictor.predict_array(np.zeros(3), "0.3")
+
+
+@quiet
+def test_a_risk_that_lets_every_label_go() -> None:
+    """Leaving out everything costs less than alpha: no label is needed."""
+    given = predictions(N).assign_coords(risk=("label", [0.0, 0.1, 0.1]))
+    predictor = plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["risk"])
+    assert predictor.threshold("0.5").item() == np.inf
+    test = predictions(3, prefix="new")
+    assert not predictor.predict(test, "0.5").any()
+    assert (predictor.p_values(test) <= 0.5).all()
+    assert predictor.guarantee("0.5").statement() == "E[risk left out] <= .50"
+
+
+@quiet
+def test_risks_above_one_with_many_fine_plausibilities() -> None:
+    """Sums of losses far past the examples' own mass stay exact."""
+    risk = ("label", [0.0, 1e6, 3e6])
+    given = predictions(N).assign_coords(risk=risk)
+    lam = plausibilities(N, counted=False)
+    predictor = plausibly.calibrate(given, lam, calibrator=CALIBRATORS["risk"])
+    assert (predictor.p_values(predictions(3, prefix="new")) == 1).all()
+    pool = predictor.pools.pooled
+    losses = (lam.values * [0.0, 1e6, 3e6]).sum()
+    assert np.isclose(float(pool.cumulative[-1]) / (pool.total - pool.base), losses, rtol=1e-9)
+    assert (np.diff(pool.cumulative) >= 0).all()
+
+
+# Levels through calibrate and predict
+
+
+def labelled(world: World, rows: tuple[int, ...]) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return some examples of a world as a user has them."""
+    labels = list(CODES[: world.labels])
+    coords: dict[str, object] = {"example": [f"{i}" for i in rows], "label": labels}
+    given = xr.DataArray(
+        np.array([world.scores[i][0] for i in rows], dtype=np.float64),
+        dims=("example", "label"),
+        coords={
+            **coords,
+            "site": ("example", [world.group[i] for i in rows]),
+            "patient": ("example", [world.patient[i] for i in rows]),
+            "weight": ("example", [float(world.weight[i]) for i in rows]),
+            "risk": ("label", [float(one) for one in world.risk]),
+        },
+        attrs={"scale": "any"},
+    )
+    masses = np.array([world.masses[i] for i in rows], dtype=np.float64)
+    lam = xr.DataArray(masses, dims=("example", "label"), coords=coords)
+    return given, lam.assign_coords(denominator=("example", [6] * len(rows)))
+
+
+PUBLIC: dict[str, Table] = {
+    "label": CALIBRATORS["label"],
+    "weights": CALIBRATORS["weights"],
+    "patients": CALIBRATORS["patients"],
+    "risk": CALIBRATORS["risk"],
+    "mass": {"name": "mass-coverage", "leave_out": 0.0},
+}
+ALPHAS = [Fraction(k, 12) for k in range(1, 12)]
+
+
+@quiet
+@pytest.mark.parametrize("name", list(PUBLIC))
+def test_a_level_is_kept_by_the_sets(name: str) -> None:
+    """What the sets of `predict` lose, of every new example, is at most alpha."""
+    shifted, by_patient = name == "weights", name == "patients"
+    for world in worlds(90, 5, 2, 2):
+        lost: dict[object, list[Fraction]] = {}
+        odds: dict[object, Fraction] = {}
+        for case in cases(world, None, shifted=shifted, by_patient=by_patient):
+            predictor = plausibly.calibrate(*labelled(world, case.rows), calibrator=PUBLIC[name])
+            new, _ = labelled(world, (case.new,))
+            sets = predictor.predict(new, ALPHAS).transpose("alpha", "example", "label")
+            for alpha, kept in enumerate(sets.values[:, 0].tolist()):
+                for given, chance, cost in costs(name, world, case, kept):
+                    lost.setdefault(given, [Fraction(0)] * len(ALPHAS))[alpha] += chance * cost
+                    odds[given] = odds.get(given, Fraction(0)) + chance / len(ALPHAS)
+        for given, found in lost.items():
+            for limit, value in zip(ALPHAS, found, strict=True):
+                assert value <= limit * odds[given], (name, world)
+
+
+def costs(
+    name: str, world: World, case: Case, kept: list[bool]
+) -> Iterator[tuple[object, Fraction, Fraction]]:
+    """Return what is given, how probable it is, and what the set then loses."""
+    masses = world.masses[case.new]
+    left = sum((m for m, one in zip(masses, kept, strict=True) if not one), Fraction(0))
+    if name == "mass":
+        yield "", case.chance, Fraction(left > 0)
+    elif name == "risk":
+        parts = zip(masses, world.risk, kept, strict=True)
+        yield "", case.chance, sum((m * r for m, r, one in parts if not one), Fraction(0))
+    elif name == "label":
+        for k, mass in enumerate(masses):
+            yield k, case.chance * mass, Fraction(not kept[k])
+    else:
+        yield "", case.chance, left
+
+
+@quiet
+def test_groups_by_other_types_of_values() -> None:
+    """Groups are matched by name, whether numbers came whole or as floats."""
+    given = predictions(N).assign_coords(site=("example", np.arange(N) % 2))
+    predictor = plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["group"])
+    test = predictions(4, prefix="new")
+    whole = test.assign_coords(site=("example", [0, 1, 0, 1]))
+    floats = test.assign_coords(site=("example", [0.0, 1.0, 0.0, 1.0]))
+    texts = test.assign_coords(site=("example", ["0", "1", "0", "1"]))
+    values = [predictor.p_values(one).values for one in (whole, floats, texts)]
+    assert np.array_equal(values[0], values[1])
+    assert np.array_equal(values[0], values[2])
+
+
+def test_new_examples_without_a_group() -> None:
+    predictor = calibrated(CALIBRATORS["group"])
+    test = predictions(2, prefix="new")
+    with pytest.raises(InputError) as caught:
+        predictor.predict(test.drop_vars("site"), "0.3")
+    text = " ".join(str(caught.value).split())
+    assert text.startswith('error coordinate-missing: calibrator mondrian needs "site" of the')
+    with pytest.raises(InputError, match="coordinate-empty"):
+        predictor.predict(test.assign_coords(site=("example", ["north", ""])), "0.3")
+
+
+@quiet
+def test_promises_name_what_they_are_of() -> None:
+    statements = {
+        name: calibrated(CALIBRATORS[name]).guarantee("0.2").statement()
+        for name in ("group", "label", "weights", "patients", "risk", "mass")
+    }
+    assert statements == {
+        "group": 'P(Y in C(X)) >= .80, for each value of "site"',
+        "label": "P(Y in C(X)) >= .80, for each label, where it is the label that an expert gives",
+        "weights": "P(Y in C(X)) >= .80",
+        "patients": "P(Y in C(X)) >= .80",
+        "risk": "E[risk left out] <= .20",
+        "mass": "P(C(X) holds 0.8 of the plausibilities of X) >= .80",
+    }
+    votes = calibrated(inside("mondrian", "label", "voted")).guarantee("0.2").statement()
+    assert votes == "P(vote in C(X)) >= .80, for each label, where it is the label that is voted"
