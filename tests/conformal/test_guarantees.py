@@ -10,6 +10,7 @@ import pytest
 import plausibly
 from conformal_world import world
 from plausibly.conformal.evidence import Evidence
+from plausibly.errors import PlausiblyWarning
 from plausibly.guarantee import Guarantee, rounded
 from plausibly.plugin import COMBINER, resolve
 
@@ -151,3 +152,16 @@ def test_json_keeps_fractions_exact() -> None:
 )
 def test_shares_are_shown_without_a_leading_zero(value: float, shown: str) -> None:
     assert rounded(value) == shown
+
+
+def test_no_alpha_is_advised_that_is_none() -> None:
+    """With 3 held-out examples the band is wider than 1."""
+    predictions, lam = world(6)
+    predictor = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner="ecdf")
+    with pytest.warns(PlausiblyWarning) as told:
+        predictor.predict(predictions, "0.1")
+    assert str(told[0].message) == (
+        "warning guarantee-vacuous: ecdf gives every label at alpha 0.1\n"
+        "  expected  496 held-out examples or more; got 3\n"
+        "  do        combiner average (no split), or hold more examples out"
+    )

@@ -40,7 +40,8 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
         )
         return
     needed = promise.needed or 0
-    works = "" if promise.least_alpha is None else rounded_up(promise.least_alpha)
+    least = promise.least_alpha
+    works = "" if least is None or least >= 1 else rounded_up(least)
     if promise.counted != "held-out examples":
         more = f"{counted(needed - promise.has)} more"
         warn(
@@ -60,7 +61,9 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
         f"{combiner} gives every label at alpha {alpha}",
         expected=f"{counted(needed)} held-out examples or more",
         got=counted(promise.has),
-        do=f"combiner average (no split), or alpha {works}",
+        do=f"combiner average (no split), or alpha {works}"
+        if works
+        else "combiner average (no split), or hold more examples out",
         whose=f"combiner {combiner}",
         stacklevel=4,
     )
