@@ -97,6 +97,15 @@ def test_figures_of_data_of_a_user(folder: Path) -> None:
     assert grouped.code == 0, grouped.err
 
 
+def test_a_group_that_is_not_there(folder: Path) -> None:
+    make(folder)
+    words = "reproduce realised -a votes.csv -p probabilities.csv -e patients.csv --group ward"
+    ran = run(*words.split(), "-o", "out")
+    assert ran.code == 2
+    assert "ward" in ran.err.splitlines()[0]
+    assert not (folder / "out").exists()
+
+
 def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:
     told: list[Reproduced] = []
     steps: list[tuple[str, int, int]] = []
@@ -177,6 +186,7 @@ def test_figures_with_data_of_their_own_are_refused(folder: Path) -> None:
         ({"splits": True}, "splits-range"),
         ({"form": "pdf"}, "form-unknown"),
         ({"predictions": 1}, "figure-data"),
+        ({"group": "patient"}, "figure-data"),
     ],
 )
 def test_python_refuses_the_same(options: dict[str, object], name: str) -> None:

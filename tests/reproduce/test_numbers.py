@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import xarray as xr
 
 from plausibly.conformal.calibrate import calibrate
+from plausibly.errors import MissingExtra
 from plausibly.kernels.draws import draw_labels
 from plausibly.reproduction import augmented, digits, ecdf, naive, overlaid, procedures, splitting
 from plausibly.reproduction.asked import Asked
@@ -244,3 +246,15 @@ def test_a_table_holds_every_number(tmp_path: Path) -> None:
     assert rows[-1]["method"] == ""
     write_numbers(numbers.assign_attrs(simulated=1), tmp_path / "s.csv")
     assert {row["data"] for row in read(tmp_path / "s.csv")} == {"toy (simulated predictions)"}
+
+
+def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
+    with pytest.raises(MissingExtra) as caught:
+        toy_model(17, 99)
+    assert str(caught.value) == (
+        "error extra-missing: plausibly reproduce needs sklearn, which is not installed\n"
+        '  expected  the extra "demo"\n'
+        '  do        pip install "plausibly[demo]"'
+    )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly.demo import subjects, toy
 from plausibly.errors import counted
-from plausibly.evaluation.inputs import as_plausibilities
+from plausibly.evaluation.inputs import as_plausibilities, example_values
 from plausibly.extras import require
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names
@@ -206,6 +206,9 @@ def given(
     labels = tuple(map(str, model[names.LABEL].values))
     lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
     model, lam = align.match_examples(model, lam)
+    if group is not None:
+        groups = example_values(group, (model, lam))
+        model = model.assign_coords({group: (names.EXAMPLE, groups)})
     size: Mapping[str, int] = {str(dim): count for dim, count in model.sizes.items()}
     return Data(
         name=name,

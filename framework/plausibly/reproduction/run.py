@@ -199,7 +199,7 @@ def _own(
     group: str | None,
     name: str,
 ) -> Data | None:
-    if predictions is None and plausibilities is None:
+    if predictions is None and plausibilities is None and group is None:
         return None
     if predictions is None or plausibilities is None:
         missing = "predictions" if predictions is None else "plausibilities"
@@ -207,7 +207,7 @@ def _own(
             "figure-data",
             f"your data have no {missing}",
             expected="predictions and plausibilities of the same examples",
-            got="one of the two",
+            got="neither" if predictions is plausibilities else "one of the two",
             do=f"{missing}=...",
             whose=missing,
         )
