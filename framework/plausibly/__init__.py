@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
     from plausibly.evaluation.planning import plan
     from plausibly.evaluation.record import load_study, save_study
+    from plausibly.evaluation.reliability import reliability
     from plausibly.evaluation.study import compare
     from plausibly.evaluation.tuning import tune_raps
     from plausibly.guarantee import Guarantee
@@ -60,6 +61,7 @@ __all__ = [
     "read_labels",
     "read_predictions",
     "register",
+    "reliability",
     "reproduce",
     "save_study",
     "select",
@@ -90,6 +92,7 @@ _HOME = {
     "read_labels": "plausibly.io",
     "read_predictions": "plausibly.io",
     "register": "plausibly.registry",
+    "reliability": "plausibly.evaluation.reliability",
     "reproduce": "plausibly.reproduction.run",
     "save_study": "plausibly.evaluation.record",
     "select": "plausibly.labelled.verbs",

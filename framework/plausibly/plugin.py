@@ -32,6 +32,7 @@ from plausibly.protocols import (
     SCORE,
     Aggregator,
     Annotation,
+    AnnotatorModel,
     Calibrator,
     ComponentLike,
     Kind,
@@ -40,6 +41,7 @@ from plausibly.protocols import (
     Record,
     ScoreFunction,
     ScoreInput,
+    is_joint,
 )
 from plausibly.registry import API_VERSION, Registrar, hookimpl, resolve
 
@@ -90,6 +92,7 @@ __all__ = [
     "Aggregator",
     "Annotation",
     "AnnotationTable",
+    "AnnotatorModel",
     "Answer",
     "AnswerRefused",
     "Bools",
@@ -143,6 +146,7 @@ __all__ = [
     "hash_names",
     "held_out_field",
     "hookimpl",
+    "is_joint",
     "is_missing",
     "is_name",
     "listed",

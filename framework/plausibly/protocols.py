@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from plausibly.arrays import Floats
     from plausibly.conformal.data import CalibrationData
     from plausibly.conformal.evidence import Evidence
-    from plausibly.conformal.replicates import Replicates
     from plausibly.conformal.pvalues import PValues
+    from plausibly.conformal.replicates import Replicates
     from plausibly.guarantee import Guarantee
     from plausibly.keys import Keys
 
@@ -59,7 +59,11 @@ class Reader(Protocol):
 
 
 class Aggregator(Protocol):
-    """Turns all responses of an example into plausibilities."""
+    """Turns all responses of an example into plausibilities.
+
+    Two members more are looked for, and may be left out: `joint` (see `is_joint`), and the method
+    of `AnnotatorModel`.
+    """
 
     @property
     def accepts(self) -> frozenset[str]:
@@ -67,6 +71,22 @@ class Aggregator(Protocol):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities ([draw,] example, label); rows sum to 1."""
+
+
+def is_joint(aggregator: Aggregator) -> bool:
+    """Return whether the plausibilities of an example depend on the other examples of the table.
+
+    An aggregator that learns from all examples, such as what each annotator is worth, says
+    ``joint: ClassVar[bool] = True``, or has a property of that name; without one it is False.
+    """
+    return getattr(aggregator, "joint", False) is True
+
+
+class AnnotatorModel(Protocol):
+    """What an aggregator has besides where it estimates annotators: `plausibly.reliability`."""
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
+        """Return `weight` (annotator), NaN without response; perhaps `confusion`, and more."""
 
 
 class ScoreFunction(Protocol):

@@ -13,7 +13,7 @@ from plausibly.errors import InputError, listed
 from plausibly.keys import Keys
 from plausibly.labelled import borders, names, seal, verbs
 from plausibly.labelled.left_out import with_left_out
-from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, is_joint
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "single-label": "label-frequency",
@@ -70,7 +70,9 @@ def aggregate(
     -------
     DataArray, ([draw,] example, label)
         Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
-        ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does.
+        ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does. The
+        attribute ``joint`` names the aggregator where the plausibilities of an example depend on
+        the other examples (`plausibly.plugin.is_joint`).
 
     Raises
     ------
@@ -99,6 +101,8 @@ def aggregate(
     borders.check_answered(table)
     found = component.aggregate(table, Keys(seed, "aggregator"))
     plausibilities = borders.check_plausibilities(found)
+    if is_joint(component):
+        plausibilities = plausibilities.assign_attrs({names.JOINT: called(AGGREGATOR, component)})
     if dropped:
         plausibilities = with_left_out(plausibilities, {"without a response": dropped})
     return plausibilities

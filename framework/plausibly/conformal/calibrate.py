@@ -194,6 +194,7 @@ def calibrate(
         examples=kept.size,
         held_out=aside.size,
         resampled=data.resampled is not None,
+        joint=str(inputs.plausibilities.attrs.get(names.JOINT, "")),
         allow_no_guarantee=allow_no_guarantee,
     )
     # Asked once, so that a pair without a guarantee never becomes a predictor.

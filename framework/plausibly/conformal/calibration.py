@@ -18,6 +18,9 @@ from plausibly.keys import Keys
 if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
 
+_JOINT = (
+    "plausibilities are those that {} would estimate from calibration and new examples together"
+)
 _RESAMPLED = "plausibilities are the means of the given draws of them, such as bootstrap resamples"
 
 
@@ -101,6 +104,7 @@ def evidence_of(
     examples: int,
     held_out: int,
     resampled: bool,
+    joint: str,
     allow_no_guarantee: bool,
 ) -> Evidence:
     """Return the facts on which the guarantee of a pair depends.
@@ -114,16 +118,21 @@ def evidence_of(
         Examples that calibrate, and that are set aside.
     resampled : bool
         Whether draws have plausibilities of their own.
+    joint : str
+        Name of the aggregator, where plausibilities depend on other examples; else empty.
     allow_no_guarantee : bool
     """
     notes = (*replicates.notes, _RESAMPLED) if resampled else replicates.notes
+    assumptions = replicates.assumptions
+    if joint:
+        assumptions = (*assumptions, _JOINT.format(joint))
     return Evidence(
         n=largest_cell(replicates),
         m=len(replicates.scores),
         n_held_out=held_out,
         of_what=replicates.of_what,
         target=replicates.target,
-        assumptions=replicates.assumptions,
+        assumptions=assumptions,
         separate=replicates.separate,
         calibrator=called["calibrator"],
         combiner=called["combiner"],

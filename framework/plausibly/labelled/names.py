@@ -31,6 +31,8 @@ LABELS_DECLARED = "labels_declared"
 LEFT_OUT = "left_out"
 SEAL = "seal"
 SCALE = "scale"
+JOINT = "joint"
+CONVERGENCE = "convergence"
 
 UNKNOWN_ANNOTATOR = -1
 NO_LABEL = -1

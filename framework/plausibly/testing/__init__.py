@@ -9,7 +9,7 @@ One line in a test of your own::
 
 Each kind has a list of named rules (`rules`), which are tried on small made-up data, the same in
 every run. A rule that a component breaks on purpose is said by name, with the reason:
-``expected_failures={"example-alone": "annotators' skills are learnt from all examples"}``. An
+``expected_failures={"lazy-stays-lazy": "the sampler is compiled for plain arrays"}``. An
 expected failure that passes fails, and so does one that names no rule.
 
 Neither pytest nor hypothesis is needed, nor imported, by this module; `plausibly.testing.pytest`

@@ -13,7 +13,7 @@ from plausibly.errors import InputError
 from plausibly.keys import Keys
 from plausibly.labelled import names
 from plausibly.labelled.text import name_texts
-from plausibly.protocols import AGGREGATOR, Aggregator
+from plausibly.protocols import AGGREGATOR, Aggregator, is_joint
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common
 from plausibly.testing.rules import DoesNotApply, NoData, RuleBook, demand, refused
@@ -88,10 +88,14 @@ def _by_name(plausibilities: xr.DataArray, table: xr.Dataset) -> Floats:
 
 def _alike(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset, what: str) -> None:
     """Demand that two tables give the same plausibilities to what both name."""
-    first = _by_name(aggregator.aggregate(table, _KEYS), other)
-    second = _by_name(aggregator.aggregate(other, _KEYS), other)
-    off = farthest(first, second)
+    off = _difference(aggregator, table, other)
     demand(off <= _CLOSE, f"{table.attrs[names.KIND]}: {what} plausibilities change by {off:.3g}")
+
+
+def _difference(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset) -> float:
+    """Return how far apart the plausibilities are that two tables give to what `other` names."""
+    first = _by_name(aggregator.aggregate(table, _KEYS), other)
+    return farthest(first, _by_name(aggregator.aggregate(other, _KEYS), other))
 
 
 @BOOK.rule_alone
@@ -158,13 +162,26 @@ def annotator_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
 
 @BOOK.rule
 def example_alone(aggregator: Aggregator, world: AggregatorWorld) -> None:
-    """An example gets the same plausibilities whatever other examples are in the table."""
+    """Other examples do not change the plausibilities of an example, unless `joint` is True.
+
+    A claim that nothing bears out is a fault too: users are told of it, and calibrate with care.
+    """
+    joint = is_joint(aggregator)
+    change = 0.0
     for table in world.each():
         every = name_texts(table.indexes[names.EXAMPLE])
         for some in (every[:1], every[1::2]):
-            if some:
-                part = worlds.part_of(table, some)
+            if not some:
+                continue
+            part = worlds.part_of(table, some)
+            if joint:
+                change = max(change, _difference(aggregator, table, part))
+            else:
                 _alike(aggregator, table, part, "with other examples,")
+    demand(
+        not joint or change > _CLOSE,
+        "it says that it is joint, and other examples change nothing: take joint away",
+    )
 
 
 @BOOK.rule

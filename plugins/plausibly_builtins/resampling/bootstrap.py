@@ -21,6 +21,7 @@ from plausibly.plugin import (
     default_kinds,
     drawn_times,
     hash_names,
+    is_joint,
     names,
     ragged_uniforms,
     resolve,
@@ -75,6 +76,11 @@ class Bootstrap:
     def accepts(self) -> frozenset[str]:
         """Kinds of annotation that the inner aggregator reads."""
         return default_kinds() if self.inner is None else self.inner.accepts
+
+    @property
+    def joint(self) -> bool:
+        """Whether the inner aggregator learns from all examples."""
+        return self.inner is not None and is_joint(self.inner)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (draw, example, label).

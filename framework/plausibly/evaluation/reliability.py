@@ -1,0 +1,246 @@
+"""What each annotator is worth, by any aggregator that estimates it: one table for all."""
+
+from __future__ import annotations
+
+import html
+import json
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import registry
+from plausibly.arrays import Floats, Ints
+from plausibly.conformal.components import called
+from plausibly.errors import ComponentError, InputError, counted
+from plausibly.labelled import names, seal, verbs
+from plausibly.labelled.rows import Rows, ordered_sum
+from plausibly.labelled.text import name_texts, quoted, several, text_array
+from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
+from plausibly.registry.conformance import problems
+
+RESPONSES = "responses"
+NOTE = "note"
+AGGREGATOR_NAME = "aggregator"
+UNKNOWN_WEIGHT = "unknown_weight"
+UNKNOWN_RESPONSES = "unknown_responses"
+
+_SHOWN = 10
+_ONE_SIDED = 0.9  # share of one label among an annotator's responses that is worth a note
+_OVERALL = 0.75  # of that share: what all annotators together may give that label at most
+_FROM = 5  # responses below which nothing is said of an annotator
+
+
+class ReliabilityTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    """A Dataset over annotators that prints as a table, the least reliable first."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return _printed(self)
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<pre>{html.escape(_printed(self))}</pre><details><summary>variables</summary>"
+            f"{super()._repr_html_()}</details>"
+        )
+
+
+def reliability(
+    annotations: xr.Dataset, aggregator: ComponentLike[Aggregator], **params: object
+) -> ReliabilityTable:
+    """Return what each annotator is worth, as an aggregator estimates it.
+
+    Examples without an answer say nothing of annotators, and are left out.
+
+    Parameters
+    ----------
+    annotations : Dataset
+        An annotation table, from `read_annotations` or an annotation kind.
+    aggregator : str, mapping or Aggregator
+        One that estimates annotators, such as ``dawid-skene``, ``one-coin`` or
+        ``worker-agreement``: it has a method ``reliability(annotations)``.
+    **params
+        Parameters of the aggregator, with its name.
+
+    Returns
+    -------
+    ReliabilityTable, (annotator)
+        In the order of `annotations`; prints the least reliable first. Variables `responses` (total
+        weight of the answers), `weight` (share of them that is right, as the aggregator estimates
+        it; NaN without answers), `note`, and what else the aggregator tells, such as `confusion`
+        (annotator, label, said). A note says that one label makes 90 % or more of five or more
+        answers while all annotators together give it at most three quarters as often as that, or
+        that answers are right less often than a guess would be. Attributes say the same of unknown
+        annotators, taken together, and how the estimate converged.
+
+    Raises
+    ------
+    InputError
+        ``reliability-none`` where the aggregator estimates no annotators, ``kind-unsuitable``, and
+        what the aggregator says.
+    ComponentError
+        ``reliability-malformed`` where the answer of a plugin is no table of these annotators.
+    """
+    table = seal.check_table(annotations)
+    component = registry.resolve(AGGREGATOR, aggregator, params or None)
+    whose = called(AGGREGATOR, component)
+    model = _model(component, whose)
+    seal.check_table(table, component.accepts)
+    kept = verbs.answered(table)
+    if len(kept) < table.sizes[names.EXAMPLE]:
+        table = verbs.select(table, example=kept)
+    found = _checked(model.reliability(table), table, whose)
+    rows = Rows.of(table)
+    responses = _responses(rows)
+    known = responses[:-1]
+    notes = _notes(rows, responses, found[names.WEIGHT].values)
+    further = {name: found[name].variable for name in found.data_vars if name != names.WEIGHT}
+    made = ReliabilityTable(
+        {
+            RESPONSES: (names.ANNOTATOR, known.astype(np.int64) if rows.counts else known),
+            names.WEIGHT: found[names.WEIGHT].variable,
+            **further,
+            NOTE: (names.ANNOTATOR, text_array(notes)),
+        },
+        coords=found.coords,
+        attrs={**found.attrs, AGGREGATOR_NAME: whose},
+    )
+    return made.assign_attrs({UNKNOWN_RESPONSES: float(responses[-1])}) if responses[-1] else made
+
+
+def _model(component: Aggregator, whose: str) -> AnnotatorModel:
+    """Return the aggregator as one that estimates annotators; refuse any other."""
+    wrong = problems(component, AnnotatorModel)
+    if not wrong:
+        model: AnnotatorModel = component  # type: ignore[assignment]  # compared just now
+        return model
+    raise InputError(
+        "reliability-none",
+        f"aggregator {whose} does not estimate what annotators are worth",
+        expected=f"a method {wrong[0].expected}",
+        got=wrong[0].got,
+        do="dawid-skene, one-coin or worker-agreement, which do",
+        whose=f"aggregator {whose}",
+    )
+
+
+def _checked(found: object, table: xr.Dataset, whose: str) -> xr.Dataset:
+    """Return what an aggregator told, with its annotators in the order of the table."""
+    wanted = name_texts(table.indexes[names.ANNOTATOR])
+    got = ""
+    if not isinstance(found, xr.Dataset):
+        got = f"a {type(found).__name__}"
+    elif names.WEIGHT not in found or found[names.WEIGHT].dims != (names.ANNOTATOR,):
+        got = "no weight over annotator"
+    elif names.ANNOTATOR not in found.indexes or sorted(
+        name_texts(found.indexes[names.ANNOTATOR])
+    ) != sorted(wanted):
+        got = "other annotators"
+    if got or not isinstance(found, xr.Dataset):
+        raise ComponentError(
+            "reliability-malformed",
+            f"aggregator {whose} gives no table of the annotators",
+            expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
+            got=got,
+            do="mend its method reliability",
+            whose=f"aggregator {whose}",
+        )
+    return found.reindex({names.ANNOTATOR: wanted})
+
+
+def _responses(rows: Rows) -> NDArray[np.float64]:
+    """Return the total weight of the answers of each annotator; the last are unknown ones."""
+    size = rows.table.sizes[names.ANNOTATOR]
+    answers = rows.mentions > 0
+    who = np.where(rows.annotator < 0, size, rows.annotator)[answers]
+    return ordered_sum(who, rows.weight[answers], size + 1)
+
+
+def _notes(rows: Rows, responses: Floats, weight: Floats) -> list[str]:
+    """Return what is odd about each annotator, or nothing."""
+    labels = name_texts(rows.table.indexes[names.LABEL])
+    size = rows.table.sizes[names.ANNOTATOR]
+    who: Ints = np.where(rows.annotator < 0, size, rows.annotator)[rows.response].astype(np.int64)
+    said = ordered_sum(
+        who * rows.labels + rows.label, rows.weight[rows.response], (size + 1) * rows.labels
+    ).reshape(size + 1, rows.labels)
+    overall = said.sum(axis=0)
+    guess = 1 / max(rows.labels, 1)
+    notes = []
+    for annotator in range(size):
+        told = []
+        number = responses[annotator]
+        if not number:
+            told.append("no response")
+        elif number >= _FROM:
+            most = int(said[annotator].argmax())
+            share = said[annotator, most] / number
+            if share >= _ONE_SIDED and overall[most] <= _OVERALL * share * overall.sum():
+                told.append(f"says {quoted(labels[most])} to {100 * share:.0f} %")
+            if weight[annotator] < guess:
+                told.append("right less often than a guess")
+        notes.append("; ".join(told))
+    return notes
+
+
+# ---- in print
+
+
+def _printed(table: xr.Dataset) -> str:
+    """Return the table as text: a head line, then annotators, the least reliable first."""
+    if names.WEIGHT not in table or RESPONSES not in table or names.ANNOTATOR not in table.indexes:
+        return repr(xr.Dataset(table))
+    weight: Floats = table[names.WEIGHT].values
+    who = name_texts(table.indexes[names.ANNOTATOR])
+    lines = [_head(table, len(who))]
+    # NaN goes last; names break ties, so that the order is always the same.
+    order = sorted(range(len(who)), key=lambda i: (np.isnan(weight[i]), weight[i], who[i]))
+    rows = [
+        (who[i], _amount(table[RESPONSES].values[i]), _share(weight[i]), _note(table, i))
+        for i in order[:_SHOWN]
+    ]
+    title = (names.ANNOTATOR, RESPONSES, names.WEIGHT, NOTE)
+    widths = [max(len(row[column]) for row in (title, *rows)) for column in range(3)]
+    for row in (title, *rows):
+        cells = (f"{row[0]:<{widths[0]}}", f"{row[1]:>{widths[1]}}", f"{row[2]:>{widths[2]}}")
+        lines.append("  ".join((*cells, f" {row[3]}")).rstrip())
+    rest = [weight[i] for i in order[_SHOWN:] if not np.isnan(weight[i])]
+    if len(order) > _SHOWN:
+        span = f", {_share(rest[0])} to {_share(rest[-1])}" if rest else ""
+        lines.append(f"{several(len(order) - _SHOWN, 'other annotator')}{span}")
+    if UNKNOWN_RESPONSES in table.attrs:
+        number = _amount(table.attrs[UNKNOWN_RESPONSES])
+        text = f"{number} responses of unknown annotators"
+        if UNKNOWN_WEIGHT in table.attrs:
+            text += f", taken as one: weight {_share(table.attrs[UNKNOWN_WEIGHT])}"
+        lines.append(text)
+    return "\n".join(lines)
+
+
+def _head(table: xr.Dataset, annotators: int) -> str:
+    parts = [f"reliability  {several(annotators, 'annotator')}"]
+    if AGGREGATOR_NAME in table.attrs:
+        parts.append(f"by {table.attrs[AGGREGATOR_NAME]}")
+    facts = json.loads(str(table.attrs.get(names.CONVERGENCE, "null")))
+    if facts:
+        done = facts["change"] <= facts["tolerance"]
+        rounds = several(facts["iterations"], "iteration")
+        parts.append(f"{'converged' if done else 'NOT converged'} after {rounds}")
+    return ", ".join(parts)
+
+
+def _amount(number: float) -> str:
+    return counted(int(number)) if float(number).is_integer() else f"{number:,.1f}"
+
+
+def _share(weight: float) -> str:
+    """Return a weight with two decimals, as shares are printed; more than 1 stays as it is."""
+    if np.isnan(weight):
+        return "-"
+    text = f"{weight:.2f}"
+    return text.removeprefix("0") if text.startswith("0.") else text
+
+
+def _note(table: xr.Dataset, place: int) -> str:
+    return str(table[NOTE].values[place]) if NOTE in table else ""

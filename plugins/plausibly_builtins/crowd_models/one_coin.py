@@ -1,0 +1,146 @@
+"""One coin: every annotator is right with a chance of his own, whatever the label."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import Keys
+from plausibly_builtins.crowd_models._cells import UNKNOWN, Cells, Column, Unknown
+from plausibly_builtins.crowd_models._em import Fit, Maximised, Pairs, fit, log_prevalence
+
+_CALLED = "one-coin"
+
+
+@attrs.frozen(kw_only=True)
+class OneCoin:
+    """Plausibility of a label = its chance of being the one true label, given who said what.
+
+    The model of `dawid-skene` with one number an annotator: q says the true label with chance
+    ``c_q``, and each of the K - 1 others with ``(1 - c_q) / (K - 1)``. All labels of the table
+    count, also those that nobody says::
+
+        lambda_ik  =  p_k prod_r P(l_r | k, q_r)^w_r  /  the same, summed over labels
+        p_k        =  (sum_i lambda_ik + label_smoothing) / (n + K label_smoothing)
+        c_q        =  (N_q + right) / (sum of w_r + right + wrong)
+        N_q        =  sum of w_r lambda_{i l_r} over responses r of q
+
+    It needs far fewer responses than confusion matrices do, and is misled where labels differ in
+    how hard they are. The start is label frequency. As with `dawid-skene`, sets that are calibrated
+    on these plausibilities cover the label that the model believes in, and an example's
+    plausibilities depend on all other examples of the table (`joint`).
+
+    Attributes
+    ----------
+    right, wrong : float
+        Responses of each kind that every annotator has given before the first: a Beta prior. With
+        0, an annotator who was never wrong cannot be.
+    label_smoothing : float
+        Examples of every label before the first.
+    tolerance : float
+        It has converged where no plausibility changes by more in an iteration.
+    iterations : int
+        The most iterations; it warns where that is too few.
+    unknown : {"together", "error"}
+        Take all responses of unknown annotators as those of one annotator, with a warning, or
+        refuse them.
+
+    References
+    ----------
+    Zhang, Chen, Zhou & Jordan, Spectral methods meet EM, JMLR 17 (2016), section 2.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    joint: ClassVar[bool] = True
+
+    right: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
+    wrong: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
+    label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
+    tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
+    iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
+    unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label).
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of single labels.
+        keys : Keys
+            Not used: nothing is drawn.
+
+        Returns
+        -------
+        DataArray, (example, label)
+            The attribute ``convergence`` says, as JSON, how many iterations it took, the largest
+            change in the last one, and the log-likelihood (plus log-prior) that was reached.
+
+        Raises
+        ------
+        InputError
+            ``example-unanswered`` where nobody named a label, ``annotators-anonymous``.
+        """
+        found, cells = self._fitted(annotations)
+        values = cells.as_table(found.plausible)
+        return cells.rows.plausibilities(values).assign_attrs(found.attributes)
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
+        """Return what each annotator is worth.
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of single labels.
+
+        Returns
+        -------
+        Dataset, (annotator)
+            `weight`, the chance ``c_q`` that a response is right, prior included. Annotators
+            without response have NaN.
+        """
+        found, cells = self._fitted(annotations)
+        chance = self._chance(cells, found.plausible)[0]
+        weight = np.where(cells.responses > 0, chance, np.nan)
+        return cells.reliability(weight).assign_attrs(found.attributes)
+
+    def _fitted(self, annotations: xr.Dataset) -> tuple[Fit, Cells]:
+        cells = Cells.of(annotations, self.accepts, self.unknown, _CALLED)
+        pairs = Pairs.of(cells)
+        found = fit(
+            pairs,
+            lambda plausible: self._maximised(pairs, plausible),
+            tolerance=self.tolerance,
+            iterations=self.iterations,
+            called=_CALLED,
+        )
+        return found, cells
+
+    def _chance(self, cells: Cells, plausible: Column) -> tuple[Column, Column]:
+        """Return the chances (annotator,) to be right and to be wrong."""
+        right = cells.right(plausible)
+        # By rounding alone, a sum of plausibilities may pass the number of responses.
+        wrong = np.maximum(cells.responses - right, 0.0) + self.wrong
+        right = right + self.right
+        with np.errstate(invalid="ignore"):
+            return right / (right + wrong), wrong / (right + wrong)
+
+    def _maximised(self, pairs: Pairs, plausible: Column) -> Maximised:
+        cells = pairs.cells
+        log_p, log_prior = log_prevalence(plausible, self.label_smoothing)
+        chance, error = self._chance(cells, plausible)
+        with np.errstate(divide="ignore"):
+            log_right, log_wrong = np.log(chance), np.log(error)
+        log_chance = np.where(
+            pairs.diagonal > 0,
+            log_right[pairs.annotator],
+            log_wrong[pairs.annotator] - np.log(max(cells.labels - 1, 1)),
+        )
+        answers = cells.responses > 0
+        for pseudo, log in ((self.right, log_right), (self.wrong, log_wrong)):
+            if pseudo:
+                log_prior += pseudo * float(log[answers].sum())
+        return Maximised(log_prevalence=log_p, log_chance=log_chance, log_prior=log_prior)

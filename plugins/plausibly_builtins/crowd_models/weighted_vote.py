@@ -1,0 +1,111 @@
+"""Votes that count as much as you say: annotators with weights of your own, or none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.plugin import (
+    InputError,
+    Keys,
+    Rows,
+    answered_rows,
+    counted,
+    listed,
+    names,
+    near,
+    several,
+)
+
+
+def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
+    bad = [name for name, weight in value.items() if not (math.isfinite(weight) and weight >= 0)]
+    if bad:
+        msg = f"the weights of {listed(bad)} must be finite numbers, 0 or more"
+        raise ValueError(msg)
+
+
+@attrs.frozen(kw_only=True)
+class WeightedVote:
+    """Plausibility of a label = the weight of those who said it / the weight of all who answered.
+
+    ``lambda_ik = sum_r w_r a_{q_r} 1[l_r = k] / sum_r w_r a_{q_r}`` over the responses r of example
+    i, w_r their `response_weight` and a_q the weight of annotator q. Weights come from outside, so
+    that an example's plausibilities are its own affair: take them from a qualification test, or
+    from `plausibly.reliability` of *other* examples. An annotator of weight 0 is left out, as by
+    `plausibly.select`, but examples that nobody else answered are refused.
+
+    Attributes
+    ----------
+    weights : mapping of str to float
+        Weight by name of the annotator.
+    others : float
+        Weight of everybody else, unknown annotators included.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    weights: Mapping[str, float] = attrs.field(factory=dict, validator=_weights)
+    others: float = attrs.field(default=1.0, validator=attrs.validators.ge(0.0))
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label).
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of single labels.
+        keys : Keys
+            Not used: nothing is drawn.
+
+        Raises
+        ------
+        InputError
+            ``example-unanswered`` where nobody named a label, ``annotators-unknown`` where weights
+            name nobody in the table, ``weights-zero`` where all who answered have weight 0.
+        """
+        rows = answered_rows(annotations, self.accepts)
+        terms = (rows.weight * self._of_annotators(rows)[rows.annotator])[rows.response]
+        total = rows.by_example(terms)
+        _check(total > 0, rows)
+        return rows.plausibilities(rows.by_label(terms) / total[:, None])
+
+    def _of_annotators(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Return the weight of each annotator, (annotator + 1,): unknown ones look at the last."""
+        known = [str(name) for name in rows.table[names.ANNOTATOR].values]
+        lost = sorted(set(self.weights).difference(known))
+        if lost:
+            meant = near(lost[0], known)
+            raise InputError(
+                "annotators-unknown",
+                f"weighted-vote has weights of {several(len(lost), 'annotator')} whom the table "
+                f"does not know ({listed(lost)})",
+                expected=f"names among {several(len(known), 'annotator')}",
+                got=listed(lost),
+                do=f"did you mean {meant}?" if meant else "take them out of weights",
+                whose="aggregator weighted-vote",
+                details={"annotators": lost},
+            )
+        return np.array([*(self.weights.get(name, self.others) for name in known), self.others])
+
+
+def _check(answered: np.ndarray[tuple[int], np.dtype[np.bool_]], rows: Rows) -> None:
+    if answered.all():
+        return
+    shown = [str(name) for name in rows.table[names.EXAMPLE].values[~answered]]
+    raise InputError(
+        "weights-zero",
+        f"weighted-vote: {counted(len(shown))} of {several(rows.n, 'example')} "
+        f"{'has' if len(shown) == 1 else 'have'} only responses of weight 0 ({listed(shown)})",
+        expected="an annotator of some weight for each example",
+        got="weights that are 0, for all who answered",
+        do="a small weight instead of 0, or plausibly.select(ann, annotator=...) and "
+        'unanswered="drop"',
+        whose="aggregator weighted-vote",
+        details={"examples": shown},
+    )
