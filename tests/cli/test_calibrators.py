@@ -1,0 +1,485 @@
+"""Calibrators by group, weight, view or risk: what commands say of them, ask for and promise."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import plausibly
+from cli_world import LABELS, Ran, World, make, run
+
+VIEWS = ("original", "flipped")
+CALIBRATE = (
+    *("calibrate", "-a", "votes.csv", "-e", "patients.csv"),
+    *("--labels", "risks.csv", "-o", "p.nc"),
+)
+PREDICT = ("predict", "p.nc", "-o", "s.csv")
+CONDITION = "if calibration and new examples are exchangeable and the model saw none of them."
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    world = make(tmp_path)
+    world.write("risks.csv", "label,risk\ncat,1\ndog,2\nfox,4\n")
+    for patients, model, views in (
+        ("patients.csv", "probabilities.csv", "views.csv"),
+        ("new_patients.csv", "new.csv", "new_views.csv"),
+    ):
+        head, *rows = world.path(patients).read_text().splitlines()
+        weighed = [f"{row},{1 + number % 3}" for number, row in enumerate(rows)]
+        world.write(patients, "\n".join([f"{head},weight", *weighed]) + "\n")
+        _, *rows = world.path(model).read_text().splitlines()
+        lines = [f"example,view,{','.join(LABELS)}"]
+        for row in rows:
+            name, *numbers = row.split(",")
+            lines.append(",".join([name, "original", *numbers]))
+            seen = [(float(number) + 1 / 3) / 2 for number in numbers]
+            lines.append(",".join([name, "flipped", *map(str, seen)]))
+        world.write(views, "\n".join(lines) + "\n")
+    return world
+
+
+def calibrated(calibrator: str, *words: str, views: bool = False) -> Ran:
+    """Calibrate by a calibrator."""
+    model = ("-p", "views.csv", "--view", "view") if views else ("-p", "probabilities.csv")
+    ran = run(*CALIBRATE, *model, "--calibrator", calibrator, *words)
+    assert ran.code == 0, ran.err
+    if "--json" not in words:
+        assert max(map(len, (ran.out + ran.err).splitlines())) <= 80
+    return ran
+
+
+def field(ran: Ran, title: str) -> str:
+    """Return the text of the first row of that title, in one line."""
+    found = re.search(rf"^{title}  +(.*(?:\n  .*)*)", ran.out, re.M)
+    return " ".join(found[1].split()) if found else ""
+
+
+def predicted(*words: str, views: bool = False) -> Ran:
+    """Predict by what was calibrated last."""
+    model = ("-p", "new_views.csv", "--view", "view") if views else ("-p", "new.csv")
+    ran = run(*PREDICT, *model, *words)
+    if "--json" not in words:
+        assert max(map(len, (ran.out + ran.err).splitlines())) <= 80
+    return ran
+
+
+# ---- by group and by label
+
+
+def test_by_a_group_that_new_examples_must_have(world: World) -> None:
+    ran = calibrated('{name = "mondrian", by = "site"}')
+    assert ran.err == ""
+    assert field(ran, "guarantee") == (
+        'alpha 0.1: for each value of "site", on average .90 of what experts say is covered, if '
+        'calibration and new examples of the same "site" are exchangeable and the model saw none '
+        "of them. Needs 9 calibration examples in each, has 10 to 20."
+    )
+    assert field(ran, "chosen").startswith("calibrator mondrian (by site, inner expected);")
+    assert field(ran, "asks for") == '"site" of every new example (-e)'
+    assert ran.out.endswith(
+        "next         plausibly predict p.nc -p NEW -e NEW_EXAMPLES --alpha 0.1 \\\n"
+        "               -o sets.csv\n"
+    )
+    said = predicted()
+    assert said.code == 2
+    assert said.err.startswith(
+        'error coordinate-missing: calibrator mondrian needs "site" of the examples, and\n'
+        "  the predictions have none\n"
+    )
+    told = predicted("-e", "new_patients.csv")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.splitlines()[:2] == [
+        "alpha  threshold  size 1     2     3   mean  empty",
+        "0.1    .1 to .15    10 %  40 %  50 %   2.40      0",
+    ]
+
+
+def test_thresholds_by_group_as_data(world: World) -> None:
+    found = calibrated('{name = "mondrian", by = "site"}', "--json").document
+    assert found["asks_of_new"] == ["site"]
+    (promise,) = found["guarantees"]
+    expected = plausibly.load_predictor("p.nc").threshold(0.1)
+    assert promise["threshold_by"] == "site"
+    assert promise["threshold"] == {
+        site: float(expected.sel(site=site)) for site in ("north", "south")
+    }
+    document = predicted("-e", "new_patients.csv", "--json").document
+    assert document["results"][0]["threshold"] == promise["threshold"]
+    plain = calibrated("expected", "--json").document["guarantees"][0]
+    assert (plain["threshold_by"], plain["threshold"]) == (None, pytest.approx(0.2))
+
+
+def test_small_and_unseen_groups_are_warned_of_and_done(world: World) -> None:
+    ran = calibrated('{name = "mondrian", by = "site"}', "--alpha", "0.08")
+    assert ran.err == (
+        'warning group-too-small: 1 of 2 groups of "site" gets every label at alpha 0.08\n'
+        "  expected  12 calibration examples or more in a group; got south 10\n"
+        '  do        merge them in the column "site", annotate more, or a larger alpha\n'
+    )
+    world.edit("new_patients.csv", "n03,p1,south", "n03,p1,east")
+    told = predicted("-e", "new_patients.csv")
+    assert told.code == 0
+    assert told.err.startswith("warning group-unseen: ")
+    assert 'values of "site" that calibration has; these get every label; got' in told.err
+    assert "n03,0.1,3,cat | dog | fox,1,1,1" in world.path("s.csv").read_text()
+    strict = predicted("-e", "new_patients.csv", "--strict")
+    assert strict.code == 3
+    assert "error warnings-strict: plausibly predict warned of group-unseen" in strict.err
+
+
+def test_by_label_what_counts_is_its_mass(world: World) -> None:
+    ran = calibrated('{name = "mondrian", by = "label"}', "--alpha", "0.2")
+    # Votes for each label, of three an example: 30 for cat, 33 for dog and 27 for fox.
+    assert field(ran, "guarantee") == (
+        "alpha 0.2: for each label, where it is the label that an expert gives, on average .80 of "
+        f"what experts say is covered, {CONDITION} Needs a plausibility mass of 4 for each, has 9 "
+        "to 11."
+    )
+    assert field(ran, "asks for") == ""
+    drawn = calibrated('{name = "mondrian", by = "label", inner = "monte-carlo"}')
+    assert field(drawn, "chosen").endswith("combiner average, seed 0 (defaults)")
+    assert "-e" not in drawn.out.partition("next")[2]
+    assert predicted().code == 0
+
+
+# ---- weights, patients, risk and mass
+
+
+def test_weights_have_no_threshold_and_say_what_they_are_worth(world: World) -> None:
+    ran = calibrated('{name = "weighted", by = "weight"}')
+    # Weights 1, 2, 3 ten times each: worth 60^2 / 140, and every label above 60 / 9.
+    worth = 60**2 / 140
+    assert field(ran, "guarantee").endswith(
+        f'Where "weight" is more than {60 / 9:.4g}, a set is every label.'
+    )
+    assert f"note         the weights are worth {worth:.4g} equal ones, of 30" in ran.out
+    assert field(ran, "asks for") == '"weight" of every new example (-e)'
+    told = predicted("-e", "new_patients.csv", "--alpha", "0.1", "--alpha", "0.3")
+    assert (told.code, told.err) == (0, "")
+    assert re.findall(r"^0\.\d +(none \(by p-value\)) ", told.out, re.M) == [
+        "none (by p-value)",
+        "none (by p-value)",
+    ]
+    document = predicted("-e", "new_patients.csv", "--json").document
+    assert (document["results"][0]["threshold"], document["results"][0]["threshold_by"]) == (
+        None,
+        None,
+    )
+    world.edit("new_patients.csv", "n00,p0,south,cat,1", "n00,p0,south,cat,7")
+    heavy = predicted("-e", "new_patients.csv")
+    assert heavy.code == 0
+    assert heavy.err.startswith(
+        "warning weight-too-large: 1 of 20 examples get every label at alpha 0.1\n"
+    )
+    assert "n00,0.1,3,cat | dog | fox,1,1,1" in world.path("s.csv").read_text()
+
+
+def test_without_a_threshold_too_few_examples_are_warned_of(world: World) -> None:
+    separate = '{name = "augmentation", scores = "separate"}'
+    ran = calibrated(separate, "--alpha", "0.01", views=True)
+    assert ran.err.startswith("warning n-too-small: every set is every label at alpha 0.01\n")
+    assert "is promised in vain" in field(ran, "guarantee")
+
+
+def test_patients_are_counted(world: World) -> None:
+    ran = calibrated('{name = "grouped", by = "patient"}')
+    assert field(ran, "guarantee") == (
+        "alpha 0.1: on average .90 of what experts say is covered (the example is a random one of "
+        'a new "patient"), if calibration and new values of "patient", each with its examples, are '
+        'exchangeable and the model saw none of them. Needs 9 values of "patient", has 15; any '
+        "alpha from .063."
+    )
+    assert field(ran, "asks for") == ""
+    assert predicted().code == 0
+
+
+def test_a_risk_is_no_coverage(world: World) -> None:
+    ran = calibrated('{name = "risk", by = "risk"}', "--alpha", "0.5")
+    assert field(ran, "guarantee") == (
+        'alpha 0.5: on average the "risk" of the labels that a set leaves out, each times its '
+        f"plausibility is at most .50, {CONDITION} Nothing is promised of coverage. Needs 7 "
+        "calibration examples, has 30; any alpha from .13."
+    )
+    vain = calibrated('{name = "risk", by = "risk"}')
+    assert "so that a risk of .10 is promised in vain. Nothing is" in field(vain, "guarantee")
+    assert predicted("--alpha", "0.5").code == 0
+
+
+def test_a_share_of_what_experts_say(world: World) -> None:
+    ran = calibrated('{name = "mass-coverage", leave_out = 0.2}')
+    assert field(ran, "guarantee") == (
+        "alpha 0.1: with probability .90 a set holds a share of 0.8 of the plausibilities of a new "
+        f"example: of what experts would say of it, {CONDITION} Needs 9 calibration examples, has "
+        "30; any alpha from .033."
+    )
+    assert predicted().code == 0
+    out = run("evaluate", "s.csv", "-a", "new_votes.csv").out
+    assert "promised .90 of sets with .80 of what experts said, measured" in " ".join(out.split())
+
+
+def test_switches_are_said_where_they_are_on(world: World) -> None:
+    ran = calibrated(
+        '{name = "monte-carlo", systematic = true}',
+        "--combiner",
+        '{name = "average", smoothed = true}',
+    )
+    assert field(ran, "chosen").startswith(
+        "calibrator monte-carlo (draws 10, systematic), combiner average (smoothed);"
+    )
+    told = predicted()
+    assert "none (by p-value)" in told.out
+
+
+# ---- views
+
+
+def test_views_with_p_values_of_their_own(world: World) -> None:
+    ran = calibrated('{name = "augmentation", scores = "separate"}', views=True)
+    assert field(ran, "predictions") == (
+        "views.csv: 30 x 3 float64 in 2 views (original, flipped); every example matched by name"
+    )
+    assert (
+        "on average .80 of what experts say is covered, "
+        f"{CONDITION} That is 1 - 2 alpha, not 1 - alpha: an average of p-values of any dependence"
+    ) in field(ran, "guarantee")
+    assert field(ran, "note").startswith("1 - alpha here: combiner maximum or held-out-rank")
+    assert field(ran, "asks for") == "every new example in the views original, flipped"
+    assert "plausibly predict p.nc -p NEW --view view --alpha 0.1 \\\n" in ran.out
+    told = predicted(views=True)
+    assert (told.code, told.err) == (0, "")
+    assert "none (by p-value)" in told.out
+    lines = world.path("s.csv").read_text().splitlines()
+    assert len(lines) == 21
+    evaluated = run("evaluate", "s.csv", "-a", "new_votes.csv")
+    assert evaluated.code == 0
+    assert "promised .80, measured" in evaluated.out
+
+
+def test_views_with_one_mean_score(world: World) -> None:
+    calibrated("augmentation", views=True)
+    told = predicted("--json", views=True).document
+    predictor = plausibly.load_predictor("p.nc")
+    new = plausibly.read_predictions("new_views.csv", view="view")
+    assert told["results"][0]["threshold"] == float(predictor.threshold(0.1))
+    sets = predictor.predict(new, 0.1)
+    assert told["results"][0]["mean_size"] == float(sets.sum("label").mean())
+    assert told["predictions"]["augmentations"] == list(VIEWS)
+    lacking = predicted()
+    assert lacking.code == 2
+    assert lacking.err.startswith("error augmentations-missing: predictions have no augmentations")
+    assert lacking.err.endswith(
+        "  do        -p with a row for each view of an example, and --view COLUMN\n"
+    )
+
+
+def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
+    ran = calibrated('{name = "augmentation", scores = "pooled"}', views=True)
+    assert field(ran, "guarantee").startswith(
+        "alpha 0.1: a label drawn from the plausibilities of a new example, seen in a random one "
+        "of its augmentations, is covered with probability .90, if"
+    )
+    assert field(ran, "asks for") == "every new example in one view"
+    assert "--view" not in ran.out
+    assert predicted().code == 0
+    assert predicted(views=True).err == (
+        "error views-unread: new_views.csv has several views of each example, and the\n"
+        "  predictor reads one\n"
+        "  expected  one row an example; got 2 views (original, flipped)\n"
+        "  do        keep the rows of one view, chosen without looking at any result, and\n"
+        "            leave --view out\n"
+    )
+
+
+def test_views_that_nobody_reads(world: World) -> None:
+    ran = run(*CALIBRATE, "-p", "views.csv", "--view", "view")
+    assert ran.code == 2
+    assert ran.err == (
+        "error augmentations-unread: calibrator expected reads one row an example, and\n"
+        "  predictions have augmentations\n"
+        "  expected  predictions over example and label; got 2 augmentations\n"
+        "  do        --calibrator augmentation, or -p with one row an example\n"
+    )
+    ran = run(*CALIBRATE, "-p", "probabilities.csv", "--calibrator", "augmentation")
+    assert ran.err.endswith(
+        "  do        -p with a row for each view of an example, and --view COLUMN\n"
+    )
+
+
+# ---- tables
+
+
+def test_wide_thresholds_leave_the_table_within_80_columns(world: World) -> None:
+    labels = [f"k{number}" for number in range(8)]
+    world.write("labels.csv", "label\n" + "\n".join(labels) + "\n")
+    rows, votes, about = [f"example,{','.join(labels)}"], ["task,worker,label"], ["example,site,w"]
+    for number in range(60):
+        numbers = [(1 + (number * place) % 7) for place in range(1, 9)]
+        rows.append(",".join([f"e{number}", *(f"{n / sum(numbers):.6f}" for n in numbers)]))
+        votes.append(f"e{number},w,k{number % 8}")
+        about.append(f"e{number},{'ab'[number % 2]},{1 + number % 5}")
+    for name, lines in (("m.csv", rows), ("v.csv", votes), ("x.csv", about)):
+        world.write(name, "\n".join(lines) + "\n")
+    words = "calibrate -a v.csv -p m.csv -e x.csv --labels labels.csv -o p.nc"
+    base = words.split()
+    for calibrator in ('{name = "mondrian", by = "site"}', '{name = "weighted", by = "w"}'):
+        assert run(*base, "--calibrator", calibrator).code == 0
+        told = run(*PREDICT, "-p", "m.csv", "-e", "x.csv", "--alpha", "0.1", "--alpha", "0.2")
+        assert told.code == 0
+        head, *lines = told.out.splitlines()[:3]
+        assert max(map(len, [head, *lines])) <= 80
+        assert "size 1     2   3-5   6-8" in head
+    assert run(*base).code == 0
+    told = run(*PREDICT, "-p", "m.csv")
+    assert "size 1     2     3     4     5     6     7     8   mean  empty" in told.out
+
+
+# ---- study files
+
+STUDY = """\
+seed = 1
+[annotations]
+path = "votes.csv"
+[predictions]
+path = "probabilities.csv"
+[examples]
+path = "patients.csv"
+[labels]
+path = "risks.csv"
+[[calibrations]]
+calibrator = { name = "mondrian", by = "site", inner = { name = "monte-carlo", draws = 4 } }
+[[calibrations]]
+calibrator = { name = "weighted", by = "weight" }
+[[calibrations]]
+calibrator = { name = "grouped", by = "patient" }
+[[calibrations]]
+calibrator = { name = "risk", by = "risk" }
+[[calibrations]]
+calibrator = { name = "mass-coverage", leave_out = 0.2 }
+[splits]
+count = 3
+group = "patient"
+[evaluation]
+by = ["site"]
+[output]
+folder = "out"
+"""
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_a_study_of_all_of_them(world: World) -> None:
+    world.write("study.toml", STUDY)
+    told = run("run", "study.toml")
+    assert told.code == 0, told.err
+    assert max(map(len, told.out.splitlines())) <= 80
+    assert "mondrian(by=site, inner=m…" in told.out
+    assert "risk .10, vacuous" in told.out or "risk .10" in told.out
+    assert ".90 of sets" in told.out
+    assert field(told, "asks for") == '"site" of every new example (-e)'
+    assert "plausibly predict out/predictor.nc -p NEW -e NEW_EXAMPLES" in told.out
+    again = run("run", "out/resolved.toml", "-o", "again")
+    assert again.code == 0
+    assert world.path("out/sets.csv").read_bytes() == world.path("again/sets.csv").read_bytes()
+    results = json.loads(run("run", "study.toml", "--json", "--fresh").out)
+    assert [method["name"] for method in results["methods"]] == [
+        "mondrian(by=site, inner=monte-carlo(draws=4))",
+        "weighted(by=weight)",
+        "grouped(by=patient)",
+        "risk(by=risk)",
+        "mass-coverage(leave_out=0.2)",
+    ]
+    words = "predict out/predictor.nc -p new.csv -e new_patients.csv -o s.csv"
+    ran = run(*words.split())
+    assert ran.code == 0
+
+
+def test_config_show_describes_what_is_inside(world: World) -> None:
+    world.write("study.toml", STUDY)
+    out = run("config", "show", "study.toml").out
+    for key in ('by = "site"', 'inner.name = "monte-carlo"', "inner.draws = 4"):
+        assert re.search(rf"^calibrator\.{re.escape(key)} +# line 11$", out, re.M), key
+    assert re.search(r"^calibrator\.inner\.systematic = false +# default$", out, re.M)
+
+
+def test_what_calibrators_ask_for_is_checked_before_anything_runs(world: World) -> None:
+    world.write(
+        "study.toml", STUDY.replace('by = "site"', 'by = "sit"').replace('"risk" }', '"rank" }')
+    )
+    ran = run("config", "check", "study.toml")
+    assert ran.code == 2
+    assert " ".join(ran.out.split()) == (
+        "study.toml: 2 mistakes, nothing was run "
+        'line 11 calibrations[0].calibrator: calibrator mondrian needs "sit" of the examples, and '
+        "the predictions have none; expected a coordinate over example; got diagnosis, patient, "
+        'site, … (4 in all); did you mean "site"? '
+        'line 17 calibrations[3].calibrator: calibrator risk needs "rank" of the labels, and the '
+        "predictions have none; expected a coordinate over label; got risk; [labels] path, a table "
+        "with such a column"
+    )
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+AUGMENTED = """\
+[annotations]
+path = "votes.csv"
+[predictions]
+path = "views.csv"
+view = "view"
+[[calibrations]]
+calibrator = { name = "augmentation", scores = "pooled" }
+[[calibrations]]
+calibrator = "augmentation"
+[[calibrations]]
+calibrator = { name = "augmentation", scores = "separate" }
+combiner = "maximum"
+[splits]
+count = 3
+[output]
+folder = "out"
+"""
+
+
+def test_a_study_of_views(world: World) -> None:
+    world.write("study.toml", AUGMENTED)
+    told = run("run", "study.toml")
+    assert (told.code, told.err) == (0, "")
+    assert field(told, "predictions").startswith(
+        "views.csv: 30 x 3 float64 in 2 views (original, flipped); every"
+    )
+    document = run("run", "study.toml", "--json").document
+    assert document["study"]["predictions"]["view"] == "view"
+    assert document["predictions"]["augmentations"] == list(VIEWS)
+    for method in document["methods"]:
+        assert math.isfinite(method["results"][0]["aggregated_coverage"])
+        assert method["results"][0]["guaranteed"] == 0.9
+    assert world.path("out/sets.csv").read_text().count("\n") == 16
+    # The views are named by another column, or by none.
+    world.edit("study.toml", 'view = "view"', 'view = "veiw"')
+    ran = run("config", "check", "study.toml")
+    assert ran.code == 2
+    assert ran.err.endswith('[predictions] view = "view", if that column names the views\n')
+    world.edit("study.toml", 'view = "veiw"\n', "")
+    err = " ".join(run("config", "check", "study.toml").err.split())
+    assert 'or [predictions] view = "COLUMN", if it names views of an example' in err
+    world.edit("study.toml", "views.csv", "probabilities.csv")
+    out = " ".join(run("config", "check", "study.toml").out.split())
+    assert "calibrations[0].calibrator: predictions have no augmentations; expected the dim" in out
+    assert '[predictions] view = "COLUMN", where a table has a row for each view' in out
+
+
+def test_patients_with_several_examples_have_a_way_out(world: World) -> None:
+    text = STUDY.partition("[[")[0]
+    method = '[[calibrations]]\ncalibrator = { name = "CAL", by = "patient" }\n'
+    end = STUDY[STUDY.index("[splits]") :].replace("3", "1")
+    world.write("study.toml", text + "[[calibrations]]\n" + end)
+    assert (
+        '  do        calibrator = { name = "grouped", by = "patient" }; or compare with\n'
+        '            [examples] one_per = "patient" and another -o; report both\n'
+    ) in run("run", "study.toml").err
+    world.write("study.toml", text + method.replace("CAL", "grouped") + end)
+    assert "group-repeats" not in run("run", "study.toml").err
