@@ -123,8 +123,23 @@ def warn_of_new(
         examples = [str(name) for name in test.checked[names.EXAMPLE].values[unseen]]
         warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
     if queries.weight is not None and replicates.weight is not None:
-        total = float(replicates.weight.sum())
+        total = _weight_of_others(queries, replicates)
         for one, plane in zip(alphas, sets, strict=True):
-            heavy = (queries.weight > float(one / (1 - one)) * total) & plane.all(axis=1)
+            # Its own mass alone is more than alpha: w own / (W + w) > alpha.
+            more = float(replicates.own - one) * queries.weight > float(one) * total
+            heavy = more & plane.all(axis=1)
             if heavy.any():
                 warn_of_heavy(int(heavy.sum()), len(plane), replicates.weight_by, float(one))
+
+
+def _weight_of_others(queries: Queries, replicates: Replicates) -> Floats:
+    """Return the weight of the calibration examples that each new one is compared with."""
+    if queries.cell is None:
+        whole = 0.0 if replicates.weight is None else float(replicates.weight.sum())
+        return np.full(len(queries), whole)
+    cells = range(len(replicates.cells))
+    weights = [replicates.of_cell(code).weight for code in cells]
+    totals = [0.0 if weight is None else float(weight.sum()) for weight in weights]
+    # Groups that calibration lacks are warned of apart.
+    found: Floats = np.array([*totals, np.inf])[queries.cell]
+    return found

@@ -172,7 +172,7 @@ class Evidence:
             1 - alpha / factor,
             why=why,
             reference=reference,
-            needed=math.ceil(mass / alpha) - 1,
+            needed=max(1, math.ceil(mass / alpha) - 1),
             least_alpha=float(least),
             held_out=held_out,
             vacuous=alpha < least,

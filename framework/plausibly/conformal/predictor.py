@@ -100,6 +100,9 @@ class ConformalPredictor:
 
     def _promise(self, alpha: Fraction) -> Guarantee:
         stated = self.combiner.guarantee(self.evidence, alpha)
+        if self.pools.replicates.weight_by:
+            # Only new examples that weigh much get every label; `predict` warns of these.
+            return attrs.evolve(stated, vacuous=False)
         if not self._decisions.has_threshold:
             return stated
         # The sets decide: ties at the least score can make them vacuous too.

@@ -50,6 +50,9 @@ class Average:
             "aggregated": "the new score is one of n + 1 exchangeable shares of plausibility "
             "(risk control)",
         }.get(evidence.target, "")
+        if self.smoothed and evidence.counting:
+            # One of the m own draws is the tie itself, whose share can be next to nothing.
+            evidence = attrs.evolve(evidence, own=evidence.own - Fraction(1, evidence.m))
         return evidence.promise_of_rank(
             alpha, why=why, reference=RISK_CONTROL if why else "", notes=self._notes
         )
