@@ -245,7 +245,7 @@ def test_a_flat_pool_of_thirty_patients() -> None:
         "grouped": wrapped("grouped", "patient"),
     }
     missed = dict.fromkeys(tables, 0.0)
-    runs = 60
+    runs = 25
     for _ in range(runs):
         sizes = random.choice([1, 20], size=30)
         patient = np.repeat(np.arange(30), sizes)
@@ -318,7 +318,7 @@ def test_one_uniform_for_every_example() -> None:
     ]
     # 0.3 on average, three times alpha.
     assert shared == [0.55, 0.05]
-    assert np.mean([missed(Keys(seed)) for seed in range(12)]) < 0.11
+    assert np.mean([missed(Keys(seed)) for seed in range(6)]) < 0.12
 
 
 # By label

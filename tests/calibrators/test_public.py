@@ -335,3 +335,78 @@ def test_promises_name_what_they_are_of() -> None:
     }
     votes = calibrated(inside("mondrian", "label", "voted")).guarantee("0.2").statement()
     assert votes == "P(vote in C(X)) >= .80, for each label, where it is the label that is voted"
+
+
+# From how many examples on a set says something
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("table", "combiner", "alpha", "needed"),
+    [
+        ({"name": "risk", "by": "risk"}, "average", "0.5", 4),
+        ({"name": "risk", "by": "risk"}, "twice-average", "0.5", 9),
+        (inside("mondrian", "same"), "average", "0.2", 4),
+        (inside("grouped", "alone"), "average", "0.2", 4),
+        ({"name": "mass-coverage"}, "average", "0.2", 4),
+    ],
+    ids=str,
+)
+def test_as_many_as_needed(table: Table, combiner: str, alpha: str, needed: int) -> None:
+    """With one less every set is every label, whatever the scores."""
+    lam = plausibilities(needed, one_hot=True)
+    lam = lam.copy(data=np.tile([0.0, 0.0, 1.0], (needed, 1)))
+    for count, vacuous in ((needed, False), (needed - 1, True)):
+        given = predictions(count).copy(data=np.tile([0.5, 0.5, 0.5], (count, 1)))
+        predictor = plausibly.calibrate(
+            given, lam, calibrator=table, combiner=combiner, only_common=True
+        )
+        promise = predictor.guarantee(alpha)
+        assert (promise.vacuous, promise.needed) == (vacuous, needed)
+        low = given.isel(example=[0]) * 0
+        low.attrs = given.attrs
+        assert predictor.predict(low.assign_coords(example=["new"]), alpha).all() == vacuous
+
+
+@quiet
+def test_weights_are_never_vacuous_as_such() -> None:
+    """A new example that weighs little is told apart with few calibration examples."""
+    predictor = calibrated(CALIBRATORS["weights"], weight=1.0)
+    assert not predictor.guarantee("0.01").vacuous
+    light = weighing([0.1, 1.0]).copy(data=np.zeros((2, 3)))
+    sets = predictor.predict(light, "0.01")
+    assert not sets.values[0].any()
+    assert sets.values[1].all()
+
+
+def test_heavy_examples_are_those_of_their_group() -> None:
+    """Half of the weight is in each group, and all of it does not help a new example."""
+    given = predictions(N, weight=1.0)
+    given = given.assign_coords(site=("example", ["north"] * 20 + ["south"] * 20))
+    predictor = plausibly.calibrate(
+        given, plausibilities(N), calibrator=CALIBRATORS["group of weights"]
+    )
+    new = weighing([6.0, 1.0]).assign_coords(site=("example", ["north", "south"]))
+    with warned() as texts:
+        sets = predictor.predict(new, "0.2")
+    assert sets.values[0].all()
+    assert [text.split(" examples")[0] for text in texts] == ["warning weight-too-large: 1 of 2"]
+
+
+@quiet
+def test_smoothed_sets_of_few_examples() -> None:
+    """One draw is never vacuous with ties split; more draws are nearly as the plain average."""
+    few = predictions(4)
+    for draws, least in ((1, Fraction(0)), (2, Fraction(1, 10))):
+        predictor = plausibly.calibrate(
+            few,
+            plausibilities(4),
+            calibrator={"name": "monte-carlo", "draws": draws},
+            combiner={"name": "average", "smoothed": True},
+        )
+        promise = predictor.guarantee("0.05")
+        assert promise.vacuous == (Fraction("0.05") < least)
+        assert promise.least_alpha == float(least)
+        low = predictions(200, prefix="new").copy(data=np.zeros((200, 3)))
+        kept = predictor.predict(low, "0.05").values.all(axis=1).mean()
+        assert kept == 1 if promise.vacuous else 0.5 < kept < 1

@@ -37,8 +37,8 @@ ROUNDING = Fraction(1, 10**12)
 """Of rules whose p-values have roots or e in them; a wrong rule is off by far more."""
 
 MEAN = ("average", "twice-average")
-ROOTS = ("geometric", "harmonic", "exchangeable-geometric")
-APART = (*MEAN, *MERGING, *ROOTS)
+ROOTS = ("geometric", "harmonic", "exchangeable-geometric", "e-value")
+APART = (*MEAN, *MERGING, *ROOTS[:3])
 """Rules for replicates with p-values of their own."""
 
 
@@ -73,7 +73,9 @@ class Method:
 
     @property
     def combiners(self) -> tuple[str, ...]:
-        return APART if self.apart else MEAN
+        if not self.apart:
+            return MEAN
+        return (*APART, "e-value") if self.counts else APART
 
     def cases(self, world: World) -> Iterable[Case]:
         if self.spaced:
