@@ -12,7 +12,7 @@ import pytest
 from plausibly.errors import InputError
 from plausibly.reproduction import page, skin
 from plausibly.reproduction.run import reproduce
-from repro_runs import CASES, CONDITIONS, DERM, laid_out, overlaps, skin_folder
+from repro_runs import CASES, CONDITIONS, DERM, laid_out, overlaps, skin_folder, texts
 
 
 @pytest.fixture
@@ -147,7 +147,9 @@ def test_the_real_files_make_skin_figures(
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize("name", ["derm-realised", "derm-coverage", "derm-examples"])
+@pytest.mark.parametrize(
+    "name", ["derm-realised", "derm-coverage", "derm-examples", "derm-examples-strict"]
+)
 def test_simulated_predictions_are_said_in_picture_and_table(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
@@ -157,6 +159,7 @@ def test_simulated_predictions_are_said_in_picture_and_table(
     assert figure._suptitle.get_text().endswith(page.SIMULATED)
     assert "SIMULATED predictions" in figure._supxlabel.get_text()
     assert not overlaps(figure)
+    assert all(box.x0 >= -1 and box.x1 <= figure.bbox.width + 1 for _, box in texts(figure))
     with (tmp_path / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["data"] for row in rows} == {"derm (simulated predictions)"}

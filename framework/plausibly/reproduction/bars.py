@@ -157,6 +157,6 @@ def _example(panel: page.Panel, one: xr.Dataset) -> None:
         panel,
         x="share",
         y="label",
-        title=f"{example}: {before:.2f} covered by votes, {after:.2f} by Monte Carlo",
+        title=f"{example}: voted {before:.2f}, Monte Carlo {after:.2f}",
         grid="x",
     )

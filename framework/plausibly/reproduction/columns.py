@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+import numpy as np
 import xarray as xr
 
 from plausibly.labelled import names
@@ -18,6 +19,7 @@ COVERED = (
 SIZES = (("set_size", "", page.SIZE),)
 Measure: TypeAlias = tuple[str, str, page.Look]
 _WIDTH, _HEIGHT = 3, 5.6
+_WIDE, _MARGIN = 20, 1.1
 
 
 def draw(
@@ -47,6 +49,10 @@ def draw(
         page.edges([one[name].values for one in columns.values() for name, _, _ in measures])
         for measures in (covered, sizes)
     ]
+    least = min(float(one[name].min()) for one in columns.values() for name, _, _ in sizes)
+    wide = least > 0 and edges[1][-1] > _WIDE * least  # every label in one column, few in others
+    if wide:
+        edges[1] = np.geomspace(least / _MARGIN, edges[1][-1] * _MARGIN, len(edges[1]))
     for place, (name, one) in enumerate(columns.items()):
         above, below = panels[:, place]
         for panel, measures, bins, digits in (
@@ -60,6 +66,8 @@ def draw(
         page.target(above, wanted)
         page.tidy(above, x="coverage (share)", y="" if place else "splits", title=name)
         page.tidy(below, x="mean set size (labels)", y="" if place else "splits")
+    if wide:
+        panels[1, 0].set_xscale("log")  # of the row
     page.headroom(panels[0, 0], 0.5)
     page.headroom(panels[1, 0], 0.15 + 0.12 * len(sizes))
     for above, below in panels.T:
