@@ -225,8 +225,10 @@ def procedures(real: Real, count: int, only: Sequence[str] = ()) -> dict[str, Me
     return over_splits(real, {name: (one, covered) for name, one in asked.items()}, count)
 
 
-def spread_of_draws(real: Real, method: Method, *, examples: int, seeds: int, sets: int) -> float:
-    """Return the standard deviation of coverage over drawn labels alone.
+def spreads_of_draws(
+    real: Real, method: Method, *, examples: int, seeds: int, sets: int
+) -> Numbers:
+    """Return the standard deviation of coverage over drawn labels alone, (calibration set,).
 
     Parameters
     ----------
@@ -237,10 +239,10 @@ def spread_of_draws(real: Real, method: Method, *, examples: int, seeds: int, se
     seeds : int
         Repeated draws for each calibration set.
     sets : int
-        Calibration sets, over which variances are averaged.
+        Calibration sets: how much draws matter differs among them.
     """
     scores, lam = real.predictions.values, real.plausibilities.values
-    variances = []
+    spreads = np.zeros(sets)
     for number in range(sets):
         order = np.argsort(np.random.default_rng([number, examples]).random(len(scores)))
         known, new = order[:examples], order[examples:]
@@ -254,8 +256,8 @@ def spread_of_draws(real: Real, method: Method, *, examples: int, seeds: int, se
                 seed=seed,
             )
             found.append(coverage(float(predictor.threshold(ALPHA))))
-        variances.append(np.var(found, ddof=1))
-    return float(np.sqrt(np.mean(variances)))
+        spreads[number] = np.std(found, ddof=1)
+    return spreads
 
 
 def _coverage_at(scores: NDArray[np.floating], lam: Numbers) -> Callable[[float], float]:

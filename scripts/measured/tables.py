@@ -55,7 +55,6 @@ class Effort:
 
 
 FULL = Effort()
-SMALL = Effort(splits=8, few=4, runs=15, many=60, seeds=10, sets=4)
 
 
 @attrs.frozen
@@ -186,18 +185,15 @@ def draws(data: Path, effort: Effort) -> Table:
         row: list[Cell] = [f"{count}"]
         for systematic in (False, True):
             method = {"name": "monte-carlo", "draws": count, "systematic": systematic}
-            found = real.spread_of_draws(
+            found = real.spreads_of_draws(
                 crema,
                 {"calibrator": method},
                 examples=400,
                 seeds=effort.seeds,
                 sets=effort.sets,
             )
-            # Sets differ in how much draws matter, by about as much as the mean.
-            error = found * math.sqrt(
-                1 / (2 * effort.sets * (effort.seeds - 1)) + 0.1 / effort.sets
-            )
-            row.append(Figure(found, error, 4))
+            error = float(found.std(ddof=1)) / math.sqrt(effort.sets)
+            row.append(Figure(float(found.mean()), error, 4))
         table.append(row)
     return table
 

@@ -49,6 +49,8 @@ PROVED: Mapping[str, Fraction] = {
     "pac": Fraction(9, 10),
 }
 NEAR = 0.003
+SPREAD = 0.01
+"""Standard deviation over splits that a few of them may miss: see the design's own spreads."""
 
 
 def check(shared: Path, name: str, splits: int) -> None:
@@ -56,18 +58,19 @@ def check(shared: Path, name: str, splits: int) -> None:
     for procedure, coverage in DESIGN[name].items():
         one = found[procedure]
         # The design's hundred splits were others: their means differ by chance, too.
-        slack = MARGIN * one.error if splits < 100 else one.error
+        error = max(one.error, SPREAD / splits**0.5)
+        slack = MARGIN * error if splits < 100 else one.error
         assert abs(one.mean - coverage) <= NEAR + slack, procedure
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGN)
 def test_covered_is_what_the_design_says(shared: Path, name: str) -> None:
-    check(shared, name, 6 if IN_CI else 100)
+    check(shared, name, 4 if IN_CI else 100)
 
 
 def test_covered_in_a_few_splits(shared: Path) -> None:
-    check(shared, "imagenet16h", 4)
+    check(shared, "imagenet16h", 3)
 
 
 @pytest.mark.parametrize("name", PROVED)
@@ -90,12 +93,12 @@ def test_proved_is_what_the_guarantee_says(shared: Path, name: str) -> None:
 def test_spread_over_labels(shared: Path) -> None:
     """The paper's column "variability": high for one draw, low for ten; none without drawing."""
     crema = load(shared / "data", "crema_d")
-    sets, seeds = (6, 10) if IN_CI else (10, 30)
-    found = {
-        name: real.spread_of_draws(crema, PROCEDURES[name], examples=3721, seeds=seeds, sets=sets)
+    sets, seeds = (3, 8) if IN_CI else (10, 30)
+    one, ten, none = (
+        real.spreads_of_draws(crema, PROCEDURES[name], examples=3721, seeds=seeds, sets=sets)
         for name in ("one draw", "average", "expected")
-    }
-    assert found["expected"] == 0
-    assert 0.002 < found["one draw"] < 0.006
+    )
+    assert none == pytest.approx(0, abs=1e-12)
+    assert 0.002 < one.mean() < 0.006
     # Its variance over labels alone falls as 1 / m.
-    assert found["average"] == pytest.approx(found["one draw"] / 10**0.5, rel=0.4)
+    assert ten.mean() == pytest.approx(one.mean() / 10**0.5, rel=0.6 if IN_CI else 0.25)

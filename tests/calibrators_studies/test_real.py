@@ -21,8 +21,8 @@ pytestmark = pytest.mark.realdata
 
 LEVEL = 0.9
 NEAR = 0.01
-MANY = 15 if IN_CI else 100
-FEW = 5 if IN_CI else 40
+MANY = 6 if IN_CI else 100
+FEW = 3 if IN_CI else 40
 
 
 def near(found: Measured, level: float, within: float = NEAR) -> bool:
@@ -50,13 +50,13 @@ def check_halves(shared: Path, name: str, splits: int, *, slack: float) -> None:
 
 @pytest.mark.parametrize("name", HALVES)
 def test_mondrian_equalises_the_halves_of_predicted_entropy(shared: Path, name: str) -> None:
-    check_halves(shared, name, 6, slack=MARGIN)
+    check_halves(shared, name, 4, slack=MARGIN)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HALVES)
 def test_mondrian_equalises_the_halves_in_the_long_run(shared: Path, name: str) -> None:
-    check_halves(shared, name, 12 if IN_CI else 40, slack=MARGIN if IN_CI else 0)
+    check_halves(shared, name, 6 if IN_CI else 40, slack=MARGIN if IN_CI else 0)
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_examples_with_several_labels(shared: Path, name: str) -> None:
     assert found["expected, all"].mean < found["mass-coverage"].mean
 
 
-# Standard deviation of coverage over drawn labels: crema_d, 400 calibration examples.
+# Standard deviation of coverage over drawn labels of one calibration set: crema_d, 400 examples.
 SPREADS = {5: (0.0049, 0.0025), 10: (0.0034, 0.0008), 20: (0.0023, 0.0004)}
 
 
@@ -145,9 +145,9 @@ SPREADS = {5: (0.0049, 0.0025), 10: (0.0034, 0.0008), 20: (0.0023, 0.0004)}
 @pytest.mark.parametrize("draws", SPREADS)
 def test_systematic_draws_spread_less(shared: Path, draws: int) -> None:
     crema = load(shared / "data", "crema_d")
-    sets, seeds = (8, 12) if IN_CI else (20, 40)
+    sets, seeds = (5, 8) if IN_CI else (20, 40)
     independent, systematic = (
-        real.spread_of_draws(
+        real.spreads_of_draws(
             crema,
             {"calibrator": {"name": "monte-carlo", "draws": draws, "systematic": spaced}},
             examples=400,
@@ -156,6 +156,8 @@ def test_systematic_draws_spread_less(shared: Path, draws: int) -> None:
         )
         for spaced in (False, True)
     )
-    assert independent == pytest.approx(SPREADS[draws][0], rel=0.4)
-    assert systematic == pytest.approx(SPREADS[draws][1], rel=0.4)
-    assert systematic < 0.6 * independent
+    for found, one in zip((independent, systematic), SPREADS[draws], strict=True):
+        # Sets differ by a factor of two and more; the figure is of one of them.
+        assert found.min() < one < found.max()
+    gain = SPREADS[draws][1] / SPREADS[draws][0]
+    assert systematic.mean() / independent.mean() == pytest.approx(gain, rel=0.5 if IN_CI else 0.25)

@@ -35,13 +35,13 @@ def check_shift(found: dict[str, Mean]) -> None:
 
 def test_weights_restore_coverage_under_a_shift() -> None:
     pytest.importorskip("sklearn", reason="ratios are estimated by its logistic regression")
-    check_shift(simulated.shift(12, n=400, test=500))
+    check_shift(simulated.shift(10, n=400, test=400))
 
 
 @pytest.mark.slow
 def test_weights_restore_coverage_under_a_shift_in_the_long_run() -> None:
     pytest.importorskip("sklearn", reason="ratios are estimated by its logistic regression")
-    check_shift(simulated.shift(20 if IN_CI else 200))
+    check_shift(simulated.shift(10 if IN_CI else 200))
 
 
 def test_weights_of_the_simulation_are_its_ratios() -> None:
@@ -70,13 +70,13 @@ def test_an_example_of_a_new_patient_is_covered() -> None:
 
 @pytest.mark.slow
 def test_an_example_of_a_new_patient_is_covered_in_the_long_run() -> None:
-    check_patients(simulated.new_patient(60 if IN_CI else 400))
+    check_patients(simulated.new_patient(30 if IN_CI else 400))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", PAC)
 def test_calibrations_by_pac_fall_short_no_more_often_than_delta(delta: float) -> None:
-    runs = 150 if IN_CI else 2000
+    runs = 100 if IN_CI else 2000
     n, held_out = PAC[delta]
     short = simulated.violations(delta, runs, n=n, held_out=held_out)
     assert short <= delta + margin(delta, runs, errors=NORMAL_999)
@@ -88,8 +88,8 @@ def test_calibrations_by_pac_fall_short_no_more_often_than_delta(delta: float) -
 @pytest.mark.parametrize("delta", PAC)
 def test_a_few_calibrations_by_pac(delta: float) -> None:
     n, held_out = PAC[delta]
-    short = simulated.violations(delta, 40, n=n, held_out=held_out, population=5000)
-    assert short <= delta + margin(delta, 40, errors=NORMAL_999)
+    short = simulated.violations(delta, 25, n=n, held_out=held_out, population=5000)
+    assert short <= delta + margin(delta, 25, errors=NORMAL_999)
 
 
 def test_plain_calibrations_fall_short_half_of_the_time() -> None:
@@ -119,7 +119,7 @@ def check_ties(found: dict[str, Mean]) -> None:
 
 @pytest.mark.slow
 def test_smoothed_sets_are_nearer_to_the_level_where_scores_tie() -> None:
-    check_ties(simulated.smoothed(30 if IN_CI else 300))
+    check_ties(simulated.smoothed(20 if IN_CI else 300))
 
 
 def test_smoothed_p_values_of_one_draw_are_uniform() -> None:

@@ -177,8 +177,8 @@ class Effort:
         return self.direct if combiner["name"] in _BY_THRESHOLD else self.rules
 
 
-QUICK = Effort(direct=60, rules=10, alone=10)
-LONG = Effort(direct=30, rules=6, alone=6) if IN_CI else Effort(direct=300, rules=60, alone=60)
+QUICK = Effort(direct=30, rules=8, alone=8)
+LONG = Effort(direct=8, rules=4, alone=4) if IN_CI else Effort(direct=300, rules=60, alone=60)
 
 
 @cache
