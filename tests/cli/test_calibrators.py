@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import plausibly
-from cli_world import LABELS, Ran, World, make, run
+from cli_calibrators import VIEWS, make
+from cli_world import Ran, World, run
 
-VIEWS = ("original", "flipped")
 CALIBRATE = (
     *("calibrate", "-a", "votes.csv", "-e", "patients.csv"),
     *("--labels", "risks.csv", "-o", "p.nc"),
@@ -24,24 +24,7 @@ CONDITION = "if calibration and new examples are exchangeable and the model saw 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.chdir(tmp_path)
-    world = make(tmp_path)
-    world.write("risks.csv", "label,risk\ncat,1\ndog,2\nfox,4\n")
-    for patients, model, views in (
-        ("patients.csv", "probabilities.csv", "views.csv"),
-        ("new_patients.csv", "new.csv", "new_views.csv"),
-    ):
-        head, *rows = world.path(patients).read_text().splitlines()
-        weighed = [f"{row},{1 + number % 3}" for number, row in enumerate(rows)]
-        world.write(patients, "\n".join([f"{head},weight", *weighed]) + "\n")
-        _, *rows = world.path(model).read_text().splitlines()
-        lines = [f"example,view,{','.join(LABELS)}"]
-        for row in rows:
-            name, *numbers = row.split(",")
-            lines.append(",".join([name, "original", *numbers]))
-            seen = [(float(number) + 1 / 3) / 2 for number in numbers]
-            lines.append(",".join([name, "flipped", *map(str, seen)]))
-        world.write(views, "\n".join(lines) + "\n")
-    return world
+    return make(tmp_path)
 
 
 def calibrated(calibrator: str, *words: str, views: bool = False) -> Ran:
