@@ -1,0 +1,169 @@
+"""Study files with calibrators by group, weight, patient, risk and view, from check to files."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from cli_calibrators import VIEWS, make
+from cli_world import Ran, World, run
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+def field(ran: Ran, title: str) -> str:
+    """Return the text of the first row of that title, in one line."""
+    found = re.search(rf"^{title}  +(.*(?:\n  .*)*)", ran.out, re.M)
+    return " ".join(found[1].split()) if found else ""
+
+
+STUDY = """\
+seed = 1
+[annotations]
+path = "votes.csv"
+[predictions]
+path = "probabilities.csv"
+[examples]
+path = "patients.csv"
+[labels]
+path = "risks.csv"
+[[calibrations]]
+calibrator = { name = "mondrian", by = "site", inner = { name = "monte-carlo", draws = 4 } }
+[[calibrations]]
+calibrator = { name = "weighted", by = "weight" }
+[[calibrations]]
+calibrator = { name = "grouped", by = "patient" }
+[[calibrations]]
+calibrator = { name = "risk", by = "risk" }
+[[calibrations]]
+calibrator = { name = "mass-coverage", leave_out = 0.2 }
+[splits]
+count = 3
+group = "patient"
+[evaluation]
+by = ["site"]
+[output]
+folder = "out"
+"""
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_a_study_of_all_of_them(world: World) -> None:
+    world.write("study.toml", STUDY)
+    told = run("run", "study.toml")
+    assert told.code == 0, told.err
+    assert max(map(len, told.out.splitlines())) <= 80
+    assert "mondrian(by=site, inner=m…" in told.out
+    assert "risk .10, vacuous" in told.out or "risk .10" in told.out
+    assert ".90 of sets" in told.out
+    assert field(told, "asks for") == '"site" of every new example (-e)'
+    assert "plausibly predict out/predictor.nc -p NEW -e NEW_EXAMPLES" in told.out
+    again = run("run", "out/resolved.toml", "-o", "again")
+    assert again.code == 0
+    assert world.path("out/sets.csv").read_bytes() == world.path("again/sets.csv").read_bytes()
+    results = json.loads(run("run", "study.toml", "--json", "--fresh").out)
+    assert [method["name"] for method in results["methods"]] == [
+        "mondrian(by=site, inner=monte-carlo(draws=4))",
+        "weighted(by=weight)",
+        "grouped(by=patient)",
+        "risk(by=risk)",
+        "mass-coverage(leave_out=0.2)",
+    ]
+    words = "predict out/predictor.nc -p new.csv -e new_patients.csv -o s.csv"
+    ran = run(*words.split())
+    assert ran.code == 0
+
+
+def test_config_show_describes_what_is_inside(world: World) -> None:
+    world.write("study.toml", STUDY)
+    out = run("config", "show", "study.toml").out
+    for key in ('by = "site"', 'inner.name = "monte-carlo"', "inner.draws = 4"):
+        assert re.search(rf"^calibrator\.{re.escape(key)} +# line 11$", out, re.M), key
+    assert re.search(r"^calibrator\.inner\.systematic = false +# default$", out, re.M)
+
+
+def test_what_calibrators_ask_for_is_checked_before_anything_runs(world: World) -> None:
+    world.write(
+        "study.toml", STUDY.replace('by = "site"', 'by = "sit"').replace('"risk" }', '"rank" }')
+    )
+    ran = run("config", "check", "study.toml")
+    assert ran.code == 2
+    assert " ".join(ran.out.split()) == (
+        "study.toml: 2 mistakes, nothing was run "
+        'line 11 calibrations[0].calibrator: calibrator mondrian needs "sit" of the examples, and '
+        "the predictions have none; expected a coordinate over example; got diagnosis, patient, "
+        'site, … (4 in all); did you mean "site"? '
+        'line 17 calibrations[3].calibrator: calibrator risk needs "rank" of the labels, and the '
+        "predictions have none; expected a coordinate over label; got risk; [labels] path, a table "
+        "with such a column"
+    )
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+AUGMENTED = """\
+[annotations]
+path = "votes.csv"
+[predictions]
+path = "views.csv"
+view = "view"
+[[calibrations]]
+calibrator = { name = "augmentation", scores = "pooled" }
+[[calibrations]]
+calibrator = "augmentation"
+[[calibrations]]
+calibrator = { name = "augmentation", scores = "separate" }
+combiner = "maximum"
+[splits]
+count = 3
+[output]
+folder = "out"
+"""
+
+
+def test_a_study_of_views(world: World) -> None:
+    world.write("study.toml", AUGMENTED)
+    told = run("run", "study.toml")
+    assert (told.code, told.err) == (0, "")
+    assert field(told, "predictions").startswith(
+        "views.csv: 30 x 3 float64 in 2 views (original, flipped); every"
+    )
+    document = run("run", "study.toml", "--json").document
+    assert document["study"]["predictions"]["view"] == "view"
+    assert document["predictions"]["augmentations"] == list(VIEWS)
+    for method in document["methods"]:
+        assert math.isfinite(method["results"][0]["aggregated_coverage"])
+        assert method["results"][0]["guaranteed"] == 0.9
+    assert world.path("out/sets.csv").read_text().count("\n") == 16
+    # The views are named by another column, or by none.
+    world.edit("study.toml", 'view = "view"', 'view = "veiw"')
+    ran = run("config", "check", "study.toml")
+    assert ran.code == 2
+    assert ran.err.endswith('[predictions] view = "view", if that column names the views\n')
+    world.edit("study.toml", 'view = "veiw"\n', "")
+    err = " ".join(run("config", "check", "study.toml").err.split())
+    assert 'or [predictions] view = "COLUMN", if it names views of an example' in err
+    world.edit("study.toml", "views.csv", "probabilities.csv")
+    out = " ".join(run("config", "check", "study.toml").out.split())
+    assert "calibrations[0].calibrator: predictions have no augmentations; expected the dim" in out
+    assert '[predictions] view = "COLUMN", where a table has a row for each view' in out
+
+
+def test_patients_with_several_examples_have_a_way_out(world: World) -> None:
+    text = STUDY.partition("[[")[0]
+    method = '[[calibrations]]\ncalibrator = { name = "CAL", by = "patient" }\n'
+    end = STUDY[STUDY.index("[splits]") :].replace("3", "1")
+    world.write("study.toml", text + "[[calibrations]]\n" + end)
+    assert (
+        '  do        calibrator = { name = "grouped", by = "patient" }; or compare with\n'
+        '            [examples] one_per = "patient" and another -o; report both\n'
+    ) in run("run", "study.toml").err
+    world.write("study.toml", text + method.replace("CAL", "grouped") + end)
+    assert "group-repeats" not in run("run", "study.toml").err

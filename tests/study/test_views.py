@@ -1,0 +1,61 @@
+"""Studies of several views of each example, and the view in which test examples are seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from cli_calibrators import make
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.keys import hash_names
+from plausibly.labelled.augmented import seen_in_one
+
+METHODS: dict[str, dict[str, object]] = {
+    scores: {"calibrator": {"name": "augmentation", "scores": scores}}
+    for scores in ("pooled", "mean", "separate")
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> tuple[xr.DataArray, xr.DataArray]:
+    make(tmp_path)
+    lam = plausibly.aggregate(plausibly.read_annotations(tmp_path / "votes.csv"))
+    return plausibly.read_predictions(tmp_path / "views.csv", view="view"), lam
+
+
+def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    views, lam = data
+    found = plausibly.compare(views, lam, METHODS, alphas=[0.3], splits=1, seed=4)
+    keys = split_keys(4, 0)
+    test = split(hash_names(views["example"].values), keys, test=0.5)
+    for name, method in METHODS.items():
+        predictor = plausibly.calibrate(
+            views[:, ~test],
+            lam[~test],
+            calibrator=method["calibrator"],  # type: ignore[arg-type]  # a table
+            seed=split_seed(4, 0),
+        )
+        new = views[:, test]
+        if name == "pooled":
+            new = seen_in_one(new, keys.child("augmentation"))
+        sets = predictor.predict(new, 0.3)
+        expected = float((sets * lam[test]).sum("label").mean())
+        measured = found["aggregated_coverage"].sel({"method": name}).item()
+        assert measured == pytest.approx(expected)
+
+
+def test_no_order_has_a_part_in_it(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    views, lam = data
+    found = plausibly.compare(views, lam, METHODS, splits=3)
+    turned = views.transpose("label", "example", "augmentation").isel(example=slice(None, None, -1))
+    again = plausibly.compare(turned, lam.isel(example=np.arange(30)), METHODS, splits=3)
+    xr.testing.assert_identical(found, again)
+
+
+def test_other_calibrators_do_not_read_views(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    with pytest.raises(plausibly.errors.InputError, match="augmentations-unread"):
+        plausibly.compare(*data, ["expected"], splits=1)
