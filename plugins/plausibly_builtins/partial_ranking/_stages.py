@@ -1,0 +1,253 @@
+"""Rankings taken apart: which labels of an example stand above which others, and how often.
+
+In the model of Plackett and Luce a ranking is as likely as its stages together: each block above
+all that is ranked below it. Equal stages of an example are counted as one with a weight, in an
+order that belongs to names: so the order of rows, labels and annotators cannot matter, and neither
+can it whether a response counts twice or stands there twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Literal
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    Bools,
+    InputError,
+    Ints,
+    Keys,
+    Rows,
+    answered_rows,
+    hash_names,
+    listed,
+    names,
+    ragged_uniforms,
+    several,
+)
+from plausibly_builtins.partial_ranking._gamma import log_gamma, log_normalised
+
+Unmentioned = Literal["nothing", "together", "each"]
+"""What happens to labels that no response of the example names."""
+
+UNMENTIONED = attrs.validators.in_(("nothing", "together", "each"))
+
+Column = NDArray[np.float64]
+Stage = tuple[tuple[int, ...], tuple[int, ...], float]
+"""Places of the block, places of what is below it, and how often it was said."""
+
+
+@attrs.frozen(kw_only=True)
+class Example:
+    """What was said of one example.
+
+    Attributes
+    ----------
+    labels : tuple of int
+        Codes of the labels that some response names, in the order of their names: a place is an
+        index into it. The place after the last stands for the labels that nobody names.
+    rest : tuple of int
+        Codes of the labels that nobody names, if they take part in the model.
+    stages : tuple of Stage
+        Sorted; none with nothing below it.
+    """
+
+    labels: tuple[int, ...]
+    rest: tuple[int, ...]
+    stages: tuple[Stage, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of places."""
+        return len(self.labels) + bool(self.rest)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Said:
+    """All examples of a table.
+
+    Attributes
+    ----------
+    rows : Rows
+    unmentioned : {"nothing", "together", "each"}
+    examples : list of Example
+        In the order of the table.
+    """
+
+    rows: Rows
+    unmentioned: Unmentioned
+    examples: list[Example]
+
+    @classmethod
+    def of(cls, annotations: xr.Dataset, accepts: frozenset[str], unmentioned: Unmentioned) -> Said:
+        """Return the stages of an annotation table.
+
+        Raises
+        ------
+        InputError
+            What `answered_rows` raises.
+        """
+        rows = answered_rows(annotations, accepts)
+        excluded = rows.table.attrs[names.UNLISTED] == "excluded"
+        by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
+        rank = np.empty(rows.labels, np.intp)
+        rank[by_name] = np.arange(rows.labels)
+        examples = [
+            _example(responses, by_name, unmentioned, excluded=excluded)
+            for responses in _rankings(rows, rank)
+        ]
+        return cls(rows=rows, unmentioned=unmentioned, examples=examples)
+
+    def prior(self, example: Example, prior: float) -> Column:
+        """Return the shape of the prior of each place: (place,)."""
+        found = np.full(example.size, prior)
+        if self.unmentioned == "each" and example.rest:
+            found[-1] *= len(example.rest)
+        return found
+
+    def spread(self, values: Sequence[Column], split: Sequence[Column] | None = None) -> Column:
+        """Return plausibilities (example, label) of the values of places.
+
+        Parameters
+        ----------
+        values : sequence of ndarray of float64, (place,)
+            One an example.
+        split : sequence of ndarray of float64, (label that nobody names,), optional
+            What each of these has of the last value; by default each the same.
+        """
+        found = np.zeros((self.rows.n, self.rows.labels))
+        for i, (example, of) in enumerate(zip(self.examples, values, strict=True)):
+            found[i, list(example.labels)] = of[: len(example.labels)]
+            if example.rest:
+                part = 1.0 / len(example.rest) if split is None else split[i]
+                found[i, list(example.rest)] = of[-1] * part
+        return found
+
+    def drawn(self, draws: Sequence[Sequence[Column]], prior: float, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (draw, example, label) of the values of places, by draw.
+
+        Where labels that nobody names have each a prior of their own, rankings say nothing of how
+        they share what all of them have: that is a draw from the prior.
+
+        Parameters
+        ----------
+        draws : sequence of sequence of ndarray of float64, (place,)
+        prior : float
+            Shape of the gamma prior of a label.
+        keys : Keys
+        """
+        size = np.array([len(example.rest) for example in self.examples], np.intp)
+        hashes = hash_names(self.rows.table.indexes[names.EXAMPLE])
+        found = np.empty((len(draws), self.rows.n, self.rows.labels))
+        for at, values in enumerate(draws):
+            split = None
+            if self.unmentioned == "each" and size.any():
+                uniform = ragged_uniforms(keys.child(f"rest-{at + 1}"), hashes, 2 * size)
+                owner = np.repeat(np.arange(size.size), size)
+                logs = log_gamma(np.full(owner.size, prior), uniform[::2], uniform[1::2])
+                split = by_example(np.exp(log_normalised(logs, owner, size.size)), size)
+            found[at] = self.spread(values, split)
+        array = xr.DataArray(
+            found,
+            dims=(names.DRAW, names.EXAMPLE, names.LABEL),
+            coords={names.DRAW: np.arange(1, len(draws) + 1)},
+            name=names.PLAUSIBILITIES,
+        )
+        like = self.rows.plausibilities(found[0])
+        return array.assign_coords(like.coords).assign_attrs(like.attrs)
+
+    def named(self, which: Ints) -> list[str]:
+        """Return the names of examples."""
+        return [str(name) for name in self.rows.table.indexes[names.EXAMPLE][which]]
+
+    def check_two_sided(self) -> None:
+        """Refuse examples of which no finite utilities are the most likely ones.
+
+        Raises
+        ------
+        InputError
+            ``ranking-one-sided``, naming the examples.
+        """
+        open_ended = [i for i, e in enumerate(self.examples) if not _strongly_connected(e)]
+        if not open_ended:
+            return
+        shown = self.named(np.array(open_ended))
+        raise InputError(
+            "ranking-one-sided",
+            f"annotations: without a prior, the rankings of {several(len(shown), 'example')} "
+            f"({listed(shown)}) fit infinite utilities best",
+            expected="every group of labels beaten once by a label outside it",
+            got="a group that never is, or is never compared",
+            do="prior = 0.5, or another above 0",
+            whose="annotations",
+            details={"examples": shown},
+        )
+
+
+def by_example(values: Column, size: Ints) -> list[Column]:
+    """Return flat values as one array an example, each of its size."""
+    return np.split(values, np.cumsum(size)[:-1]) if size.size else []
+
+
+def _rankings(rows: Rows, rank: Ints) -> list[list[tuple[float, list[list[int]]]]]:
+    """Return weight and blocks, of ranks of label names, of each response, by example."""
+    found: list[list[tuple[float, list[list[int]]]]] = [[] for _ in range(rows.n)]
+    ends = np.cumsum(rows.mentions).tolist()
+    label, block = rank[rows.label].tolist(), rows.block.tolist()
+    start = 0
+    for example, weight, end in zip(rows.example.tolist(), rows.weight.tolist(), ends, strict=True):
+        blocks: dict[int, list[int]] = {}
+        for place in range(start, end):
+            blocks.setdefault(block[place], []).append(label[place])
+        if blocks and weight > 0:
+            found[example].append((weight, list(blocks.values())))
+        start = end
+    return found
+
+
+def _example(
+    responses: list[tuple[float, list[list[int]]]],
+    by_name: Ints,
+    unmentioned: Unmentioned,
+    *,
+    excluded: bool,
+) -> Example:
+    ranks = sorted({rank for _, blocks in responses for block in blocks for rank in block})
+    place = {rank: at for at, rank in enumerate(ranks)}
+    rest = ()
+    if unmentioned != "nothing":
+        rest = tuple(by_name[np.setdiff1d(np.arange(by_name.size), ranks)].tolist())
+    everything = set(range(len(ranks) + bool(rest)))
+    counts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = defaultdict(list)
+    for weight, blocks in responses:
+        listed_places = [sorted(place[rank] for rank in block) for block in blocks]
+        below = everything if excluded else {at for block in listed_places for at in block}
+        for block in listed_places:
+            below = below - set(block)
+            if below:
+                counts[tuple(block), tuple(sorted(below))].append(weight)
+    stages = [(*stage, math.fsum(weights)) for stage, weights in sorted(counts.items())]
+    return Example(
+        labels=tuple(by_name[ranks].tolist()),
+        rest=rest,
+        stages=tuple(stages),
+    )
+
+
+def _strongly_connected(example: Example) -> bool:
+    """Return whether a chain of labels, each above the next, leads from every label to every other.
+
+    That is what it takes for finite utilities to be the most likely ones (Ford 1957, Hunter 2004).
+    """
+    above: Bools = np.eye(example.size, dtype=bool)
+    for block, below, _ in example.stages:
+        above[np.ix_(block, below)] = True
+    for through in range(example.size):
+        above |= above[:, through, None] & above[through]
+    return bool(above.all())
