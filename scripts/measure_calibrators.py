@@ -18,7 +18,7 @@ from measured.tables import FULL, TABLES, shown
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "calibrators_measured.md"
 
-_MARKED = re.compile(r"(<!-- measured: (\w+) -->\n\n)((?:\|[^\n]*\n)*)")
+_MARKED = re.compile(r"(<!-- measured: (\w+) -->\n\n)((?:\|[^\n]*\n)*)\n?")
 
 
 def tables_of(page: str) -> dict[str, list[list[str]]]:
@@ -37,9 +37,9 @@ def renewed(page: str, made: Mapping[str, str]) -> str:
     """Return a page with new tables below the marks of these names."""
 
     def table(found: re.Match[str]) -> str:
-        return found[1] + made.get(found[2], found[3])
+        return f"{found[1]}{made.get(found[2], found[3])}\n"
 
-    return _MARKED.sub(table, page)
+    return _MARKED.sub(table, page).rstrip("\n") + "\n"
 
 
 def main() -> None:
