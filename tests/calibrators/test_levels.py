@@ -42,8 +42,8 @@ def test_a_level_is_kept(method: Method) -> None:
 @pytest.mark.parametrize("method", AUGMENTED, ids=str)
 def test_a_level_is_kept_with_augmentations(method: Method) -> None:
     """Two augmentations and three; separate ones in every order."""
-    check(method, worlds(41, 5, 2, 10, values=4, augmentations=2))
-    check(method, worlds(42, 5, 2, 3, values=4, augmentations=3))
+    check(method, worlds(41, 5, 2, 6, values=4, augmentations=2))
+    check(method, worlds(42, 5, 2, 2, values=4, augmentations=3))
 
 
 def test_the_enumeration_is_complete() -> None:
