@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.regions import PlausibilityRegion
     from plausibly.conformal.regions_calibrate import calibrate_region
     from plausibly.errors import InputError, PlausiblyWarning
+    from plausibly.evaluation.agreement import agreement
     from plausibly.evaluation.evaluate import evaluate
     from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
     from plausibly.evaluation.planning import plan
@@ -44,6 +45,7 @@ __all__ = [
     "PlausiblyWarning",
     "__version__",
     "aggregate",
+    "agreement",
     "calibrate",
     "calibrate_region",
     "compare",
@@ -76,6 +78,7 @@ _HOME = {
     "PlausibilityRegion": "plausibly.conformal.regions",
     "PlausiblyWarning": "plausibly.errors",
     "aggregate": "plausibly.conformal.aggregate",
+    "agreement": "plausibly.evaluation.agreement",
     "calibrate": "plausibly.conformal.calibrate",
     "calibrate_region": "plausibly.conformal.regions_calibrate",
     "compare": "plausibly.evaluation.study",

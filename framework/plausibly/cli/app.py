@@ -8,6 +8,7 @@ import typer
 
 from plausibly.cli import (
     aggregate,
+    agreement,
     calibrate,
     config,
     demo,
@@ -53,6 +54,7 @@ for _name, _module, _function in (
     ("evaluate", evaluate, evaluate.evaluate),
     ("reproduce", reproduce, reproduce.reproduce),
     ("plan", plan, plan.plan),
+    ("agreement", agreement, agreement.agreement),
     ("info", info, info.info),
 ):
     app.command(_name, short_help=_module.SUMMARY, help=_module.HELP, epilog=_module.EXAMPLES)(

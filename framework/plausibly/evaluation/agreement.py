@@ -134,7 +134,9 @@ def agreement(
     votes = parts.left_out_votes(answers)
     measures, of_examples = _measures(answers, likenesses, votes, position)
     found = agreement_measures.measured(measures, plan)
-    place = positions(list(map(str, answers.examples)), name_texts(annotations.indexes[names.EXAMPLE]))
+    place = positions(
+        list(map(str, answers.examples)), name_texts(annotations.indexes[names.EXAMPLE])
+    )
     shares = np.where(answers.paired, agreement_measures.pair_shares(likenesses[-1]), np.nan)
     result = xr.Dataset(
         {
@@ -214,7 +216,9 @@ def _measures(
 
 def _coordinates(annotations: xr.Dataset, answers: Answers) -> xr.DataArray:
     """Return the coordinates of the examples in the order of the answers."""
-    place = positions(name_texts(annotations.indexes[names.EXAMPLE]), list(map(str, answers.examples)))
+    place = positions(
+        name_texts(annotations.indexes[names.EXAMPLE]), list(map(str, answers.examples))
+    )
     kept = {
         str(name): values
         for name, values in annotations.coords.items()

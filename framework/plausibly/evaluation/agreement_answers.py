@@ -94,7 +94,9 @@ class Answers:
         order = order[(rows.mentions[order] > 0) & (rows.weight[order] > 0)]
         value, mentions = _values(rows, kind, order)
         label, block = rows.label[mentions].astype(np.int64), rows.block[mentions].astype(np.int64)
-        of_value = np.cumsum(np.append(0, rows.response[mentions][1:] != rows.response[mentions][:-1]))
+        of_value = np.cumsum(
+            np.append(0, rows.response[mentions][1:] != rows.response[mentions][:-1])
+        )
         found = cls(
             kind=kind,
             labels=name_texts(table.indexes[names.LABEL]),
@@ -117,7 +119,7 @@ class Answers:
     def _warn_of_repeats(self) -> None:
         known = self.annotator >= 0
         pair = self.owner[known] * max(len(self.annotators), 1) + self.annotator[known]
-        distinct, first, times = np.unique(pair, return_index=True, return_counts=True)
+        first, times = np.unique(pair, return_index=True, return_counts=True)[1:]
         again = np.flatnonzero(times > 1)
         if again.size:
             where = [str(self.examples[self.owner[known][first[place]]]) for place in again]
@@ -232,7 +234,7 @@ class Answers:
         return pairs, named, mass.astype(np.float64)
 
     def spread(self, values: Ints) -> tuple[Ints, Ints]:
-        """Return one row for each label that the values name: which of `values`, and the mention."""
+        """Return one row for each label that values name: which of `values`, and the mention."""
         size = np.bincount(self.mention_value, minlength=self.values)
         return ranges((np.cumsum(size) - size)[values], size[values])
 
@@ -315,7 +317,7 @@ def _values(rows: Rows, kind: str, order: Ints) -> tuple[Ints, Ints]:
     starts = ends - rows.mentions
     if kind == SINGLE:
         label = rows.label[starts[order]]
-        seen, first, value = np.unique(label, return_index=True, return_inverse=True)
+        first, value = np.unique(label, return_index=True, return_inverse=True)[1:]
         return value.astype(np.int64), starts[order[first]]
     codes: dict[bytes, int] = {}
     value = np.empty(len(order), dtype=np.int64)

@@ -16,12 +16,12 @@ from scipy import sparse
 
 from plausibly.arrays import Ints
 from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
-from plausibly.evaluation.agreement_resampling import Sums
+from plausibly.evaluation.agreement_resampling import Sums, scaled
 
 MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
 
 Chance = Callable[[Sums], NDArray[np.float64]]
-"""The sum of ``n_u n_v s(u, v)`` over all values u and v, n_u the answers of a value: (replicate,)."""
+"""The sum of ``n_u n_v s(u, v)`` over values u and v, each of n_u answers: (replicate,)."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -77,7 +77,10 @@ def likenesses(answers: Answers, depth: int) -> list[Likeness]:
 
     found = [equal(answers)]
     if answers.kind == "label-set":
-        found += [by_distance(answers, "masi", sets.masi), by_distance(answers, "jaccard", sets.jaccard)]
+        found += [
+            by_distance(answers, "masi", sets.masi),
+            by_distance(answers, "jaccard", sets.jaccard),
+        ]
     if answers.kind == "partial-ranking":
         first = rankings.first_choices(answers)
         kept = rankings.places(answers, depth)
@@ -138,7 +141,7 @@ def by_distance(
         name=name,
         alpha=f"krippendorff-{name}",
         answers=answers,
-        cells=sums - 1.0,
+        cells=np.asarray(sums - 1.0, dtype=np.float64),
         features={"counts": answers.counts()},
         chance=chance,
     )
@@ -162,8 +165,8 @@ def by_features(
     sign : ndarray of float64, (feature,)
         1 or -1.
     """
-    signed = features * sign[None, :]
-    own = np.asarray((features * signed).sum(axis=1))
+    signed = scaled(features, columns=sign)
+    own = np.asarray(features.multiply(signed).sum(axis=1))
     counts = sparse.csr_array(
         (answers.cell_count.astype(np.float64), (answers.cell_example, answers.cell_value)),
         shape=(answers.n, answers.values),
@@ -177,7 +180,7 @@ def by_features(
         theirs = sparse.csr_array(together[answers.cell_example[part]])
         cells[part] = np.asarray(mine.multiply(theirs).sum(axis=1)).ravel()
     cells -= own[answers.cell_value]
-    paired = sparse.csr_array(together.multiply(answers.paired[:, None].astype(np.float64)))
+    paired = scaled(together, rows=answers.paired.astype(np.float64))
     return Likeness(
         name=name,
         alpha=alpha,

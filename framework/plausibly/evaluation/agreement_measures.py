@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from plausibly.arrays import Bools, Ints
+from plausibly.arrays import Bools, Floats, Ints
 from plausibly.errors import counted
 from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
 from plausibly.evaluation.agreement_likeness import MOST_VALUES, Likeness
@@ -45,7 +45,7 @@ class Measure:
     of: Callable[[Sums], Values] | None
 
 
-def ratio(above: Values, below: Values) -> Values:
+def ratio(above: Floats | Ints, below: Floats | Ints) -> Values:
     """Return `above` / `below`, NaN for nothing."""
     found = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
     np.divide(above, below, out=found, where=below > 0)
@@ -61,7 +61,9 @@ def exact_sum(numerators: Ints, denominators: Ints) -> Fraction:
     return total
 
 
-def mean(name: str, values: Values, among: Bools, reason: str, *, exact: float | None = None) -> Measure:
+def mean(
+    name: str, values: Values, among: Bools, reason: str, *, exact: float | None = None
+) -> Measure:
     """Return the mean over some examples.
 
     Parameters
@@ -217,9 +219,7 @@ def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
     ]
 
 
-def _ordinal(
-    answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, Ints]
-) -> Measure:
+def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, Ints]) -> Measure:
     owner, one, two, pairs = entries
     m, places = answers.answers, int(position.max(initial=0)) + 1
     kept = (one < two) & answers.paired[owner]
@@ -229,7 +229,8 @@ def _ordinal(
     each = m[owner] - 1
     coincidences = sparse.csr_array((pairs / each, (owner, of_pair)), shape=(answers.n, len(met)))
     to_place = sparse.csr_array(
-        (np.ones(len(position)), (np.arange(len(position)), position)), shape=(len(position), places)
+        (np.ones(len(position)), (np.arange(len(position)), position)),
+        shape=(len(position), places),
     )
     features = {"ordinal-pairs": coincidences, "ordinal-counts": answers.counts() @ to_place}
 
@@ -244,7 +245,9 @@ def _ordinal(
 
     counts = [int(one) for one in np.asarray(features["ordinal-counts"].sum(axis=0))]
     n = sum(counts)
-    double = (2 * np.cumsum(np.array(counts, dtype=object)) - np.array(counts, dtype=object)).tolist()
+    double = (
+        2 * np.cumsum(np.array(counts, dtype=object)) - np.array(counts, dtype=object)
+    ).tolist()
     square = sum(c * r * r for c, r in zip(counts, double, strict=True))
     plain = sum(c * r for c, r in zip(counts, double, strict=True))
     left = n * square - plain * plain

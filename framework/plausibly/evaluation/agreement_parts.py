@@ -69,7 +69,9 @@ def left_out_measure(answers: Answers, votes: Values) -> Measure:
     """Return how often a real annotator says what the others vote for, the mean over examples."""
     mine = (answers.annotator >= 0) & answers.paired[answers.owner]
     n = np.bincount(answers.owner[mine], minlength=answers.n)
-    agreed = np.bincount(answers.owner[mine], weights=votes[answers.cell[mine]], minlength=answers.n)
+    agreed = np.bincount(
+        answers.owner[mine], weights=votes[answers.cell[mine]], minlength=answers.n
+    )
     why = (
         "no example with two answers says who gave one of them"
         if answers.paired.any()
@@ -93,7 +95,7 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Data
 
     def average(values: Values, rows: NDArray[np.bool_]) -> Values:
         n = np.bincount(who[rows], minlength=count)
-        return ratio(np.bincount(who[rows], weights=values[rows], minlength=count), n * 1.0)
+        return ratio(np.bincount(who[rows], weights=values[rows], minlength=count), n)
 
     thrice = mine & (m >= 3)
     lower = alike - among
@@ -102,7 +104,7 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Data
     away = np.zeros(len(who))
     away[thrice] = lower[thrice] - gap[who[thrice]]
     square = average(away**2, thrice)
-    error = np.sqrt(ratio(square, np.maximum(n - 1, 0) * 1.0))
+    error = np.sqrt(ratio(square, np.maximum(n - 1, 0)))
     tested = n >= LEAST_COMPARED
     limit = _limit(int(tested.sum()))
     low = tested & (np.nan_to_num(gap) < -limit * np.nan_to_num(error)) & (np.nan_to_num(gap) < 0)
@@ -116,7 +118,10 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Data
             "annotator_others": (dim, average(among, thrice)),
             "annotator_vote": (dim, average(votes[cell], mine)),
             "annotator_low": (dim, low),
-            "annotator_says": (dim, text_array([answers.labels[k] if k >= 0 else "" for k in says[0]])),
+            "annotator_says": (
+                dim,
+                text_array([answers.labels[k] if k >= 0 else "" for k in says[0]]),
+            ),
             "annotator_says_share": (dim, says[1]),
             "annotator_says_others": (dim, says[2]),
         },
@@ -131,15 +136,15 @@ def _limit(tested: int) -> float:
     return float(-ndtri(_LEVEL / tested)) if tested else math.inf
 
 
-def _says_too_much(
-    answers: Answers, mine: NDArray[np.bool_]
-) -> tuple[list[int], Values, Values]:
+def _says_too_much(answers: Answers, mine: NDArray[np.bool_]) -> tuple[list[int], Values, Values]:
     """Return the label that each annotator names most above the others, its share, and theirs."""
     rows = np.flatnonzero(mine)
     count, labels = len(answers.annotators), len(answers.labels)
     row, support = answers.spread_support(answers.owner[rows])
     who = answers.annotator[rows][row]
-    size = np.bincount(answers.mention_value, weights=answers.mention_mass, minlength=answers.values)
+    size = np.bincount(
+        answers.mention_value, weights=answers.mention_mass, minlength=answers.values
+    )
     own, mention = answers.spread(answers.value[rows])
     keys = row * labels + answers.support_label[support]
     where = np.searchsorted(keys, own * labels + answers.mention_label[mention])

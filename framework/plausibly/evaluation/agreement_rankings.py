@@ -11,6 +11,7 @@ from scipy import sparse
 from plausibly.arrays import Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.agreement_answers import Answers
+from plausibly.evaluation.agreement_resampling import scaled
 
 Features = tuple[sparse.csr_array, NDArray[np.float64]]
 """phi (value, feature) and the sign of each feature."""
@@ -140,15 +141,15 @@ def places(answers: Answers, depth: int) -> Features:
     parts: list[tuple[NDArray[np.float64], Ints, Ints]] = []
     every = np.arange(answers.values)
     for k in range(1, depth + 1):
-        tail = np.divide(
-            np.maximum(k - size, 0), rest, out=np.zeros(len(size)), where=rest > 0
-        )
+        tail = np.divide(np.maximum(k - size, 0), rest, out=np.zeros(len(size)), where=rest > 0)
         tail = tail if answers.excluded else np.zeros(len(size))
         share = np.clip((k - first) / ties, 0.0, 1.0) - tail[value]
         start = (k - 1) * (total + 2)
         weight = scale[k - 1]
         parts.append((share * weight, value, start + answers.mention_label))
-        parts.append((np.full(len(every), k / np.sqrt(total) * weight), every, 0 * every + start + total))
+        parts.append(
+            (np.full(len(every), k / np.sqrt(total) * weight), every, 0 * every + start + total)
+        )
         against = np.sqrt(total) * (tail - k / total) * weight
         parts.append((against, every, 0 * every + start + total + 1))
     data, rows, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -160,9 +161,8 @@ def places(answers: Answers, depth: int) -> Features:
 
 def normalised(features: sparse.csr_array, sign: NDArray[np.float64]) -> Features:
     """Return features by which a ranking is wholly like itself."""
-    own = np.asarray((features * features * sign[None, :]).sum(axis=1))
-    scale = 1.0 / np.sqrt(np.maximum(own, np.finfo(np.float64).tiny))
-    return sparse.csr_array(features * scale[:, None]), sign
+    own = np.asarray(features.multiply(scaled(features, columns=sign)).sum(axis=1))
+    return scaled(features, rows=1.0 / np.sqrt(own)), sign
 
 
 def _positions(value: Ints, block: Ints) -> tuple[Ints, Ints]:

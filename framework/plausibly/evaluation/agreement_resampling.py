@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from plausibly.arrays import Hashes, Ints
+from plausibly.arrays import Bools, Hashes, Ints
 from plausibly.keys import Keys
 
 _BLOCK = 4_000_000  # entries of the matrix of times at once
@@ -43,8 +43,8 @@ class Resampling:
     def times(self) -> Iterator[NDArray[np.float64]]:
         """Yield how often each example is in each resample, (example, replicate), in blocks.
 
-        Nothing is yielded where there is nothing to resample. Each unit of a resample is one of all, chosen by a uniform that belongs to the name of the
-        unit in whose place it stands.
+        Nothing is yielded where there is nothing to resample. Each unit of a resample is one of
+        all, chosen by a uniform that belongs to the name of the unit in whose place it stands.
         """
         units = len(self.hashes)
         if not units:
@@ -77,6 +77,21 @@ def summed(features: Mapping[str, sparse.csr_array], times: NDArray[np.float64])
     return {name: np.asarray(matrix.T @ times) for name, matrix in features.items()}
 
 
-def column(values: NDArray[np.float64]) -> sparse.csr_array:
+def column(values: NDArray[np.float64] | Ints | Bools) -> sparse.csr_array:
     """Return one number an example as a feature, (example, 1)."""
     return sparse.csr_array(np.asarray(values, dtype=np.float64)[:, None])
+
+
+def scaled(
+    matrix: sparse.csr_array,
+    *,
+    rows: NDArray[np.float64] | None = None,
+    columns: NDArray[np.float64] | None = None,
+) -> sparse.csr_array:
+    """Return a matrix with its rows and columns multiplied by numbers."""
+    data = matrix.data.astype(np.float64)
+    if rows is not None:
+        data = data * np.repeat(rows, np.diff(matrix.indptr))
+    if columns is not None:
+        data = data * columns[matrix.indices]
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -94,8 +94,8 @@ def coverage_by_risk(
         only_common=only_common,
         whose=whose,
     )
-    given = _levels(risk, judged.labels, (judged.sets, judged.plausibilities))
-    levels, codes = _ordered(given, order)
+    given = levels_of(risk, judged.labels, (judged.sets, judged.plausibilities))
+    levels, codes = in_order(given, order)
     lam = judged.lam.astype(np.float64)
     planes = judged.planes()
     missed = []
@@ -132,7 +132,7 @@ def coverage_by_risk(
     )
 
 
-def _levels(risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray]) -> list[object]:
+def levels_of(risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray]) -> list[object]:
     """Return the level of each label, in the order of the labels."""
     if isinstance(risk, str):
         table = label_coordinate(risk, arrays)
@@ -202,7 +202,7 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
     )
 
 
-def _ordered(
+def in_order(
     given: Sequence[object], order: Sequence[object] | None
 ) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
     """Return the levels from the least on, and the code of each label's level."""

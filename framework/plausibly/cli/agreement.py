@@ -1,0 +1,243 @@
+"""``plausibly agreement``: how much annotators agree, who differs, and over which labels."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plausibly.cli import asked, common, values
+from plausibly.cli.output import Output
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SUMMARY = "How much annotators agree, and who differs."
+HELP = """Say how much annotators agree, beyond chance too, over which labels, and who differs.
+
+Intervals are of resamples of the examples, or of their clusters.
+"""
+EXAMPLES = """\b
+Examples:
+  plausibly agreement -a votes.csv
+  plausibly agreement -a ratings.csv --order 1,2,3,4,5
+  plausibly agreement -a votes.csv --annotators
+  plausibly agreement -a votes.csv -e patients.csv --by site --cluster patient
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What `plausibly.agreement` is asked for, and what is shown of it."""
+
+    order: tuple[str, ...]
+    depth: int | None
+    by: str | None
+    cluster: str | None
+    resamples: int
+    confidence: float
+    seed: int
+    annotators: bool
+    draws: int | None
+    risk: str | None
+    examples: Path | None
+    labels: Path | None
+
+
+def agreement(
+    annotations: Annotated[
+        Path,
+        typer.Option(
+            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
+        ),
+    ],
+    examples: common.Examples = None,
+    labels: common.Labels = None,
+    reader: common.Reader = None,
+    columns: common.Columns = None,
+    kind: common.AnswerKind = None,
+    missing: common.Missing = None,
+    annotators: Annotated[
+        bool, typer.Option("--annotators", help="Who differs from the others, instead.")
+    ] = False,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--order",
+            metavar="LABELS",
+            help="The labels from one end to the other: low,medium,high. Repeatable.",
+        ),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth", metavar="PLACES", help="Of rankings [default: of the longest ranking]."
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="COLUMN", help="Column of -e: the same for each group."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="COLUMN",
+            help="Column of -e, such as patient, that is resampled instead of examples.",
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            "--draws",
+            metavar="M",
+            help="Resample responses, too: how certain the most plausible label is.",
+        ),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(
+            "--risk", metavar="COLUMN", help="Column of --labels: how certain its level is."
+        ),
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="B", help="Behind the intervals; 0 for none.")
+    ] = 1000,
+    confidence: Annotated[
+        float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")
+    ] = 0.95,
+    seed: common.Seed = 0,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly agreement``."""
+    output = Output("agreement", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        opinions = asked.opinions(
+            annotations,
+            reader=reader,
+            columns=columns,
+            kind=kind,
+            missing=missing,
+            unanswered=None,
+            aggregator=None,
+            seed=seed,
+        )
+        wanted = Wanted(
+            order=values.texts(order),
+            depth=depth,
+            by=by,
+            cluster=cluster,
+            resamples=resamples,
+            confidence=confidence,
+            seed=seed,
+            annotators=annotators,
+            draws=_draws(draws, risk),
+            risk=risk,
+            examples=examples,
+            labels=labels,
+        )
+        _run(output, opinions, wanted)
+
+    return output.run(body)
+
+
+def _draws(draws: int | None, risk: str | None) -> int | None:
+    from plausibly.errors import InputError
+
+    if risk is not None and draws is None:
+        raise InputError(
+            "option-unfit",
+            "--risk has no meaning without --draws",
+            expected="resamples of the responses, by which levels are certain",
+            got=f"--risk {risk}",
+            do="--draws 100",
+            whose="--risk",
+        )
+    if draws is not None and draws < 2:
+        raise InputError(
+            "draws-range",
+            f"--draws {draws} show no uncertainty",
+            expected="2 or more",
+            got=str(draws),
+            do="--draws 100",
+            whose="--draws",
+        )
+    return draws
+
+
+def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
+    from plausibly.cli import layout, reading
+    from plausibly.evaluation import agreement_words as words
+    from plausibly.evaluation.agreement import agreement as measured
+    from plausibly.io import read_annotations, read_examples, with_coordinates
+    from plausibly.labelled.describe import describe
+
+    whose = opinions.path.name
+    with output.working(f"reading {whose}"):
+        table = read_annotations(opinions.path, opinions.reader, wanted.labels, **opinions.options)
+        annotated: xr.Dataset = table
+        facts = reading.annotation_facts(table, opinions.path)
+        text = describe(table)
+        if wanted.examples is not None:
+            annotated = with_coordinates(annotated, read_examples(wanted.examples))
+    with output.working("comparing answers"):
+        found = measured(
+            annotated,
+            order=wanted.order or None,
+            depth=wanted.depth,
+            by=wanted.by,
+            cluster=wanted.cluster,
+            resamples=wanted.resamples,
+            confidence=wanted.confidence,
+            seed=wanted.seed,
+        )
+    output.document |= {"annotations": facts, **words.agreement_as_json(found)}
+    first, *rest = text.split("\n")
+    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+    shown = [layout.fields([("annotations", f"{whose} ({table.attrs['reader']}): {about}")]), ""]
+    if wanted.annotators:
+        shown.append(words.describe_annotators(found))
+    else:
+        shown.append(words.describe_agreement(found))
+    if wanted.draws is not None:
+        shown += ["", _certainty(output, annotated, wanted)]
+    if not wanted.annotators:
+        further = ["--annotators (who differs)"]
+        if wanted.by is None:
+            further.append("--by COLUMN" if wanted.examples else "-e FILE --by COLUMN")
+        shown += layout.fields(
+            [("next", f"plausibly agreement {', '.join([*further, '--json'])}")]
+        ).split("\n")
+    output.show("\n".join(shown))
+
+
+def _certainty(output: Output, table: xr.Dataset, wanted: Wanted) -> str:
+    from plausibly.conformal.aggregate import aggregate
+    from plausibly.evaluation.agreement_words import describe_certainty
+    from plausibly.evaluation.certainty import annotation_certainty
+
+    bootstrap: dict[str, object] = {"name": "bootstrap", "draws": wanted.draws}
+    with output.working("resampling responses"):
+        lam = aggregate(table, bootstrap, seed=wanted.seed, unanswered="drop")
+        found = annotation_certainty(
+            lam,
+            risk=wanted.risk,
+            cluster=wanted.cluster,
+            confidence=wanted.confidence,
+            seed=wanted.seed,
+        )
+    means = ("mean", "low", "high", "level_mean", "level_low", "level_high")
+    output.document["certainty"] = {
+        "draws": wanted.draws,
+        **{name: float(found[name]) for name in means if name in found},
+        "by_example": dict(
+            zip(found["example"].values.tolist(), found["certainty"].values.tolist(), strict=True)
+        ),
+    }
+    return describe_certainty(found)

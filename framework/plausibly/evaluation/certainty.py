@@ -1,0 +1,332 @@
+"""How certain annotations are, and accuracy that knows it: from plausibilities that were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.errors import InputError
+from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.intervals import Interval
+from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
+from plausibly.evaluation.summary import ENDS
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import align, borders, names
+from plausibly.labelled.text import name_texts
+
+TOP = "top"
+_TIED = 1e-9  # relative: plausibilities that should be equal are closer than this
+
+
+def annotation_certainty(
+    plausibilities: xr.DataArray,
+    *,
+    top: int = 1,
+    risk: Risk | None = None,
+    order: Sequence[object] | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Measure how certain annotations are of the most plausible labels of each example.
+
+    Parameters
+    ----------
+    plausibilities : DataArray, (draw, example, label)
+        Drawn, as by the aggregator ``bootstrap``.
+    top : int
+        How many labels: 1 for the most plausible one, else the set of so many.
+    risk : str, mapping or DataArray, (label,), optional
+        Levels of the labels, as in `plausibly.evaluation.coverage_by_risk`: certainty of the levels
+        that the first labels have, too.
+    order : sequence, optional
+        The levels from the least on.
+    cluster : str, optional
+        Coordinate of the examples that intervals count instead of examples.
+    confidence : float
+        Of the intervals of means.
+    seed : int
+        Of the order in which tied labels are taken where `top` is 2 or more, keyed by example.
+
+    Returns
+    -------
+    Dataset
+        `certainty` (example), the share of draws whose `top` most plausible labels are the most
+        frequent ones; `mean`, `low` and `high` of it over examples; `first` (example, label), the
+        share of draws in which the label is the most plausible one, of tied ones in equal parts.
+        With `risk`, `level_certainty` (example) with `level_mean`, ``*_low``, ``*_high``, and
+        `first_level` (example, level).
+
+    Raises
+    ------
+    InputError
+        ``draws-missing``, ``top-range``, and what is wrong with plausibilities or levels.
+
+    Notes
+    -----
+    With draws lambda^1, ..., lambda^m of the plausibilities of one example,
+    ``certainty = max_Y 1/m #{j: top_k(lambda^j) = Y}`` over sets Y of k labels. With k = 1 a draw
+    with tied labels counts in equal parts for each.
+
+    References
+    ----------
+    Stutz et al., Evaluating AI systems under uncertain ground truth: a case study in dermatology,
+    arXiv 2307.02191.
+    """
+    intervals.check_method("auto", confidence)
+    lam = _drawn(plausibilities)
+    labels = name_texts(lam[names.LABEL].values)
+    hashes = hash_names(lam[names.EXAMPLE].values)
+    _check_top((top,), len(labels))
+    first = np.zeros(lam.shape[1:])
+    for plane in lam.values:
+        first += _leading(plane)
+    first /= lam.sizes[names.DRAW]
+    clusters = (
+        None if cluster is None else inputs.codes_of(inputs.example_values(cluster, (lam,)))[1]
+    )
+
+    def means(values: NDArray[np.float64]) -> Interval:
+        return _mean(values, hashes, clusters, confidence)
+
+    members = None if top == 1 else _members(lam.values, top, hashes, seed)
+    certain = first.max(axis=1) if members is None else _agreeing(members)
+    by = (names.EXAMPLE, names.LABEL)
+    result = xr.Dataset(
+        {"certainty": (names.EXAMPLE, certain), "first": (by, first), **_ends("", means(certain))},
+        coords={names.EXAMPLE: lam[names.EXAMPLE].values, names.LABEL: labels},
+        attrs={"draws": lam.sizes[names.DRAW], TOP: top, "seed": seed, "confidence": confidence},
+    )
+    if risk is None:
+        return result
+    levels, codes = in_order(levels_of(risk, labels, (lam,)), order)
+    of_level = _by_level(first, codes, len(levels))
+    level = of_level.max(axis=1)
+    if members is not None:
+        touched = np.stack(
+            [members[..., codes == code].any(axis=-1) for code in range(len(levels))]
+        )
+        level = _agreeing(np.moveaxis(touched, 0, -1))
+    return result.assign_coords({LEVEL: levels}).assign(
+        {
+            "level_certainty": (names.EXAMPLE, level),
+            "first_level": ((names.EXAMPLE, LEVEL), of_level),
+            **_ends("level_", means(level)),
+        }
+    )
+
+
+def uncertainty_adjusted_accuracy(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray,
+    *,
+    top: Sequence[int] | int = 1,
+    risk: Risk | None = None,
+    order: Sequence[object] | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    only_common: bool = False,
+) -> xr.Dataset:
+    """Measure top-k accuracy against every draw of the plausibilities instead of one vote.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+    plausibilities : DataArray, (draw, example, label)
+        Drawn, as by the aggregator ``bootstrap``.
+    top : int or sequence of int
+        How many labels of the predictions count.
+    risk : str, mapping or DataArray, (label,), optional
+        Levels of the labels: accuracy by the level of the most plausible label, too.
+    order, cluster, confidence
+        See `annotation_certainty`.
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+
+    Returns
+    -------
+    Dataset
+        Over the dim ``top``: `accuracy_mean`, ``*_low`` and ``*_high`` over examples; `voted`, the
+        accuracy for the vote of the mean plausibilities, which knows of no uncertainty;
+        `draw_accuracy` (draw, top), of each draw: their spread is what annotations leave open; and
+        `example_accuracy` (example, top). With `risk`, over ``level``: `level_mass`, in examples,
+        and `level_accuracy` (level, top), of the examples whose most plausible label has the
+        level.
+
+    Raises
+    ------
+    InputError
+        ``draws-missing``, ``top-range``, and where inputs do not match or are not usable.
+
+    Notes
+    -----
+    ``1/m sum_j 1[argmax lambda_i^j in top_k(pi_i)]``, the mean over examples. Tied labels count in
+    equal parts, in draws and in predictions.
+
+    References
+    ----------
+    Stutz et al., arXiv 2307.02191.
+    """
+    intervals.check_method("auto", confidence)
+    model = borders.check_predictions(predictions)
+    lam = _drawn(plausibilities)
+    labels = name_texts(model[names.LABEL].values)
+    tops = [top] if isinstance(top, int) else list(top)
+    _check_top(tops, len(labels))
+    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+    model, lam = align.match_examples(model, lam, only_common=only_common, other="plausibilities")
+    lam = lam.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
+    hashes = hash_names(model[names.EXAMPLE].values)
+    clusters = (
+        None
+        if cluster is None
+        else inputs.codes_of(inputs.example_values(cluster, (model, lam)))[1]
+    )
+    values: Floats = model.values
+    held = np.stack([_held(values, k) for k in tops], axis=-1)  # (example, label, top)
+    place = np.argsort(hashes, kind="stable")
+    draw_accuracy = np.empty((lam.sizes[names.DRAW], len(tops)))
+    first = np.zeros(held.shape[:2])
+    for draw, plane in enumerate(lam.values):
+        leading = _leading(plane)
+        first += leading
+        draw_accuracy[draw] = _mean_over_examples(_credited(leading, held), place)
+    first /= len(draw_accuracy)
+    accuracy = _credited(first, held)
+    vote = _leading(borders.mean_over_draws(lam).values.astype(np.float64))
+    found = [_mean(values, hashes, clusters, confidence) for values in accuracy.T]
+    result = xr.Dataset(
+        {
+            **{f"accuracy_{end}": (TOP, [getattr(one, end) for one in found]) for end in ENDS},
+            "voted": (TOP, _mean_over_examples(_credited(vote, held), place)),
+            "draw_accuracy": ((names.DRAW, TOP), draw_accuracy),
+            "example_accuracy": ((names.EXAMPLE, TOP), accuracy),
+        },
+        coords={
+            TOP: tops,
+            names.DRAW: lam[names.DRAW].values
+            if names.DRAW in lam.coords
+            else np.arange(1, len(draw_accuracy) + 1),
+            names.EXAMPLE: model[names.EXAMPLE].values,
+        },
+        attrs={"draws": len(draw_accuracy), "confidence": confidence},
+    )
+    if risk is None:
+        return result
+    levels, codes = in_order(levels_of(risk, labels, (model, lam)), order)
+    mass = _by_level(first, codes, len(levels))[place].sum(axis=0)
+    parts = [
+        _credited(first[:, codes == code], held[:, codes == code]) for code in range(len(levels))
+    ]
+    hits = np.stack([part[place].sum(axis=0) for part in parts])
+    shares = np.full(hits.shape, np.nan)
+    np.divide(hits, mass[:, None], out=shares, where=mass[:, None] > 0)
+    return result.assign_coords({LEVEL: levels}).assign(
+        {"level_mass": (LEVEL, mass), "level_accuracy": ((LEVEL, TOP), shares)}
+    )
+
+
+def _drawn(plausibilities: xr.DataArray) -> xr.DataArray:
+    """Return plausibilities (draw, example, label), or raise ``draws-missing``."""
+    array = borders.check_plausibilities(plausibilities)
+    if names.DRAW not in array.dims:
+        raise InputError(
+            "draws-missing",
+            "plausibilities have no draws: they say nothing of how uncertain they are",
+            expected="dims draw, example and label",
+            got="example, label",
+            do='plausibly.aggregate(ann, {"name": "bootstrap", "draws": 100})',
+            whose="plausibilities",
+        )
+    return array
+
+
+def _check_top(tops: Sequence[int], labels: int) -> None:
+    bad = [one for one in tops if not 1 <= one <= labels]
+    if bad or not tops:
+        got = str(bad[0]) if bad else "none"
+        raise InputError(
+            "top-range",
+            f"top {got} of {labels} labels",
+            expected=f"1 to {labels}",
+            got=got,
+            do="top=1 for the most plausible label",
+            whose="top",
+        )
+
+
+def _leading(values: Floats) -> NDArray[np.float64]:
+    """Return what each label has of the first place, (example, label): tied ones equal parts."""
+    most = values.max(axis=-1, keepdims=True)
+    tied = values >= most * (1 - _TIED)
+    found: NDArray[np.float64] = tied / tied.sum(axis=-1, keepdims=True)
+    return found
+
+
+def _credited(first: NDArray[np.float64], held: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of the first place is among the labels that count: (example, top)."""
+    found: NDArray[np.float64] = np.einsum("nk,nkt->nt", first, held)
+    return found
+
+
+def _held(values: Floats, top: int) -> NDArray[np.float64]:
+    """Return the chance that a label is among the first `top`, ties broken at random."""
+    last = np.sort(values, axis=1)[:, -top, None]
+    above, equal = values > last, values == last
+    left = top - above.sum(axis=1, keepdims=True)
+    found: NDArray[np.float64] = above + equal * (left / equal.sum(axis=1, keepdims=True))
+    return found
+
+
+def _members(draws: Floats, top: int, hashes: Hashes, seed: int) -> NDArray[np.bool_]:
+    """Return which labels are the first ones of each draw: (draw, example, label)."""
+    found = np.zeros(draws.shape, dtype=bool)
+    keys = Keys(seed).child("certainty")
+    for draw, plane in enumerate(draws):
+        uniform = keys.child(f"ties-{draw}").uniform(hashes, plane.shape[1])
+        place = np.lexsort((uniform, -plane), axis=1)[:, :top]
+        np.put_along_axis(found[draw], place, True, axis=1)
+    return found
+
+
+def _agreeing(members: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the share of draws that have the most frequent of their sets: (example,)."""
+    packed = np.packbits(members, axis=-1)
+    found = np.empty(members.shape[1])
+    for example in range(members.shape[1]):
+        counts = np.unique(packed[:, example], axis=0, return_counts=True)[1]
+        found[example] = counts.max() / len(members)
+    return found
+
+
+def _by_level(
+    first: NDArray[np.float64], codes: NDArray[np.intp], levels: int
+) -> NDArray[np.float64]:
+    return np.stack([first[:, codes == code].sum(axis=1) for code in range(levels)], axis=1)
+
+
+def _mean_over_examples(
+    values: NDArray[np.float64], order: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return means over examples, added in an order of their names."""
+    found: NDArray[np.float64] = np.ascontiguousarray(values[order]).mean(axis=0)
+    return found
+
+
+def _mean(
+    values: NDArray[np.float64], hashes: Hashes, clusters: Ints | None, confidence: float
+) -> Interval:
+    order = np.argsort(hashes, kind="stable")
+    return intervals.interval(
+        np.clip(values[order], 0.0, 1.0),
+        clusters=None if clusters is None else clusters[order],
+        confidence=confidence,
+    )
+
+
+def _ends(prefix: str, one: Interval) -> dict[str, float]:
+    return {f"{prefix}{end}": getattr(one, end) for end in ENDS}
