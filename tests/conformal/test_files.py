@@ -7,6 +7,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import attrs
 import numpy as np
@@ -121,6 +122,27 @@ def rewritten(path: Path, **changes: object) -> Path:
     out = path.with_name("rewritten.nc")
     dataset.to_netcdf(out, engine="scipy")
     return out
+
+
+FORMAT_1 = Path(__file__).with_name("format_1")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("expected", {}),
+        ("held_out", {"calibrator": "monte-carlo", "draws": 3, "combiner": "held-out-rank"}),
+    ],
+)
+def test_files_of_format_1_are_read(
+    name: str,
+    options: dict[str, Any],  # Any: arguments of calibrate
+) -> None:
+    """Written before masses of groups and weights were kept: the same thresholds."""
+    old = plausibly.load_predictor(FORMAT_1 / f"{name}.nc")
+    new = plausibly.calibrate(*world(30), **options)
+    assert old.threshold(["0.1", "0.2", "0.5"]).equals(new.threshold(["0.1", "0.2", "0.5"]))
+    assert old.guarantee("0.2").statement() == new.guarantee("0.2").statement()
 
 
 def test_message_36_a_newer_format(tmp_path: Path) -> None:

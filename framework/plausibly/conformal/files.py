@@ -55,8 +55,15 @@ def _canonical(pool: Pool, *, counting: bool) -> bytes:
     return pool.ordered[last].tobytes() + text
 
 
-def fingerprint(predictor: ConformalPredictor) -> str:
-    """Return eight hexadecimal digits that change with anything a prediction depends on."""
+def fingerprint(predictor: ConformalPredictor, *, written: int = FORMAT) -> str:
+    """Return eight hexadecimal digits that change with anything a prediction depends on.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    written : int
+        As files of this format have it; those of format 1 leave totals out.
+    """
     digest = blake2b(digest_size=4)
     score = described(SCORE, predictor.score) or {"name": repr(predictor.score)}
     combiner = described(COMBINER, predictor.combiner) or {"name": repr(predictor.combiner)}
@@ -67,7 +74,7 @@ def fingerprint(predictor: ConformalPredictor) -> str:
         digest.update(json.dumps(said_of(replicates), sort_keys=True).encode())
     for cell in predictor.pools.cells:
         for pool in cell.each if replicates.separate else (cell.pooled,):
-            digest.update(_canonical(pool, counting=replicates.counting))
+            digest.update(_canonical(pool, counting=replicates.counting or written == 1))
     held_out = predictor.held_out_scores
     if held_out is not None:
         # Scores of one example stay together, where there are several.
@@ -238,7 +245,7 @@ def load_predictor(path: str | Path) -> ConformalPredictor:
         predictor = _restored(dataset, about)
     except (KeyError, TypeError, IndexError, cattrs.BaseValidationError) as reason:
         raise _not_ours(place, "a damaged file") from reason
-    if predictor.fingerprint != about["fingerprint"]:
+    if fingerprint(predictor, written=written) != about["fingerprint"]:
         raise _not_ours(place, "contents that do not fit their fingerprint")
     return predictor
 
