@@ -55,7 +55,12 @@ def _canonical(pool: Pool, *, counting: bool) -> bytes:
     return pool.ordered[last].tobytes() + text
 
 
-def fingerprint(predictor: ConformalPredictor, *, written: int = FORMAT) -> str:
+def fingerprint(
+    predictor: ConformalPredictor,
+    *,
+    written: int = FORMAT,
+    about: Mapping[str, object] | None = None,
+) -> str:
     """Return eight hexadecimal digits that change with anything a prediction depends on.
 
     Parameters
@@ -63,10 +68,16 @@ def fingerprint(predictor: ConformalPredictor, *, written: int = FORMAT) -> str:
     predictor : ConformalPredictor
     written : int
         As files of this format have it; those of format 1 leave totals out.
+    about : mapping, optional
+        With the tables of score and combiner as a file has them: components may have got
+        parameters since.
     """
     digest = blake2b(digest_size=4)
-    score = described(SCORE, predictor.score) or {"name": repr(predictor.score)}
-    combiner = described(COMBINER, predictor.combiner) or {"name": repr(predictor.combiner)}
+    said = {} if about is None else about
+    score = said.get("score") or described(SCORE, predictor.score)
+    combiner = said.get("combiner") or described(COMBINER, predictor.combiner)
+    score = score or {"name": repr(predictor.score)}
+    combiner = combiner or {"name": repr(predictor.combiner)}
     facts = [predictor.labels, predictor.facts.scale, predictor.facts.seed, score, combiner]
     digest.update(json.dumps(facts, sort_keys=True, default=str).encode())
     replicates = predictor.pools.replicates
@@ -245,7 +256,7 @@ def load_predictor(path: str | Path) -> ConformalPredictor:
         predictor = _restored(dataset, about)
     except (KeyError, TypeError, IndexError, cattrs.BaseValidationError) as reason:
         raise _not_ours(place, "a damaged file") from reason
-    if fingerprint(predictor, written=written) != about["fingerprint"]:
+    if fingerprint(predictor, written=written, about=about) != about["fingerprint"]:
         raise _not_ours(place, "contents that do not fit their fingerprint")
     return predictor
 
