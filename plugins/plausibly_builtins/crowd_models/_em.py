@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from functools import cached_property
 
@@ -171,7 +172,7 @@ def fit(
             f"{called} has not converged: in iteration {counted(len(objective))} a plausibility "
             f"still changes by {change:.2g}",
             expected=f"changes of {tolerance:g} or less",
-            do=f"iterations = {iterations * 10}, or a larger tolerance, such as {change:.0e}",
+            do=f"iterations = {iterations * 10}, or tolerance = {10 ** math.ceil(math.log10(change)):g}",
             whose=f"aggregator {called}",
             details={"iterations": len(objective), "change": change, "tolerance": tolerance},
             stacklevel=4,

@@ -1,4 +1,4 @@
-"""Dawid and Skene: every annotator confuses labels in a way of his own."""
+"""Dawid and Skene: every annotator confuses labels in their own way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One coin: every annotator is right with a chance of his own, whatever the label."""
+"""One coin: every annotator has one chance to be right, whatever the label."""
 
 from __future__ import annotations
 

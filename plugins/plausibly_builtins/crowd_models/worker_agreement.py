@@ -18,8 +18,8 @@ _TIE_WITHIN = 1e-12
 class WorkerAgreement:
     """Plausibility of a label = the weight of those who said it / the weight of all who answered.
 
-    An annotator's weight is how often he agrees with the majority of everybody, himself included;
-    where L labels tie for the most votes, to say one of them is 1/L of an agreement::
+    The weight of an annotator is how often they agree with the majority of everybody, themselves
+    included; where L labels tie for the most votes, to say one of them is 1/L of an agreement::
 
         a_q        =  sum_r w_r 1[l_r in top_i] / |top_i|  /  sum_r w_r,   over responses r of q
         lambda_ik  =  sum_r w_r a_{q_r} 1[l_r = k]  /  sum_r w_r a_{q_r},  over responses r of i
@@ -28,7 +28,7 @@ class WorkerAgreement:
     weights are whole numbers, else to 12 digits), and w_r is the `response_weight`. There is no
     model and nothing to converge; it is as linear in the votes as label frequency, once the weights
     are known. They come from the whole table, so that an example's plausibilities depend on all
-    other examples (`joint`). With few responses an example, everybody's own vote makes him agree.
+    other examples (`joint`). With few responses an example, one's own vote decides often.
 
     Attributes
     ----------

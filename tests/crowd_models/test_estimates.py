@@ -1,0 +1,215 @@
+"""Estimates that go round and round: they climb, they stop, and only names and votes matter."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plausibly
+from crowd_models_oracles import Votes
+from crowd_models_worlds import ANNOTATORS, LABELS, crowd, quiet, table_of, votes
+from plausibly.errors import PlausiblyWarning
+from plausibly.plugin import Aggregator, Keys
+from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
+from plausibly_builtins.crowd_models.one_coin import OneCoin
+from plausibly_builtins.crowd_models.weighted_vote import WeightedVote
+from plausibly_builtins.crowd_models.worker_agreement import WorkerAgreement
+
+KEYS = Keys()
+ALL: list[Aggregator] = [
+    DawidSkene(),
+    DawidSkene(smoothing=0.0),
+    OneCoin(),
+    WorkerAgreement(),
+    WeightedVote(weights={}, others=0.7),
+]
+MODELS = [
+    DawidSkene(smoothing=0.0, tolerance=0.0, iterations=30),
+    DawidSkene(smoothing=0.3, diagonal=0.7, label_smoothing=0.2, tolerance=0.0, iterations=30),
+    DawidSkene(smoothing=0.0, diagonal=0.5, tolerance=0.0, iterations=30),
+    OneCoin(right=0.0, wrong=0.0, tolerance=0.0, iterations=30),
+    OneCoin(right=0.4, wrong=0.1, label_smoothing=1.0, tolerance=0.0, iterations=30),
+]
+each = pytest.mark.parametrize("aggregator", ALL, ids=repr)
+
+
+def bits(found: xr.DataArray, like: xr.DataArray) -> bool:
+    """Whether two results are equal by name, bit for bit."""
+    found = found.sel(example=like["example"].values, label=like["label"].values)
+    return np.array_equal(found.values, like.values)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@settings(max_examples=15)
+@given(given_votes=votes())
+def test_the_objective_never_falls(model: DawidSkene | OneCoin, given_votes: Votes) -> None:
+    with quiet():
+        history = model._fitted(table_of(given_votes))[0].objective
+    slack = 1e-9 * (1 + np.abs(history[:-1]))
+    assert (np.diff(history) >= -slack).all(), history
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_it_climbs_on_a_crowd_too(model: DawidSkene | OneCoin) -> None:
+    found = crowd(np.random.default_rng(3), examples=80, annotators=9, labels=4, each=4)
+    with quiet():
+        history = model._fitted(found.table)[0].objective
+    assert len(history) > 20
+    assert (np.diff(history) >= -1e-9 * np.abs(history[:-1])).all()
+    assert history[-1] > history[0] + 1
+
+
+def test_the_objective_is_the_likelihood_summed_over_all_truths() -> None:
+    """Every way in which three examples may be true, each with its chance."""
+    given_votes = [("a", "q", "b c", 1), ("a", "r1", "Ä", 1), ("b", "q", "Ä", 1)]
+    given_votes += [("b", "r1", "Ä", 1), ("c", "r1", "b c", 1), ("c", "q", "b c", 1)]
+    model = DawidSkene(smoothing=0.2, tolerance=0.0, iterations=4)
+    with quiet():
+        told = model.reliability(table_of(given_votes))
+        history = attrs_evolved(model, 5)._fitted(table_of(given_votes))[0]
+        lam = model.aggregate(table_of(given_votes), KEYS)
+    prevalence = lam.mean("example")
+    total = 0.0
+    for truth in itertools.product(LABELS, repeat=3):
+        true = dict(zip("abc", truth, strict=True))
+        chance = math.prod(float(prevalence.sel(label=k)) for k in truth)
+        for example, who, said, _ in given_votes:
+            cell = {"annotator": who, "label": true[example], "said": said}
+            chance *= float(told["confusion"].sel(cell))
+        total += chance
+    prior = 0.2 * float(np.log(told["confusion"]).sum())
+    assert history.objective[-1] == pytest.approx(math.log(total) + prior, abs=1e-9)
+
+
+def attrs_evolved(model: DawidSkene, iterations: int) -> DawidSkene:
+    return DawidSkene(smoothing=model.smoothing, tolerance=0.0, iterations=iterations)
+
+
+@each
+@settings(max_examples=15)
+@given(given_votes=votes(), seed=st.integers(0, 99))
+def test_rows_and_names_in_any_order_give_the_same_bits(
+    aggregator: Aggregator, given_votes: Votes, seed: int
+) -> None:
+    order = np.random.default_rng(seed).permutation(len(given_votes))
+    shuffled = [given_votes[place] for place in order]
+    with quiet():
+        one = aggregator.aggregate(table_of(given_votes), KEYS)
+        other = aggregator.aggregate(table_of(shuffled, LABELS[::-1]), KEYS)
+    assert bits(other, one)
+
+
+@each
+@settings(max_examples=15)
+@given(given_votes=votes(3))
+def test_a_response_that_counts_thrice_is_three(aggregator: Aggregator, given_votes: Votes) -> None:
+    single = [(e, q, k, 1) for e, q, k, times in given_votes for _ in range(times)]
+    with quiet():
+        one = aggregator.aggregate(table_of(given_votes), KEYS)
+        assert np.allclose(aggregator.aggregate(table_of(single), KEYS), one, atol=1e-12)
+
+
+@pytest.mark.parametrize("aggregator", ALL[:4], ids=repr)
+def test_copies_of_all_examples_change_nothing_but_the_prior(aggregator: Aggregator) -> None:
+    """The likelihood of two copies is the square: its maximum stays where it is."""
+    given_votes = [
+        (f"e{i}", q, LABELS[(i + (i % 4 == j)) % 3], 1)
+        for i in range(12)
+        for j, q in enumerate(ANNOTATORS)
+    ]
+    twice = [(e + c, q, k, w) for e, q, k, w in given_votes for c in ("", " again")]
+    if isinstance(aggregator, DawidSkene):
+        aggregator = DawidSkene(smoothing=0.0)
+    if isinstance(aggregator, OneCoin):
+        aggregator = OneCoin(right=0.0, wrong=0.0)
+    with quiet():
+        one = aggregator.aggregate(table_of(given_votes), KEYS)
+        two = aggregator.aggregate(table_of(twice), KEYS)
+    for copy in ("", " again"):
+        found = two.sel(example=[f"{e}{copy}" for e in one["example"].values])
+        assert np.allclose(found.values, one.values, atol=1e-9)
+
+
+@each
+def test_a_label_that_nobody_says_has_none(aggregator: Aggregator) -> None:
+    table = table_of([("a", "q", "Ä", 1), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
+    with quiet():
+        lam = aggregator.aggregate(table, KEYS)
+    assert (lam.sel(label="melanoma") == 0).all()
+
+
+def test_unless_labels_have_a_prior() -> None:
+    table = table_of([("a", "q", "Ä", 1), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
+    lam = DawidSkene(label_smoothing=0.5).aggregate(table, KEYS)
+    assert (lam.sel(label="melanoma") > 0).all()
+
+
+def test_what_was_never_confused_is_ruled_out_without_smoothing() -> None:
+    """Two annotators who never differ, then do: with smoothing there is room for doubt."""
+    sure = [(f"e{i}", q, LABELS[i % 2], 1) for i in range(20) for q in ("q", "r1")]
+    strict = DawidSkene(smoothing=0.0).aggregate(table_of(sure), KEYS)
+    assert set(np.unique(strict.values)) == {0.0, 1.0}
+    doubting = DawidSkene(smoothing=0.01).aggregate(table_of(sure), KEYS)
+    said = doubting.sel(label=LABELS[:2]).values
+    assert 0 < said.min() < said.max() < 1
+
+
+def test_thousands_of_responses_an_example_do_not_underflow() -> None:
+    """Two hundred responses an example, each with chances far from 1: 1e-2^200 is no float."""
+    found = crowd(
+        np.random.default_rng(0), examples=30, annotators=200, labels=5, each=200, skill=(0.2, 0.4)
+    )
+    lam = plausibly.aggregate(found.table, "dawid-skene")
+    assert np.isfinite(lam.values).all()
+    assert np.abs(lam.values.sum(axis=1) - 1).max() < 1e-12
+    assert (lam.values.argmax(axis=1) == found.truth).mean() > 0.9
+
+
+def test_convergence_is_told() -> None:
+    found = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
+    lam = plausibly.aggregate(found.table, "dawid-skene", tolerance=1e-4)
+    facts = json.loads(lam.attrs["convergence"])
+    assert facts["tolerance"] == 1e-4
+    assert 0 < facts["change"] <= 1e-4
+    assert 3 < facts["iterations"] < 500
+    assert facts["objective"] < 0
+    told = plausibly.reliability(found.table, "dawid-skene", tolerance=1e-4)
+    assert told.attrs["convergence"] == lam.attrs["convergence"]
+    closer = plausibly.aggregate(found.table, "dawid-skene", tolerance=1e-10)
+    assert np.abs(closer - lam).max() < 1e-2
+    assert json.loads(closer.attrs["convergence"])["objective"] >= facts["objective"]
+
+
+def test_stopped_early_it_warns_with_numbers() -> None:
+    found = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
+    with pytest.warns(PlausiblyWarning) as caught:
+        plausibly.aggregate(found.table, "one-coin", iterations=2)
+    (one,) = caught
+    message = one.message
+    assert isinstance(message, PlausiblyWarning)
+    change = float(str(message.details["change"]))
+    assert str(message) == (
+        "warning not-converged: one-coin has not converged: in iteration 2 a plausibility\n"
+        f"  still changes by {change:.2g}\n"
+        "  expected  changes of 1e-06 or less\n"
+        "  do        iterations = 20, or tolerance = 1"
+    )
+    assert message.details["iterations"] == 2
+
+
+@each
+def test_the_table_stays_and_may_be_read_only(aggregator: Aggregator) -> None:
+    table = table_of([("a", "q", "Ä", 1), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
+    before = table.copy(deep=True)
+    for variable in table.variables:
+        table[variable].values.flags.writeable = False
+    with quiet():
+        aggregator.aggregate(table, KEYS)
+    assert table.identical(before)

@@ -1,0 +1,97 @@
+"""Simulated crowds whose confusion is known: it is found, and better labels with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import plausibly
+from crowd_models_worlds import crowd
+from plausibly.plugin import build_table
+
+
+def test_confusion_matrices_are_found() -> None:
+    """Standard errors are about sqrt(p (1 - p) / 2,000): .01; five of them at most."""
+    found = crowd(np.random.default_rng(11), examples=8_000, annotators=8, labels=3, each=6)
+    told = plausibly.reliability(found.table, "dawid-skene")
+    names = [f"a{q}" for q in range(8)]
+    labels = [f"l{k}" for k in range(3)]
+    ours = told["confusion"].sel(annotator=names, label=labels, said=labels).values
+    off = np.abs(ours - found.confusion)
+    assert off.max() < 0.05
+    assert off.mean() < 0.012
+    counts = found.prevalence[None, :, None] * 8_000 * 6 / 8
+    errors = np.sqrt(found.confusion * (1 - found.confusion) / counts)
+    assert (off <= 4 * errors + 0.01).mean() > 0.97
+
+
+def test_so_is_what_each_is_worth() -> None:
+    found = crowd(np.random.default_rng(12), examples=4_000, annotators=8, labels=3, each=5)
+    about = found.table["response_example"].values
+    who = found.table["response_annotator"].values
+    right = found.table["mention_label"].values == found.truth[about]
+    real = np.bincount(who, right) / np.bincount(who)
+    for aggregator, within in (("dawid-skene", 0.03), ("one-coin", 0.06)):
+        told = plausibly.reliability(found.table, aggregator)
+        assert np.abs(told["weight"].values - real).max() < within
+        assert told["responses"].values.tolist() == np.bincount(who).tolist()
+    votes = plausibly.reliability(found.table, "worker-agreement")
+    assert np.corrcoef(votes["weight"].values, real)[0, 1] > 0.95
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_are_better_than_the_vote(seed: int) -> None:
+    found = crowd(
+        np.random.default_rng(seed),
+        examples=1_500,
+        annotators=12,
+        labels=4,
+        each=5,
+        skill=(0.3, 0.95),
+    )
+    right = {}
+    for name in ("majority-vote", "worker-agreement", "one-coin", "dawid-skene"):
+        lam = plausibly.aggregate(found.table, name).values
+        right[name] = lam[np.arange(len(lam)), found.truth].mean()
+    assert right["dawid-skene"] > right["majority-vote"] + 0.05
+    assert (
+        right["worker-agreement"]
+        > plausibly.aggregate(found.table).values[np.arange(1_500), found.truth].mean()
+    )
+
+
+def test_posteriors_are_calibrated() -> None:
+    """Of the labels that are believed in with chance p, a share p is true."""
+    found = crowd(
+        np.random.default_rng(5), examples=6_000, annotators=10, labels=3, each=3, skill=(0.4, 0.8)
+    )
+    lam = plausibly.aggregate(found.table, "dawid-skene").values
+    true = np.eye(3)[found.truth]
+    for low in np.arange(0.1, 0.9, 0.1):
+        some = (lam >= low) & (lam < low + 0.1)
+        error = 4 * np.sqrt(0.25 / some.sum())
+        assert true[some].mean() == pytest.approx(lam[some].mean(), abs=error + 0.02)
+
+
+def test_an_adversary_is_read_backwards() -> None:
+    """Who always says the other label is worth nothing as a voter, and much to the model."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 400)
+    said = np.where(rng.random((400, 4)) < 0.75, truth[:, None], 1 - truth[:, None])
+    said[:, 3] = 1 - truth
+    table = build_table(
+        "single-label",
+        examples=range(400),
+        annotators=["w", "x", "y", "liar"],
+        labels=["no", "yes"],
+        response_example=np.repeat(np.arange(400), 4),
+        response_annotator=np.tile(np.arange(4), 400),
+        mention_response=np.arange(1_600),
+        mention_label=said.ravel(),
+    )
+    told = plausibly.reliability(table, "dawid-skene").sel(annotator="liar")
+    assert float(told["weight"]) < 0.03
+    assert float(told["confusion"].sel(label="no", said="yes")) > 0.95
+    assert str(told["note"].values) == "right less often than a guess"
+    lam = plausibly.aggregate(table, "dawid-skene").values
+    assert (lam.argmax(axis=1) == truth).mean() > 0.97

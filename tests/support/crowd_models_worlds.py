@@ -1,0 +1,117 @@
+"""Crowds whose annotators are known, and tables made of votes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import attrs
+import numpy as np
+import xarray as xr
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from crowd_models_oracles import Shares, Votes
+from plausibly.errors import PlausiblyWarning
+from plausibly.plugin import build_table
+
+LABELS = ["melanoma", "b c", "Ä"]  # not in sorted order
+EXAMPLES = ["c2", "c10", "c1", "7", "é"]
+ANNOTATORS = ["r1", "r10", "q", "r2"]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Run without what plausibly warns of: such as an estimate that was stopped early."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        yield
+
+
+def votes(most: int = 2) -> st.SearchStrategy[Votes]:
+    """Votes in any order, one an example and annotator, counting up to `most` times."""
+    pairs = st.tuples(st.sampled_from(EXAMPLES), st.sampled_from(ANNOTATORS))
+    said = st.tuples(st.sampled_from(LABELS), st.integers(1, most))
+    return (
+        st.dictionaries(pairs, said, min_size=1, max_size=14)
+        .map(lambda found: [(*pair, *answer) for pair, answer in found.items()])
+        .flatmap(st.permutations)
+    )
+
+
+def table_of(
+    given: Votes, labels: Sequence[str] = LABELS, *, anonymous: Sequence[str] = ()
+) -> xr.Dataset:
+    """Return the annotation table of votes; `anonymous` annotators are unknown ones in it."""
+    examples = list(dict.fromkeys(vote[0] for vote in given))
+    known = list(dict.fromkeys(vote[1] for vote in given if vote[1] not in anonymous))
+    times = [vote[3] for vote in given]
+    return build_table(
+        "single-label",
+        examples=examples,
+        annotators=known,
+        labels=labels,
+        response_example=[examples.index(vote[0]) for vote in given],
+        response_annotator=[-1 if v[1] in anonymous else known.index(v[1]) for v in given],
+        mention_response=np.arange(len(given)),
+        mention_label=[list(labels).index(vote[2]) for vote in given],
+        response_weight=times if set(times) != {1} else None,
+    )
+
+
+def assert_close(found: xr.DataArray, exact: Shares, within: float = 1e-12) -> None:
+    """Compare plausibilities with fractions, by name."""
+    assert sorted(found["example"].values) == sorted(exact)
+    for example, row in exact.items():
+        for label, value in row.items():
+            got = float(found.sel(example=example, label=label))
+            assert abs(got - float(value)) <= within, (example, label, got, float(value))
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Crowd:
+    """A simulated crowd: what is true, how annotators confuse it, and what they said."""
+
+    table: xr.Dataset
+    truth: NDArray[np.intp]
+    confusion: NDArray[np.float64]  # annotator, true label, said label
+    prevalence: NDArray[np.float64]
+
+
+def crowd(
+    rng: np.random.Generator,
+    *,
+    examples: int,
+    annotators: int,
+    labels: int,
+    each: int,
+    skill: tuple[float, float] = (0.5, 0.95),
+) -> Crowd:
+    """Return a crowd in which `each` annotators answer every example.
+
+    Annotator q is right with a chance of their own a label, and confuses labels in their own way.
+    """
+    prevalence = rng.dirichlet(np.full(labels, 5.0))
+    truth = rng.choice(labels, examples, p=prevalence)
+    confusion = np.empty((annotators, labels, labels))
+    for q in range(annotators):
+        for k in range(labels):
+            right = rng.uniform(*skill)
+            others = rng.dirichlet(np.ones(labels - 1)) * (1 - right)
+            confusion[q, k] = np.insert(others, k, right)
+    who = np.concatenate([rng.choice(annotators, each, replace=False) for _ in range(examples)])
+    about = np.repeat(np.arange(examples), each)
+    chance = np.cumsum(confusion[who, truth[about]], axis=1)
+    said = (rng.random(about.size)[:, None] >= chance[:, :-1]).sum(axis=1)
+    table = build_table(
+        "single-label",
+        examples=[f"e{i}" for i in range(examples)],
+        annotators=[f"a{q}" for q in range(annotators)],
+        labels=[f"l{k}" for k in range(labels)],
+        response_example=about,
+        response_annotator=who,
+        mention_response=np.arange(about.size),
+        mention_label=said,
+    )
+    return Crowd(table=table, truth=truth, confusion=confusion, prevalence=prevalence)
