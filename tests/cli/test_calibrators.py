@@ -156,7 +156,7 @@ def test_weights_have_no_threshold_and_say_what_they_are_worth(world: World) -> 
     heavy = predicted("-e", "new_patients.csv")
     assert heavy.code == 0
     assert heavy.err.startswith(
-        "warning weight-too-large: 1 of 20 examples get every label at alpha 0.1\n"
+        "warning weight-too-large: 1 of 20 examples gets every label at alpha 0.1\n"
     )
     assert "n00,0.1,3,cat | dog | fox,1,1,1" in world.path("s.csv").read_text()
 

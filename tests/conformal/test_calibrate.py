@@ -279,3 +279,27 @@ def test_inputs_are_never_changed() -> None:
         p.predict(predictions, 0.2)
     xr.testing.assert_identical(predictions, before[0])
     xr.testing.assert_identical(lam, before[1])
+
+
+@pytest.mark.parametrize("gap", [np.nan, None, ""])
+def test_a_coordinate_with_gaps_is_not_called_missing(gap: object) -> None:
+    predictions, lam = world(20)
+    sites = np.array(["north", "south"] * 10, dtype=object)
+    sites[3] = gap
+    predictions = predictions.assign_coords(site=("example", sites))
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(predictions, lam, calibrator={"name": "mondrian", "by": "site"})
+    assert str(refused.value) == (
+        'error coordinate-empty: 1 of 20 examples have no "site"\n'
+        "  expected  a value for each: calibrator mondrian reads it\n"
+        '  do        fill "site" in, or leave these examples out with sel(example=...)'
+    )
+
+
+def test_a_label_without_a_risk_is_named_as_such() -> None:
+    predictions, lam = world(20)
+    risks = np.arange(predictions.sizes["label"], dtype=np.float64)
+    risks[0] = np.nan
+    predictions = predictions.assign_coords(risk=("label", risks))
+    with pytest.raises(InputError, match='1 of 4 labels have no "risk"'):
+        plausibly.calibrate(predictions, lam, calibrator={"name": "risk", "by": "risk"})

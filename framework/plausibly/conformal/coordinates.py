@@ -53,8 +53,7 @@ def coordinates_over(
     Returns
     -------
     dict of str to ndarray, (dim,)
-        Numbers and booleans as they are, all else as text. Those with missing values are left
-        out: nothing can be told apart by them.
+        Numbers and booleans as they are, all else as text; those with missing values as they came.
     """
     found: dict[str, NDArray[np.generic]] = {}
     for array in arrays:
@@ -62,9 +61,47 @@ def coordinates_over(
             known = str(name)
             if values.dims == (dim,) and known not in (dim, names.DENOMINATOR, *found):
                 plain = as_values(values.values)
-                if plain is not None:
-                    found[known] = plain
+                found[known] = values.values if plain is None else plain
     return found
+
+
+def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Return which values are missing, or empty text."""
+    return np.array([text.is_missing(one) or one == "" for one in values.tolist()], dtype=np.bool_)
+
+
+def incomplete(
+    values: NDArray[np.generic],
+    name: str,
+    *,
+    whose: str,
+    examples: Sequence[str] = (),
+    of: str = "examples",
+) -> InputError:
+    """Return the error that some examples, or labels, have no value of a coordinate.
+
+    Parameters
+    ----------
+    values : ndarray
+    name : str
+    whose : str
+        Who reads it.
+    examples : sequence of str
+        Names, where they are known.
+    of : {"examples", "labels"}
+    """
+    empty = emptiness(values)
+    without = [str(one) for one, gone in zip(examples, empty, strict=False) if gone]
+    return InputError(
+        "coordinate-empty",
+        f'{counted(int(empty.sum()))} of {counted(len(values))} {of} have no "{name}"',
+        expected=f"a value for each: {whose} reads it",
+        got=f"none for {listed(without)}" if without else "",
+        do=f'fill "{name}" in'
+        + (", or leave these examples out with sel(example=...)" if of == "examples" else ""),
+        whose="predictions",
+        details={"examples": without},
+    )
 
 
 def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
@@ -93,17 +130,8 @@ def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[n
         raise lacking(name, there, "examples", whose=whose)
     values = as_values(coordinate.values)
     if values is None:
-        empty = [text.is_missing(one) or one == "" for one in coordinate.values.tolist()]
-        without = predictions[names.EXAMPLE].values[empty]
-        raise InputError(
-            "coordinate-empty",
-            f'{counted(len(without))} of {counted(len(empty))} examples have no "{name}"',
-            expected=f"a value for each example: {whose} reads it",
-            got=f"none for {listed(without)}",
-            do=f'fill "{name}" in, or leave these examples out with sel(example=...)',
-            whose="predictions",
-            details={"examples": [str(one) for one in without]},
-        )
+        known = [str(one) for one in predictions[names.EXAMPLE].values]
+        raise incomplete(coordinate.values, name, whose=whose, examples=known)
     return values
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Hashes, Ints
-from plausibly.conformal.coordinates import lacking
+from plausibly.conformal.coordinates import as_values, incomplete, lacking
 from plausibly.errors import InputError, counted
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_units
@@ -112,11 +112,11 @@ class CalibrationData:
         Raises
         ------
         InputError
-            ``coordinate-missing``, with the coordinates there are.
+            ``coordinate-missing``, with the coordinates there are; ``coordinate-empty``.
         """
         if name not in self.coordinates:
             raise lacking(name, sorted(self.coordinates), "examples", whose=whose)
-        return self.coordinates[name]
+        return _complete(self.coordinates[name], name, whose)
 
     def label_coordinate(self, name: str, *, whose: str) -> NDArray[np.generic]:
         """Return what is known about each label under a name, (label,).
@@ -128,7 +128,7 @@ class CalibrationData:
         """
         if name not in self.label_coordinates:
             raise lacking(name, sorted(self.label_coordinates), "labels", whose=whose)
-        return self.label_coordinates[name]
+        return _complete(self.label_coordinates[name], name, whose, of="labels")
 
     def voted(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
@@ -169,3 +169,13 @@ class CalibrationData:
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],
         )
+
+
+def _complete(
+    values: NDArray[np.generic], name: str, whose: str, *, of: str = "examples"
+) -> NDArray[np.generic]:
+    """Return the values of a coordinate, none of which may be missing."""
+    plain = as_values(values)
+    if plain is None:
+        raise incomplete(values, name, whose=whose, of=of)
+    return plain

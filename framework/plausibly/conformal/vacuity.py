@@ -122,7 +122,9 @@ def warn_of_unseen(examples: Sequence[str], groups: Sequence[str], by: str) -> N
     """Warn of new examples of groups that calibration lacks: they get every label."""
     warn(
         "group-unseen",
-        f"{counted(len(examples))} examples are of groups that calibration lacks",
+        f"{counted(len(examples))} examples are of groups that calibration lacks"
+        if len(examples) > 1
+        else "1 example is of a group that calibration lacks",
         expected=f'values of "{by}" that calibration has; these get every label',
         got=listed(groups),
         do=f'calibrate with such examples, or merge groups in the column "{by}"',
@@ -136,7 +138,8 @@ def warn_of_heavy(count: int, total: int, by: str, alpha: float) -> None:
     """Warn of new examples that weigh too much for anything but every label."""
     warn(
         "weight-too-large",
-        f"{counted(count)} of {counted(total)} examples get every label at alpha {alpha:g}",
+        f"{counted(count)} of {counted(total)} examples {'get' if count > 1 else 'gets'} every "
+        f"label at alpha {alpha:g}",
         expected=f'weights in "{by}" below alpha / (1 - alpha) of all calibration weights together',
         got="more: calibration has too few examples like these",
         do="more calibration examples like them, a larger alpha, or clip the weights",
