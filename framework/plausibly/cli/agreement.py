@@ -175,6 +175,7 @@ def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
     from plausibly.cli import layout, reading
     from plausibly.evaluation import agreement_words as words
     from plausibly.evaluation.agreement import agreement as measured
+    from plausibly.evaluation.agreement_data import agreement_as_json
     from plausibly.io import read_annotations, read_examples, with_coordinates
     from plausibly.labelled.describe import describe
 
@@ -197,7 +198,7 @@ def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
             confidence=wanted.confidence,
             seed=wanted.seed,
         )
-    output.document |= {"annotations": facts, **words.agreement_as_json(found)}
+    output.document |= {"annotations": facts, **agreement_as_json(found)}
     first, *rest = text.split("\n")
     about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     shown = [layout.fields([("annotations", f"{whose} ({table.attrs['reader']}): {about}")]), ""]

@@ -1,10 +1,10 @@
 """Coverage of prediction sets, and studies of several methods."""
 
 from plausibly.evaluation.agreement import agreement
+from plausibly.evaluation.agreement_data import agreement_as_json
 from plausibly.evaluation.agreement_rankings import average_overlap
 from plausibly.evaluation.agreement_sets import set_likeness
 from plausibly.evaluation.agreement_words import (
-    agreement_as_json,
     describe_agreement,
     describe_annotators,
     describe_certainty,

@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import sparse
 
 from plausibly.arrays import Bools, Floats, Hashes, Ints
 from plausibly.errors import InputError, counted, listed, warn
+from plausibly.evaluation.agreement_resampling import Matrix, matrix
 from plausibly.keys import hash_names
 from plausibly.labelled import names
 from plausibly.labelled.responses import by_name
@@ -243,14 +243,11 @@ class Answers:
         size = np.bincount(self.support_example, minlength=self.n)
         return ranges((np.cumsum(size) - size)[examples], size[examples])
 
-    def counts(self) -> sparse.csr_array:
+    def counts(self) -> Matrix:
         """Return how many answers of each value a paired example has: (example, value)."""
         kept = self.paired[self.cell_example]
-        entries = (
-            self.cell_count[kept].astype(np.float64),
-            (self.cell_example[kept], self.cell_value[kept]),
-        )
-        return sparse.csr_array(entries, shape=(self.n, self.values))
+        example, value = self.cell_example[kept], self.cell_value[kept]
+        return matrix(self.cell_count[kept], example, value, (self.n, self.values))
 
     @cached_property
     def leading(self) -> Bools:

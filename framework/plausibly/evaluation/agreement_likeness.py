@@ -12,11 +12,10 @@ from functools import cached_property
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from plausibly.arrays import Ints
 from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
-from plausibly.evaluation.agreement_resampling import Sums, scaled
+from plausibly.evaluation.agreement_resampling import Matrix, Sums, matrix, scaled
 
 MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
 
@@ -48,7 +47,7 @@ class Likeness:
     alpha: str
     answers: Answers
     cells: NDArray[np.float64]
-    features: dict[str, sparse.csr_array]
+    features: dict[str, Matrix]
     chance: Chance | None
 
     @cached_property
@@ -151,7 +150,7 @@ def by_features(
     answers: Answers,
     name: str,
     alpha: str,
-    features: sparse.csr_array,
+    features: Matrix,
     sign: NDArray[np.float64],
 ) -> Likeness:
     """Return s(u, v) = sum_f sign_f phi_f(u) phi_f(v).
@@ -167,17 +166,19 @@ def by_features(
     """
     signed = scaled(features, columns=sign)
     own = np.asarray(features.multiply(signed).sum(axis=1))
-    counts = sparse.csr_array(
-        (answers.cell_count.astype(np.float64), (answers.cell_example, answers.cell_value)),
-        shape=(answers.n, answers.values),
+    counts = matrix(
+        answers.cell_count,
+        answers.cell_example,
+        answers.cell_value,
+        (answers.n, answers.values),
     )
-    together = sparse.csr_array(counts @ features)
+    together: Matrix = counts @ features
     cells = np.zeros(len(answers.cell_value))
     step = 100_000
     for start in range(0, len(cells), step):
         part = slice(start, start + step)
-        mine = sparse.csr_array(signed[answers.cell_value[part]])
-        theirs = sparse.csr_array(together[answers.cell_example[part]])
+        mine: Matrix = signed[answers.cell_value[part]]
+        theirs: Matrix = together[answers.cell_example[part]]
         cells[part] = np.asarray(mine.multiply(theirs).sum(axis=1)).ravel()
     cells -= own[answers.cell_value]
     paired = scaled(together, rows=answers.paired.astype(np.float64))

@@ -9,13 +9,19 @@ from fractions import Fraction
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from plausibly.arrays import Bools, Floats, Ints
 from plausibly.errors import counted
 from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
 from plausibly.evaluation.agreement_likeness import MOST_VALUES, Likeness
-from plausibly.evaluation.agreement_resampling import Resampling, Sums, column, summed
+from plausibly.evaluation.agreement_resampling import (
+    Matrix,
+    Resampling,
+    Sums,
+    column,
+    matrix,
+    summed,
+)
 
 NO_PAIRS = "no example has answers of two annotators"
 _NOTHING = 1e-12  # of all pairs: less disagreement by chance than this is rounding
@@ -41,7 +47,7 @@ class Measure:
     name: str
     value: float
     reason: str
-    features: dict[str, sparse.csr_array]
+    features: dict[str, Matrix]
     of: Callable[[Sums], Values] | None
 
 
@@ -227,11 +233,9 @@ def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, 
     met, of_pair = np.unique(one[kept] * places + two[kept], return_inverse=True)
     low, high = met // places, met % places
     each = m[owner] - 1
-    coincidences = sparse.csr_array((pairs / each, (owner, of_pair)), shape=(answers.n, len(met)))
-    to_place = sparse.csr_array(
-        (np.ones(len(position)), (np.arange(len(position)), position)),
-        shape=(len(position), places),
-    )
+    coincidences = matrix(pairs / each, owner, of_pair, (answers.n, len(met)))
+    ones, every = np.ones(len(position)), np.arange(len(position))
+    to_place = matrix(ones, every, position, (len(position), places))
     features = {"ordinal-pairs": coincidences, "ordinal-counts": answers.counts() @ to_place}
 
     def of(sums: Sums) -> Values:
@@ -277,7 +281,7 @@ class Measured:
 
 def measured(measures: Sequence[Measure], resampling: Resampling) -> Measured:
     """Return the measures with percentile intervals over resamples of examples or clusters."""
-    features: dict[str, sparse.csr_array] = {}
+    features: dict[str, Matrix] = {}
     for one in measures:
         if one.of is not None and not math.isnan(one.value):
             features |= one.features

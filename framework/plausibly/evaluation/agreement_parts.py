@@ -7,13 +7,12 @@ import math
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import sparse
 
 from plausibly.arrays import Ints
 from plausibly.evaluation.agreement_answers import Answers, most_tied
 from plausibly.evaluation.agreement_likeness import Likeness
 from plausibly.evaluation.agreement_measures import Measure, Values, mean, ratio
-from plausibly.evaluation.agreement_resampling import Resampling, summed
+from plausibly.evaluation.agreement_resampling import Resampling, column, matrix, summed
 from plausibly.labelled import names
 from plausibly.labelled.text import text_array
 
@@ -177,9 +176,9 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
     shape = (answers.n, len(answers.labels))
     both = named * (named - 1) / (answers.answers[example] - 1)
     features = {
-        "both": sparse.csr_array((both, (example, label)), shape=shape),
-        "named": sparse.csr_array((named.astype(np.float64), (example, label)), shape=shape),
-        "total": sparse.csr_array(np.where(answers.paired, answers.answers, 0.0)[:, None]),
+        "both": matrix(both, example, label, shape),
+        "named": matrix(named, example, label, shape),
+        "total": column(np.where(answers.paired, answers.answers, 0)),
     }
     one = np.ones((answers.n, 1))
     sums = summed(features, one)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from plausibly.arrays import Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.agreement_answers import Answers
-from plausibly.evaluation.agreement_resampling import scaled
+from plausibly.evaluation.agreement_resampling import Matrix, matrix, scaled
 
-Features = tuple[sparse.csr_array, NDArray[np.float64]]
+Features: TypeAlias = tuple[Matrix, NDArray[np.float64]]
 """phi (value, feature) and the sign of each feature."""
 
 
@@ -115,9 +115,8 @@ def first_choices(answers: Answers) -> Features:
     first = answers.mention_block == 1
     value, label = answers.mention_value[first], answers.mention_label[first]
     ties = np.bincount(value, minlength=answers.values)
-    entries = (1.0 / ties[value], (value, label))
     shape = (answers.values, len(answers.labels))
-    return sparse.csr_array(entries, shape=shape), np.ones(shape[1])
+    return matrix(1.0 / ties[value], value, label, shape), np.ones(shape[1])
 
 
 def places(answers: Answers, depth: int) -> Features:
@@ -156,10 +155,10 @@ def places(answers: Answers, depth: int) -> Features:
     width = depth * (total + 2)
     sign = np.ones(width)
     sign[total + 1 :: total + 2] = -1.0
-    return sparse.csr_array((data, (rows, columns)), shape=(answers.values, width)), sign
+    return matrix(data, rows, columns, (answers.values, width)), sign
 
 
-def normalised(features: sparse.csr_array, sign: NDArray[np.float64]) -> Features:
+def normalised(features: Matrix, sign: NDArray[np.float64]) -> Features:
     """Return features by which a ranking is wholly like itself."""
     own = np.asarray(features.multiply(scaled(features, columns=sign)).sum(axis=1))
     return scaled(features, rows=1.0 / np.sqrt(own)), sign

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from plausibly.arrays import Bools, Hashes, Ints
+from plausibly.arrays import Bools, Floats, Hashes, Ints
 from plausibly.keys import Keys
+
+if TYPE_CHECKING:
+    from scipy import sparse  # slow to import, and not every command needs it
 
 _BLOCK = 4_000_000  # entries of the matrix of times at once
 _LEAST_FINITE = 0.9  # share of the resamples that must have a value
 
-Sums = Mapping[str, NDArray[np.float64]]
+Matrix: TypeAlias = "sparse.csr_array"
+"""Numbers that are mostly 0."""
+
+Sums: TypeAlias = Mapping[str, NDArray[np.float64]]
 """Sums over examples of each feature, (feature, replicate)."""
 
 
@@ -72,26 +78,35 @@ class Resampling:
         return float(low), float(high)
 
 
-def summed(features: Mapping[str, sparse.csr_array], times: NDArray[np.float64]) -> Sums:
+def summed(features: Mapping[str, Matrix], times: NDArray[np.float64]) -> Sums:
     """Return sums of the features (example, feature) of the examples of each resample."""
     return {name: np.asarray(matrix.T @ times) for name, matrix in features.items()}
 
 
-def column(values: NDArray[np.float64] | Ints | Bools) -> sparse.csr_array:
+def matrix(values: Floats | Ints, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Matrix:
+    """Return a matrix of values at places; of those at the same place the sum."""
+    from scipy import sparse
+
+    entries = (np.asarray(values, dtype=np.float64), (rows, columns))
+    return sparse.csr_array(entries, shape=shape)
+
+
+def column(values: Floats | Ints | Bools) -> Matrix:
     """Return one number an example as a feature, (example, 1)."""
-    return sparse.csr_array(np.asarray(values, dtype=np.float64)[:, None])
+    place = np.arange(len(values))
+    return matrix(np.asarray(values, dtype=np.float64), place, 0 * place, (len(values), 1))
 
 
 def scaled(
-    matrix: sparse.csr_array,
+    given: Matrix,
     *,
     rows: NDArray[np.float64] | None = None,
     columns: NDArray[np.float64] | None = None,
-) -> sparse.csr_array:
+) -> Matrix:
     """Return a matrix with its rows and columns multiplied by numbers."""
-    data = matrix.data.astype(np.float64)
+    found: Matrix = given.copy()
     if rows is not None:
-        data = data * np.repeat(rows, np.diff(matrix.indptr))
+        found.data = found.data * np.repeat(rows, np.diff(found.indptr))
     if columns is not None:
-        data = data * columns[matrix.indices]
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        found.data = found.data * columns[found.indices]
+    return found

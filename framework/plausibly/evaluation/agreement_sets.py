@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from plausibly.arrays import Ints
 from plausibly.evaluation.agreement_answers import Answers
+from plausibly.evaluation.agreement_resampling import matrix
 
 _STEP = 500_000
 
@@ -66,15 +66,14 @@ def _sizes(
     answers: Answers, first: Ints, second: Ints
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the size of the intersection, and of each set."""
-    entries = (
-        np.ones(len(answers.mention_value)),
-        (answers.mention_value, answers.mention_label),
+    shape = (answers.values, len(answers.labels))
+    names = matrix(
+        np.ones(len(answers.mention_value)), answers.mention_value, answers.mention_label, shape
     )
-    names = sparse.csr_array(entries, shape=(answers.values, len(answers.labels)))
     size = np.bincount(answers.mention_value, minlength=answers.values).astype(np.float64)
     both = np.zeros(len(first))
     for start in range(0, len(first), _STEP):
         part = slice(start, start + _STEP)
-        shared = sparse.csr_array(names[first[part]]).multiply(names[second[part]])
+        shared = names[first[part]].multiply(names[second[part]])
         both[part] = np.asarray(shared.sum(axis=1)).ravel()
     return both, size[first], size[second]

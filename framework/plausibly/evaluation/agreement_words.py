@@ -11,7 +11,6 @@ import xarray as xr
 
 from plausibly.errors import counted
 from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.text import quoted, several
 
 WIDTH = 80
@@ -118,51 +117,6 @@ def describe_certainty(certainty: xr.Dataset) -> str:
         WIDTH,
     )
     return "\n".join(lines)
-
-
-def agreement_as_json(found: xr.Dataset) -> dict[str, object]:
-    """Return agreement as plain data.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `plausibly.agreement`.
-    """
-    facts = {str(name): value for name, value in found.attrs.items() if name != names.LEFT_OUT}
-    data: dict[str, object] = {
-        **facts,
-        "left_out": read_left_out(found.attrs),
-        "measures": _table(found, "measure", ("value", "low", "high", "reason"), ""),
-    }
-    for dim, prefix in ((names.LABEL, "label_"), (names.ANNOTATOR, "annotator_")):
-        columns = [str(name) for name in found if str(name).startswith(prefix)]
-        data[f"by_{dim}"] = _table(found, dim, columns, prefix)
-    if "group" in found.dims:
-        data["by_group"] = [
-            {
-                "group": group,
-                "examples": int(found["group_examples"].values[place]),
-                "measures": _table(
-                    found.isel(group=place),
-                    "measure",
-                    ("group_value", "group_low", "group_high", "group_reason"),
-                    "group_",
-                ),
-            }
-            for place, group in enumerate(found["group"].values.tolist())
-        ]
-    return data
-
-
-def _table(
-    found: xr.Dataset, dim: str, columns: Sequence[str], prefix: str
-) -> list[dict[str, object]]:
-    """Return one dict for each name along a dim."""
-    values = {name.removeprefix(prefix): found[name].values.tolist() for name in columns}
-    return [
-        {dim: str(name), **{title: column[place] for title, column in values.items()}}
-        for place, name in enumerate(found[dim].values)
-    ]
 
 
 def _of(found: xr.Dataset, measure: str, variable: str = "value") -> float:
@@ -272,12 +226,12 @@ def _in_words(found: xr.Dataset) -> str:
             f"{_percent(share)} of disagreement is by one step, which a vote hides and "
             "plausibilities keep"
         )
-    share = found["label_share"].values
+    shares = found["label_share"].values
     alpha = _of(found, "krippendorff-nominal")
     if found.attrs["kind"] == "single-label" and percent >= 0.8 and alpha < 0.4:
-        top = int(np.nanargmax(share))
+        top = int(np.nanargmax(shares))
         parts.append(
-            f"{_percent(float(share[top]))} of answers are {quoted(labels[top])}, so that chance "
+            f"{_percent(float(shares[top]))} of answers are {quoted(labels[top])}, so that chance "
             "agrees often, too: read alpha beside the first line"
         )
     return f"In words: {'; '.join(parts)}." if parts else ""
@@ -286,7 +240,7 @@ def _in_words(found: xr.Dataset) -> str:
 def _groups(found: xr.Dataset) -> list[str]:
     """Return a line a group: all of a few, or those that agree least."""
     by = str(found.attrs["by"])
-    value, alpha, lows, highs = (
+    same, alpha, lows, highs = (
         found[variable].sel(measure=measure).values
         for variable, measure in (
             ("group_value", "percent"),
@@ -299,8 +253,8 @@ def _groups(found: xr.Dataset) -> list[str]:
     order = list(range(len(texts)))
     cut = len(order) > 2 * _MOST_ROWS
     if cut:
-        order = [place for place in order if not math.isnan(value[place])]
-        order.sort(key=lambda place: (value[place], place))
+        order = [place for place in order if not math.isnan(same[place])]
+        order.sort(key=lambda place: (same[place], place))
         order = order[:_MOST_ROWS]
     width = max(len(by), *(len(texts[place]) for place in order)) + 2 if order else len(by) + 2
     lines = [f"{by:<{width}}{'examples':>8}   same answer   95 % interval    alpha"]
@@ -310,7 +264,7 @@ def _groups(found: xr.Dataset) -> list[str]:
         interval = "" if math.isnan(low) else f"{decimal(low)} to {decimal(high)}"
         count = counted(int(found["group_examples"].values[place]))
         lines.append(
-            f"{texts[place]:<{width}}{count:>8}   {decimal(float(value[place])):>11}   "
+            f"{texts[place]:<{width}}{count:>8}   {decimal(float(same[place])):>11}   "
             f"{interval:<13}{decimal(float(alpha[place])):>8}"
         )
     if cut:
