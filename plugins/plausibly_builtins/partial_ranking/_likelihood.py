@@ -16,13 +16,15 @@ exponentially on both sides. Blocks of one label have a closed form.
 
 from __future__ import annotations
 
+import math
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 Column = NDArray[np.float64]
 
-_STEP = 0.125
+_STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole
 _LATE = 700.0  # exp of more is no float
 _AT_ONCE = 1 << 18  # terms of the integrals in memory at a time
@@ -63,7 +65,7 @@ def log_chances(log_ratio: Column) -> Column:
     found = np.empty(len(log_ratio))
     for part, time, ratio in _parts(log_ratio):
         largest, weight = _integrand(time, ratio)
-        found[part] = largest + np.log(weight.sum(axis=1) * _STEP)
+        found[part] = largest + np.log(weight.sum(axis=1) * (time[1] - time[0]))
     return found
 
 
@@ -83,7 +85,7 @@ def moments(log_ratio: Column) -> Moments:
     for part, time, ratio in _parts(log_ratio):
         largest, weight = _integrand(time, ratio)
         total = weight.sum(axis=1)
-        log_chance[part] = largest + np.log(total * _STEP)
+        log_chance[part] = largest + np.log(total * (time[1] - time[0]))
         weight /= total[:, None]
         waits = _waits(time, ratio)
         with np.errstate(over="ignore"):
@@ -102,8 +104,10 @@ def moments(log_ratio: Column) -> Moments:
 def _parts(log_ratio: Column) -> list[tuple[slice, Column, Column]]:
     """Return blocks a few at a time: which, the nodes s, and their log-ratios."""
     size = log_ratio.shape[1]
-    # y^b exp(-y), the slowest fall there is, has lost 70 powers of e at 60 + 3 b.
-    time = np.arange(_FIRST, np.log(60.0 + 3.0 * size), _STEP)
+    # y^b exp(-y), the slowest fall there is, has lost 70 powers of e at 60 + 3 b; its logarithm
+    # bends as a normal density with variance 1 / b.
+    apart = min(_STEP, 0.7 / math.sqrt(size + 1.0))
+    time = np.arange(_FIRST, math.log(60.0 + 3.0 * size), apart)
     step = max(1, _AT_ONCE // (size * time.size))
     return [
         (slice(at, at + step), time, log_ratio[at : at + step])

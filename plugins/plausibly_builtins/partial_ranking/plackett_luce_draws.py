@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import ClassVar
 
 import attrs
@@ -118,7 +119,8 @@ class PlackettLuceDraws:
         slow = np.flatnonzero(left > _FELT)
         if not slow.size:
             return
-        shown = said.named(slow)
+        shown, slowest = said.named(slow), min(float(correlation.max()), 0.999)
+        enough = max(math.ceil(2 * math.log(_FELT) / math.log(slowest)), 2 * self.warm_up)
         warn(
             "not-converged",
             f"plackett-luce-draws: after {counted(self.warm_up)} sweeps, draws of "
@@ -126,7 +128,7 @@ class PlackettLuceDraws:
             "began",
             expected=f"{_FELT:.0%} of the start or less",
             got=f"up to {left.max():.0%}",
-            do=f"warm_up = {self.warm_up * 10}, or a larger prior, such as {self.prior * 2:g}",
+            do=f"warm_up = {enough}, or a larger prior, such as {self.prior * 2:g}",
             whose="aggregator plackett-luce-draws",
             details={"examples": shown},
             stacklevel=3,

@@ -1,0 +1,91 @@
+"""The chance of a block against sums over orders, and its derivatives against differences."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankings_oracles as ro
+from plausibly_builtins.partial_ranking._likelihood import log_chances, moments
+
+utilities = st.lists(st.floats(-40.0, 40.0), min_size=1, max_size=6)
+
+
+@given(utilities)
+def test_every_order_is_counted_once(phi: list[float]) -> None:
+    found = log_chances(np.array([phi]))[0]
+    assert found == pytest.approx(ro.every_order(phi, 1.0), rel=1e-13, abs=1e-14)
+
+
+@given(st.lists(st.floats(-20.0, 20.0), min_size=7, max_size=10))
+def test_large_blocks_by_what_is_left(phi: list[float]) -> None:
+    found = log_chances(np.array([phi]))[0]
+    assert found == pytest.approx(ro.by_subsets(phi, 1.0), rel=1e-12, abs=1e-13)
+
+
+def test_no_cancellation() -> None:
+    phi = [0.0, -10.0, -20.0, -30.0]
+    for below in (1.0, 1e-9, 1e9, 1e-200):
+        ratio = np.array([phi]) - math.log(below)
+        found = log_chances(ratio)[0]
+        assert found == pytest.approx(ro.by_subsets(phi, below), rel=1e-14, abs=1e-15)
+    assert log_chances(np.array([[20.0, 0.0]]) + 20.0)[0] == pytest.approx(
+        -math.exp(-20.0) - math.exp(-40.0), rel=1e-6
+    )
+
+
+def test_utilities_that_are_no_floats() -> None:
+    """Far below or above all others, as logarithms: nothing overflows."""
+    found = moments(np.array([[-2000.0, 50.0], [2000.0, 1500.0], [-900.0, -900.0]]))
+    assert found.log_chance == pytest.approx([-2000.0, 0.0, math.log(2.0) - 1800.0], rel=1e-9)
+    for values in (found.gradient, found.curvature):
+        assert np.isfinite(values).all()
+    assert found.gradient == pytest.approx(np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]), abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [2, 5, 10, 32, 200])
+def test_equal_utilities_in_closed_form(size: int) -> None:
+    """Of b + 1 labels of one utility, the one below is last with chance 1 / (b + 1)."""
+    found = log_chances(np.zeros((1, size)))[0]
+    assert found == pytest.approx(-math.log(size + 1), rel=1e-13)
+    tiny = log_chances(np.full((1, size), -300.0))[0]
+    assert tiny == pytest.approx(math.lgamma(size + 1) - 300.0 * size, rel=1e-13)
+
+
+def test_a_ten_way_tie_takes_milliseconds() -> None:
+    phi = np.linspace(-3.0, 3.0, 10)[None]
+    took = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        moments(phi)
+        took.append(time.perf_counter() - begun)
+    assert min(took) < 0.02
+
+
+@given(st.lists(st.floats(-6.0, 6.0), min_size=1, max_size=5))
+def test_derivatives(phi: list[float]) -> None:
+    at, step = np.array([phi]), 1e-5
+    found = moments(at)
+    assert found.log_chance == pytest.approx(log_chances(at), abs=1e-14)
+    for place in range(len(phi)):
+        off = np.zeros_like(at)
+        off[0, place] = step
+        slope = (log_chances(at + off) - log_chances(at - off)) / (2 * step)
+        assert found.gradient[:, place] == pytest.approx(slope, abs=1e-8)
+        bend = (moments(at + off).gradient - moments(at - off).gradient) / (2 * step)
+        assert found.curvature[:, place] == pytest.approx(bend, abs=1e-8)
+
+
+def test_many_blocks_are_each_what_they_are_alone() -> None:
+    phi = np.random.default_rng(3).normal(size=(500, 4)) * 5
+    together = moments(phi)
+    for at in (0, 17, 499):
+        alone = moments(phi[at : at + 1])
+        assert alone.log_chance[0] == together.log_chance[at]
+        assert np.array_equal(alone.gradient[0], together.gradient[at])
+        assert np.array_equal(alone.curvature[0], together.curvature[at])

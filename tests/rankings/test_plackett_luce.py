@@ -1,0 +1,227 @@
+"""Plackett-Luce: the maximum against scipy, closed forms, known utilities, messages."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+import labelled_records as lr
+import plausibly
+import rankings_oracles as ro
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.plugin import Keys, hash_names
+from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce
+from plausibly_builtins.single_label.annotation import SingleLabel
+
+KEYS = Keys(0, "aggregator")
+LABELS = ["b", "Ä", "a", "0"]
+
+
+def fitted(
+    said: list[tuple[float, ro.Ranking]], unlisted: str = "excluded", **params: Any
+) -> dict[str, float]:
+    annotations = ro.table({"e": said}, LABELS, unlisted=unlisted)
+    found = PlackettLuce(**params).aggregate(annotations, KEYS)
+    return dict(zip(LABELS, found.values[0].tolist(), strict=True))
+
+
+@settings(max_examples=25)
+@given(
+    said=st.lists(
+        st.tuples(st.sampled_from([1.0, 2.0, 0.5]), lr.rankings()), min_size=1, max_size=4
+    ),
+    excluded=st.booleans(),
+    prior=st.sampled_from([0.2, 0.5, 3.0]),
+)
+def test_no_other_utilities_are_as_likely(
+    said: list[tuple[float, ro.Ranking]], excluded: bool, prior: float
+) -> None:
+    unlisted = "excluded" if excluded else "unknown"
+    annotations = ro.table({"e": said}, lr.LABELS, unlisted=unlisted)
+    found = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
+    support = sorted({label for _, ranking in said for block in ranking for label in block})
+    assert {lr.LABELS[k] for k in np.flatnonzero(found)} == set(support)
+
+    def lost(phi: ro.Column) -> float:
+        logs = phi - np.logaddexp.reduce(phi)
+        named = dict(zip(support, logs.tolist(), strict=True))
+        return -ro.log_likelihood(said, named, excluded=excluded) - prior * float(logs.sum())
+
+    ours = np.log([found[lr.LABELS.index(label)] for label in support])
+    best = minimize(lost, np.zeros(len(support)), method="BFGS", options={"gtol": 1e-6})
+    theirs = np.exp(best.x - np.logaddexp.reduce(best.x))
+    assert np.exp(ours) == pytest.approx(theirs, abs=2e-5)
+    assert lost(ours) <= float(best.fun) + 1e-9
+
+
+def test_one_ranking_in_closed_form() -> None:
+    for prior in (0.1, 0.5, 1.0):
+        found = fitted([(1.0, [["a"], ["b"]])], prior=prior)
+        assert found["a"] == pytest.approx((1 + prior) / (1 + 2 * prior), rel=1e-12)
+        assert found["a"] + found["b"] == pytest.approx(1.0, abs=1e-15)
+    assert fitted([(1.0, [["a"]])])["a"] == 1.0
+    # a tie with nothing below it says nothing
+    assert fitted([(5.0, [["a", "b"]])]) == pytest.approx({"a": 0.5, "b": 0.5, "Ä": 0, "0": 0})
+
+
+def test_votes_in_closed_form() -> None:
+    votes = [("e", f"r{at}", label) for at, label in enumerate("aaabbÄ")]
+    annotations = SingleLabel().build(votes, LABELS)
+    found = PlackettLuce(prior=0.25).aggregate(annotations, KEYS).sel(example="e")
+    expected = {"a": 3.25, "b": 2.25, "Ä": 1.25, "0": 0.0}
+    for label, count in expected.items():
+        assert float(found.sel(label=label)) == pytest.approx(count / 6.75, rel=1e-12)
+    frequency = plausibly.aggregate(annotations, "label-frequency")
+    likely = PlackettLuce(prior=1e-12).aggregate(annotations, KEYS)
+    assert likely.values == pytest.approx(frequency.values, abs=1e-9)
+
+
+def test_labels_that_nobody_names() -> None:
+    """With k others of prior p each, or one, votes have a closed form again."""
+    said = [(3.0, [["a"]]), (1.0, [["b"]])]
+    nothing = fitted(said, unmentioned="nothing")
+    assert (nothing["Ä"], nothing["0"]) == (0.0, 0.0)
+    together = fitted(said, unmentioned="together")
+    assert together["a"] == pytest.approx(3.5 / 5.5, rel=1e-12)
+    assert together["Ä"] == together["0"] == pytest.approx(0.25 / 5.5, rel=1e-10)
+    each = fitted(said, unmentioned="each")
+    assert each["a"] == pytest.approx(3.5 / 6.0, rel=1e-12)
+    assert each["Ä"] == each["0"] == pytest.approx(0.5 / 6.0, rel=1e-10)
+    # where what is not named is not known, labels that nobody names are as plausible as the prior
+    unknown = fitted([(9.0, [["a"], ["b"]])], "unknown", unmentioned="each")
+    assert unknown["Ä"] == pytest.approx(0.25, rel=1e-9)
+
+
+def test_unlisted_is_below_or_not_compared() -> None:
+    said: list[tuple[float, ro.Ranking]] = [(2.0, [["a"]]), (1.0, [["b"], ["a"]])]
+    below, unknown = fitted(said), fitted(said, "unknown")
+    assert below["a"] == pytest.approx(2.5 / 4.0, rel=1e-9)
+    assert unknown["a"] == pytest.approx(0.5 / 2.0, rel=1e-9)
+
+
+def test_a_tie_is_between_its_orders() -> None:
+    tied = fitted([(1.0, [["a", "b"], ["Ä"]])])
+    assert tied["a"] == pytest.approx(tied["b"], rel=1e-12)
+    strict = [fitted([(1.0, [[x], [y], ["Ä"]])]) for x, y in ("ab", "ba")]
+    assert strict[1]["a"] < tied["a"] < strict[0]["a"]
+    # shared with what is below by more than inverse ranks would: {a, b, c} > d gives d the least
+    block = fitted([(1.0, [["a", "b", "Ä"], ["0"]])])
+    assert block["0"] < min(block["a"], block["b"], block["Ä"])
+
+
+def test_known_utilities_are_found() -> None:
+    """4,000 rankings of the three labels that arrive first, the first two tied in half of them."""
+    truth = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
+    uniform = Keys(5, "rankings").uniform(hash_names(range(4000)), 5)
+    said: list[tuple[float, ro.Ranking]] = []
+    for at, row in enumerate(uniform):
+        a, b, c, *_ = (lr.LABELS[k] for k in ro.ranked(truth, row))
+        said.append((1.0, [[a, b], [c]] if at % 2 else [[a], [b], [c]]))
+    annotations = ro.table({"e": said}, lr.LABELS)
+    found = PlackettLuce(prior=0.0).aggregate(annotations, KEYS).values[0]
+    # standard errors are below .009: by simulation .0067 for the largest
+    assert found == pytest.approx(truth, abs=0.025)
+    more = PlackettLuce(prior=1e6).aggregate(annotations, KEYS).values[0]
+    assert more == pytest.approx(np.full(5, 0.2), abs=1e-2)
+
+
+@given(lr.records(lr.rankings()), st.randoms(use_true_random=False))
+@settings(max_examples=20)
+def test_orders_and_names_change_no_bit(records: lr.Records, random: Any) -> None:
+    other = list(records)
+    random.shuffle(other)
+    labels = list(lr.LABELS)
+    random.shuffle(labels)
+    renamed = [(e, None if q is None else f"z{q}", answer) for e, q, answer in other]
+    one = PlackettLuce().aggregate(PartialRanking().build(records, lr.LABELS), KEYS)
+    two = PlackettLuce().aggregate(PartialRanking().build(renamed, labels), KEYS)
+    assert np.array_equal(one.values, two.sel(example=one["example"], label=one["label"]).values)
+
+
+def test_examples_do_not_see_each_other() -> None:
+    said = {
+        "easy": [(1.0, [["a"], ["b"]])],
+        "hard": [(1000.0, [["a"], ["b"], ["0"]]), (1.0, [["0"], ["a", "b"]])],
+        "other": [(1.0, [["b", "0"], ["a"]])],
+    }
+    together = PlackettLuce().aggregate(ro.table(said, LABELS), KEYS)
+    for example, one in said.items():
+        alone = PlackettLuce().aggregate(ro.table({example: one}, LABELS), KEYS)
+        assert np.array_equal(alone.values[0], together.sel(example=example).values)
+
+
+@pytest.mark.parametrize("prior", [1e-12, 1e-3, 1e3])
+def test_hard_problems_converge(prior: float) -> None:
+    """A chain of fifteen labels, each ahead of the next by much, and never compared otherwise."""
+    labels = [f"l{at:02}" for at in range(15)]
+    said = [
+        (weight, [[labels[at + back]], [labels[at + 1 - back]]])
+        for at in range(14)
+        for back, weight in ((0, 500.0), (1, 1.0))
+    ]
+    annotations = ro.table({"e": said}, labels, unlisted="unknown")
+    found = PlackettLuce(prior=prior).aggregate(annotations, KEYS)
+    convergence = json.loads(found.attrs["convergence"])
+    assert convergence["iterations"] < 60
+    assert convergence["change"] <= convergence["tolerance"] == 1e-10
+    ahead = np.log(found.values[0, :-1] / found.values[0, 1:])
+    assert (ahead > 0).all()
+    if prior == 1e-12:
+        assert ahead[:4] == pytest.approx(np.full(4, math.log(500.0)), rel=1e-6)
+
+
+def test_it_says_what_it_came_to() -> None:
+    said: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
+    annotations = ro.table({"e": said, "f": said[:1]}, LABELS)
+    found = PlackettLuce(prior=1.0).aggregate(annotations, KEYS)
+    convergence = json.loads(found.attrs["convergence"])
+    e = 3 * math.log(3 / 5) + 2 * math.log(2 / 5)
+    f = 3 * math.log(3 / 4) + math.log(1 / 4)
+    assert convergence["objective"] == pytest.approx(e + f, rel=1e-12)
+
+
+def test_without_a_prior_one_side_is_refused() -> None:
+    one_sided: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]])]
+    both: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
+    annotations = ro.table({"e": one_sided, "f": both, "g": [(1.0, [["a"]])]}, LABELS)
+    with pytest.raises(InputError) as caught:
+        PlackettLuce(prior=0.0).aggregate(annotations, KEYS)
+    assert str(caught.value) == (
+        "error ranking-one-sided: annotations: without a prior, the rankings of 1 example\n"
+        "  (e) fit infinite utilities best\n"
+        "  expected  every group of labels beaten once by a label outside it; got a group\n"
+        "            that never is, or is never compared\n"
+        "  do        prior = 0.5, or another above 0"
+    )
+    part = plausibly.select(annotations, example=["f", "g"])
+    found = PlackettLuce(prior=0.0).aggregate(part, KEYS)
+    assert found.sel(label="a").values.tolist() == pytest.approx([2 / 3, 1.0])
+
+
+def test_too_few_steps_are_told() -> None:
+    annotations = ro.table({"e": [(7.0, [["a"], ["b"], ["0"]])]}, LABELS)
+    with pytest.warns(PlausiblyWarning) as caught:
+        PlackettLuce(iterations=1).aggregate(annotations, KEYS)
+    (said,) = caught
+    assert str(said.message) == (
+        "warning not-converged: plackett-luce has not converged for 1 example (e): in\n"
+        "  step 1 a plausibility still changes by 0.5\n"
+        "  expected  changes of 1e-10 or less\n"
+        "  do        iterations = 10, or a larger tolerance, such as 5e-01"
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"prior": -1.0}, {"unmentioned": "some"}, {"tolerance": -1.0}, {"iterations": 0}]
+)
+def test_parameters(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        PlackettLuce(**wrong)

@@ -1,0 +1,158 @@
+"""Borda in fractions; Dirichlet draws against means and variances; both with the kit's rules."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import betainc
+
+import labelled_records as lr
+import plausibly
+import rankings_oracles as ro
+from plausibly.plugin import AGGREGATOR, Keys, resolve
+from plausibly.testing import check_aggregator
+from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.borda import Borda
+from plausibly_builtins.partial_ranking.dirichlet import Dirichlet
+from plausibly_builtins.single_label.annotation import SingleLabel
+
+KEYS = Keys(0, "aggregator")
+LABELS = ["b", "Ä", "a", "0"]
+
+
+def points(
+    said: list[tuple[int, ro.Ranking]], labels: list[str], *, excluded: bool
+) -> dict[str, Fraction]:
+    """Return normalised Borda points: places counted one by one."""
+    named = {label for _, ranking in said for block in ranking for label in block}
+    found = dict.fromkeys(labels, Fraction(0))
+    for weight, ranking in said:
+        places = len(named) if excluded else sum(map(len, ranking))
+        first = 1
+        for block in ranking:
+            mean = Fraction(sum(range(first, first + len(block))), len(block))
+            for label in block:
+                found[label] += weight * (places + 1 - mean)
+            first += len(block)
+    total = sum(found.values())
+    return {label: value / total for label, value in found.items()}
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), lr.rankings()), min_size=1, max_size=5), st.booleans())
+def test_points_are_exact(said: list[tuple[int, ro.Ranking]], excluded: bool) -> None:
+    annotations = ro.table(
+        {"e": [(float(w), r) for w, r in said]},
+        lr.LABELS,
+        unlisted="excluded" if excluded else "unknown",
+    )
+    found = Borda().aggregate(annotations, KEYS)
+    exact = {"e": points(said, lr.LABELS, excluded=excluded)}
+    lr.assert_exact(found, exact)
+    units = found.values * found["denominator"].values[:, None]
+    assert units == pytest.approx(np.rint(units), abs=1e-9)
+
+
+def test_points_as_the_page_has_them() -> None:
+    annotations = ro.table({"e": [(1.0, [["a"], ["b"], ["0"]])]}, LABELS)
+    found = Borda().aggregate(annotations, KEYS).sel(example="e")
+    assert found.sel(label=["a", "b", "0"]).values.tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 6])
+
+
+def test_points_of_votes_are_label_frequency() -> None:
+    votes = SingleLabel().build([("e", "q", "a"), ("e", "r", "a"), ("e", "s", "b")], LABELS)
+    found = Borda().aggregate(votes, KEYS).values
+    assert np.array_equal(found, plausibly.aggregate(votes, "label-frequency").values)
+
+
+def test_a_response_that_counts_nothing_has_no_place() -> None:
+    annotations = ro.table({"e": [(1.0, [["a"], ["b"]]), (0.0, [["0"]])]}, LABELS)
+    found = Borda().aggregate(annotations, KEYS).sel(example="e")
+    assert found.sel(label=["a", "b", "0"]).values.tolist() == pytest.approx([2 / 3, 1 / 3, 0.0])
+
+
+def test_broken_weights_have_no_denominator() -> None:
+    annotations = ro.table({"e": [(0.3, [["a"], ["b"]])]}, LABELS)
+    assert "denominator" not in Borda().aggregate(annotations, KEYS).coords
+
+
+@pytest.mark.parametrize("temperature", [1.0, 10.0])
+@pytest.mark.parametrize("unmentioned", ["nothing", "together", "each"])
+def test_means_and_variances(temperature: float, unmentioned: str) -> None:
+    annotations = ro.table({"e": [(1.0, [["a"], ["b"]]), (1.0, [["b"]])]}, LABELS)
+    around = {"a": 0.4, "b": 0.6}
+    inverse = plausibly.aggregate(annotations, "inverse-rank").sel(example="e")
+    assert inverse.sel(label=["a", "b"]).values.tolist() == pytest.approx([0.4, 0.6])
+    prior, draws = 0.3, 4000
+    found = plausibly.aggregate(
+        annotations,
+        "dirichlet",
+        draws=draws,
+        temperature=temperature,
+        prior=prior,
+        unmentioned=unmentioned,
+    ).sel(example="e")
+    others = {"nothing": 0, "together": 1, "each": 2}[unmentioned]
+    total = temperature + (2 + others) * prior
+    for label, mean in around.items():
+        values: ro.Column = found.sel(label=label).values
+        shape = temperature * mean + prior
+        cdf = np.sort(betainc(shape, total - shape, values))
+        assert np.abs(cdf - (np.arange(draws) + 0.5) / draws).max() < 0.04
+    off = float(found.sel(label=["Ä", "0"]).sum("label").mean())
+    assert off == pytest.approx(others * prior / total, abs=0.02)
+
+
+def test_no_prior_nothing_off_the_rankings() -> None:
+    annotations = ro.table({"e": [(1.0, [["a"], ["b"]])], "f": [(1.0, [["Ä"]])]}, LABELS)
+    found = plausibly.aggregate(annotations, "dirichlet", unmentioned="each")
+    assert (found.sel(example="f", label="Ä") == 1.0).all()
+    assert (found.sel(example="e", label=["Ä", "0"]) == 0.0).all()
+    assert (found.sel(example="e", label="a") > found.sel(example="e", label="b")).mean() > 0.5
+
+
+def test_draws_are_keyed_and_stable() -> None:
+    said = {"e": [(1.0, [["a"], ["b"]])], "f": [(2.0, [["Ä", "a"], ["0"]])]}
+    few = Dirichlet(draws=2).aggregate(ro.table(said, LABELS), KEYS)
+    turned = dict(reversed(said.items()))
+    more = Dirichlet(draws=5).aggregate(ro.table(turned, LABELS[::-1]), KEYS)
+    aligned = more.sel(example=["e", "f"], label=LABELS, draw=[1, 2])
+    assert np.array_equal(few.values, aligned.values)
+    alone = Dirichlet(draws=2).aggregate(ro.table({"f": said["f"]}, LABELS), KEYS)
+    assert np.array_equal(alone.values[:, 0], few.values[:, 1])
+    assert not np.array_equal(few.values[0], few.values[1])
+
+
+def test_temperature_closes_in_on_the_inverse_ranks() -> None:
+    annotations = PartialRanking().build([("e", "q", [["a", "b"], "Ä"])], LABELS)
+    inverse = plausibly.aggregate(annotations, "inverse-rank").values
+    cold = plausibly.aggregate(annotations, "dirichlet", temperature=1e8, draws=3).values
+    assert np.abs(cold - inverse).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"temperature": 0.0}, {"prior": -0.1}, {"draws": 0}, {"unmentioned": "some"}]
+)
+def test_parameters(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Dirichlet(**wrong)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"name": "dirichlet", "draws": 2, "temperature": 0.5, "prior": 0.1, "unmentioned": "each"},
+        {"name": "dirichlet", "draws": 2, "prior": 0.1, "unmentioned": "together"},
+        {"name": "plackett-luce", "prior": 0.01, "unmentioned": "each"},
+        {"name": "plackett-luce", "prior": 2.0, "unmentioned": "together"},
+        {"name": "plackett-luce-draws", "draws": 2, "warm_up": 20, "unmentioned": "each"},
+        {"name": "bootstrap", "inner": "plackett-luce", "draws": 2},
+    ],
+    ids=str,
+)
+def test_every_rule_of_the_kit_holds_with_other_parameters(table: dict[str, Any]) -> None:
+    check_aggregator(resolve(AGGREGATOR, table))
