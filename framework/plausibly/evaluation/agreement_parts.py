@@ -106,7 +106,8 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Data
     error = np.sqrt(ratio(square, np.maximum(n - 1, 0)))
     tested = n >= LEAST_COMPARED
     limit = _limit(int(tested.sum()))
-    low = tested & (np.nan_to_num(gap) < -limit * np.nan_to_num(error)) & (np.nan_to_num(gap) < 0)
+    low = np.zeros(count, dtype=bool)
+    low[tested] = (gap[tested] < -limit * error[tested]) & (gap[tested] < 0)
     says = _says_too_much(answers, mine)
     dim = names.ANNOTATOR
     return xr.Dataset(
@@ -132,7 +133,7 @@ def _limit(tested: int) -> float:
     """Return how many standard errors below the others one must lie to be noted."""
     from scipy.special import ndtri
 
-    return float(-ndtri(_LEVEL / tested)) if tested else math.inf
+    return float(-ndtri(_LEVEL / tested)) if tested else 0.0
 
 
 def _says_too_much(answers: Answers, mine: NDArray[np.bool_]) -> tuple[list[int], Values, Values]:

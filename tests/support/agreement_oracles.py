@@ -1,0 +1,188 @@
+"""Measures of agreement as their definitions say it: pair by pair, with fractions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import xarray as xr
+
+from plausibly import registry
+from plausibly.plugin import build_table
+from plausibly.protocols import ANNOTATION
+
+Distance = Callable[[Hashable, Hashable], Fraction]
+
+PSYCHIATRIC = """
+0 0 0 6 0|0 3 0 0 3|0 1 4 0 1|0 0 0 0 6|0 3 0 3 0|2 0 4 0 0|0 0 4 0 2|2 0 3 1 0|2 0 0 4 0|0 0 0 0 6
+1 0 0 5 0|1 1 0 4 0|0 3 3 0 0|1 0 0 5 0|0 2 0 3 1|0 0 5 0 1|3 0 0 1 2|5 1 0 0 0|0 2 0 4 0|1 0 2 0 3
+0 0 0 0 6|0 1 0 5 0|0 2 0 1 3|2 0 0 4 0|1 0 0 4 1|0 5 0 1 0|4 0 0 0 2|0 2 0 4 0|1 0 5 0 0|0 0 0 0 6
+"""
+"""Fleiss 1971: 30 patients, 6 psychiatrists, 5 diagnoses."""
+
+FOURTEEN = (
+    "0 0 0 0 14|0 2 6 4 2|0 0 3 5 6|0 3 9 2 0|2 2 8 1 1|7 7 0 0 0|3 2 6 3 0|2 5 3 2 2|6 5 2 1 0|"
+    "0 2 2 3 7"
+)
+"""Ten subjects, 14 annotators, 5 labels; kappa .210."""
+
+FOUR_CODERS = """
+1 2 3 3 2 1 4 1 2 . . .
+1 2 3 3 2 2 4 1 2 5 . 3
+. 3 3 3 2 3 4 2 2 5 1 .
+1 2 3 3 2 4 4 1 2 5 1 .
+"""
+"""Krippendorff: 4 coders, 12 units, values 1 to 5, some missing."""
+
+
+def table(
+    records: Iterable[tuple[object, object, object]],
+    labels: Sequence[str] | None = None,
+    kind: str = "single-label",
+) -> xr.Dataset:
+    """Return the annotation table of records."""
+    return registry.resolve(ANNOTATION, kind).build(records, labels)
+
+
+def counted_table(text: str) -> xr.Dataset:
+    """Return the table of rows of counts: unknown annotators."""
+    counts = np.array(
+        [[int(n) for n in row.split()] for row in text.replace("\n", "|").split("|") if row]
+    )
+    example, label = np.nonzero(counts)
+    return build_table(
+        "single-label",
+        examples=[f"e{row}" for row in range(len(counts))],
+        annotators=[],
+        labels=[str(k + 1) for k in range(counts.shape[1])],
+        response_example=example,
+        response_annotator=np.full(len(example), -1),
+        mention_response=np.arange(len(example)),
+        mention_label=label,
+        response_weight=counts[example, label].astype(float),
+    )
+
+
+def coders(text: str) -> list[tuple[object, object, object]]:
+    """Return the records of a matrix of one row an annotator, with dots for what is missing."""
+    return [
+        (f"u{column:02d}", f"c{row}", value)
+        for row, line in enumerate(text.strip().splitlines())
+        for column, value in enumerate(line.split())
+        if value != "."
+    ]
+
+
+def by_example(
+    records: Iterable[tuple[object, object, object]],
+) -> dict[object, list[Hashable]]:
+    """Return the answers to each example."""
+    found: dict[object, list[Hashable]] = defaultdict(list)
+    for example, _, answer in records:
+        found[example].append(frozenset(answer) if isinstance(answer, list) else str(answer))
+    return found
+
+
+def nominal(one: Hashable, other: Hashable) -> Fraction:
+    """Return 0 for equal answers, else 1."""
+    return Fraction(int(one != other))
+
+
+def jaccard(one: Hashable, other: Hashable) -> Fraction:
+    """Return 1 less the share of common labels."""
+    assert isinstance(one, frozenset)
+    assert isinstance(other, frozenset)
+    return 1 - Fraction(len(one & other), len(one | other))
+
+
+def masi(one: Hashable, other: Hashable) -> Fraction:
+    """Return 1 less Jaccard times what monotonicity gives."""
+    assert isinstance(one, frozenset)
+    assert isinstance(other, frozenset)
+    factor = Fraction(1, 3)
+    if one == other:
+        factor = Fraction(1)
+    elif one < other or other < one:
+        factor = Fraction(2, 3)
+    return 1 - (1 - jaccard(one, other)) * factor
+
+
+def ordinal(answers: Iterable[list[Hashable]], order: Sequence[str]) -> Distance:
+    """Return the ordinal distance for these answers, of units with two or more."""
+    pool = [answer for unit in answers if len(unit) > 1 for answer in unit]
+    n = {label: pool.count(label) for label in order}
+
+    def distance(one: Hashable, other: Hashable) -> Fraction:
+        a, b = sorted((order.index(str(one)), order.index(str(other))))
+        between = sum(n[label] for label in order[a : b + 1])
+        return (between - Fraction(n[order[a]] + n[order[b]], 2)) ** 2
+
+    return distance
+
+
+def alpha(answers: Iterable[list[Hashable]], distance: Distance) -> Fraction | None:
+    """Return Krippendorff's alpha, None where nothing could disagree."""
+    units = [unit for unit in answers if len(unit) > 1]
+    pool = [answer for unit in units for answer in unit]
+    n = len(pool)
+    seen = sum(
+        (
+            sum(
+                (
+                    distance(unit[i], unit[j])
+                    for i in range(len(unit))
+                    for j in range(len(unit))
+                    if i != j
+                ),
+                Fraction(0),
+            )
+            / (len(unit) - 1)
+            for unit in units
+        ),
+        Fraction(0),
+    )
+    chance = sum(
+        (distance(pool[i], pool[j]) for i in range(n) for j in range(n) if i != j), Fraction(0)
+    )
+    return None if not chance else 1 - (n - 1) * seen / chance
+
+
+def pair_mean(answers: Iterable[list[Hashable]], distance: Distance) -> Fraction | None:
+    """Return the mean over units of the mean likeness of two different answers."""
+    means = []
+    for unit in answers:
+        m = len(unit)
+        if m > 1:
+            pairs = [1 - distance(unit[i], unit[j]) for i in range(m) for j in range(m) if i != j]
+            means.append(sum(pairs, Fraction(0)) / len(pairs))
+    return sum(means, Fraction(0)) / len(means) if means else None
+
+
+def fleiss(answers: Iterable[list[Hashable]]) -> Fraction | None:
+    """Return Fleiss' kappa, None where chance always agrees."""
+    units = [unit for unit in answers if len(unit) > 1]
+    seen = pair_mean(units, nominal)
+    pool = [answer for unit in units for answer in unit]
+    chance = sum((Fraction(pool.count(one), len(pool)) ** 2 for one in set(pool)), Fraction(0))
+    return None if seen is None or chance == 1 else (seen - chance) / (1 - chance)
+
+
+def overlap(
+    one: Sequence[Sequence[str]], other: Sequence[Sequence[str]], labels: Sequence[str], depth: int
+) -> float:
+    """Return the average overlap, the mean over all ways to break ties; unlisted labels last."""
+
+    def completions(blocks: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+        rest = [label for label in labels if not any(label in block for block in blocks)]
+        orders = [list(permutations(block)) for block in (*blocks, rest)]
+        return [tuple(label for part in parts for label in part) for parts in product(*orders)]
+
+    found = [
+        sum(len(set(a[:k]) & set(b[:k])) / k for k in range(1, depth + 1)) / depth
+        for a in completions(one)
+        for b in completions(other)
+    ]
+    return float(np.mean(found))
