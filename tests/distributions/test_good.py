@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(900)
 
 ROWS = [
     "aggregator bradley-terry pairs pairs-reader 0.1 ready",
-    "aggregator plackett-luce thesis thesis-pl 0.2 ready",
+    "aggregator ranked-choice thesis thesis-pl 0.2 ready",
     "annotation pairwise pairs pairs-reader 0.1 ready",
     "reader pairwise pairs pairs-reader 0.1 ready",
 ]
@@ -25,9 +25,9 @@ plugin  thesis (thesis-pl 0.2)
 about   Plausibilities from rankings by the model of Plackett and Luce.
 url     https://example.org/thesis-pl
 state   ready
-offers  aggregator plackett-luce
+offers  aggregator ranked-choice
 
-aggregator  plackett-luce of thesis (thesis-pl 0.2)
+aggregator  ranked-choice of thesis (thesis-pl 0.2)
 summary     chances of being ranked first, fitted to all rankings
 state       ready
 class       thesis_pl.plackett_luce:PlackettLuce
@@ -36,7 +36,7 @@ parameters  rounds  an integer; default 50
             prior  a number; default 0.5
               How often every label is thought to have been put first before
               anybody ranks.
-use         --aggregator '{name = "thesis:plackett-luce", rounds = 50}'
+use         --aggregator '{name = "thesis:ranked-choice", rounds = 50}'
 """
 
 
@@ -82,7 +82,7 @@ def test_checked(good: Environment) -> None:
         "ok      pairs-reader 0.1  aggregator pairs:bradley-terry",
         "ok      pairs-reader 0.1  annotation pairs:pairwise",
         "ok      pairs-reader 0.1  reader pairs:pairwise",
-        "ok      thesis-pl 0.2     aggregator thesis:plackett-luce",
+        "ok      thesis-pl 0.2     aggregator thesis:ranked-choice",
     ]
     assert ours.endswith(" of plausibly")
     assert end == "10 plugins, none failed."
@@ -95,7 +95,7 @@ def test_checked_by_the_rules_of_the_kit(good: Environment) -> None:
     # Nothing but what plausibly needs is installed here: the rule about Dask is counted as not run.
     without = r"\(Dask is not installed \(the extra testing\)\)"
     for component, not_run in (
-        ("aggregator thesis:plackett-luce", 1),
+        ("aggregator thesis:ranked-choice", 1),
         ("annotation pairs:pairwise", 1),
         # A table of one label cannot be made up for the plugin's own kind either.
         ("aggregator pairs:bradley-terry", 2),
@@ -104,7 +104,7 @@ def test_checked_by_the_rules_of_the_kit(good: Environment) -> None:
         assert told is not None, component
         hold, rules, left = map(int, told.groups())
         assert (left, hold) == (not_run, rules - not_run), component
-    assert re.search(rf"thesis:plackett-luce: \d+ of \d+ rules hold, 1 not run {without}", said)
+    assert re.search(rf"thesis:ranked-choice: \d+ of \d+ rules hold, 1 not run {without}", said)
 
 
 def test_information(good: Environment) -> None:
@@ -119,15 +119,15 @@ def test_information(good: Environment) -> None:
 PYTHON = """
 import plausibly
 table = plausibly.read_annotations("votes.csv")
-lam = plausibly.aggregate(table, "plackett-luce", rounds=200, prior=1.0)
-as_table = {"name": "thesis:plackett-luce", "rounds": 200}
+lam = plausibly.aggregate(table, "ranked-choice", rounds=200, prior=1.0)
+as_table = {"name": "thesis:ranked-choice", "rounds": 200}
 assert lam.identical(plausibly.aggregate(table, as_table, prior=1.0))
 from thesis_pl.plackett_luce import PlackettLuce
 assert lam.identical(plausibly.aggregate(table, PlackettLuce(rounds=200, prior=1.0)))
 for example, row in zip(lam.example.values, lam.values):
     print(example, *row.tolist())
 predictions = plausibly.read_predictions("probabilities.csv")
-predictor = plausibly.calibrate(predictions, table, aggregator="plackett-luce")
+predictor = plausibly.calibrate(predictions, table, aggregator="ranked-choice")
 predictor.save("from_python.nc")
 print(predictor.fingerprint)
 """
@@ -145,11 +145,11 @@ def test_from_python(good: Environment, world: World) -> None:
 
 
 def test_from_the_command_line(good: Environment, world: World) -> None:
-    table = '{name = "plackett-luce", rounds = 200, prior = 1.0}'
+    table = '{name = "ranked-choice", rounds = 200, prior = 1.0}'
     words = ["aggregate", "-a", "votes.csv", "--aggregator", table, "-o", "lam.csv"]
     ran = good.plausibly(*words, folder=world.folder)
     assert (ran.code, ran.err) == (0, "")
-    assert "thesis:plackett-luce (rounds 200, prior 1)" in " ".join(ran.out.split())
+    assert "thesis:ranked-choice (rounds 200, prior 1)" in " ".join(ran.out.split())
     with world.path("lam.csv").open(encoding="utf-8") as file:
         by_command = [
             [float(row[label]) for label in ("cat", "dog", "fox")] for row in csv.DictReader(file)
@@ -159,11 +159,11 @@ def test_from_the_command_line(good: Environment, world: World) -> None:
 
 
 def test_a_mistake_in_its_parameters(good: Environment, world: World) -> None:
-    table = '{name = "plackett-luce", round = 0, prior = "1"}'
+    table = '{name = "ranked-choice", round = 0, prior = "1"}'
     words = ["aggregate", "-a", "votes.csv", "--aggregator", table, "-o", "lam.csv"]
     ran = good.plausibly(*words, folder=world.folder)
     assert ran.code == 2
-    assert ran.err.startswith('error component-parameter: aggregator "plackett-luce": 2 mistakes')
+    assert ran.err.startswith('error component-parameter: aggregator "ranked-choice": 2 mistakes')
     assert 'did you mean "rounds"?' in " ".join(ran.err.split())
 
 
@@ -177,7 +177,7 @@ path = "votes.csv"
 path = "probabilities.csv"
 
 [aggregator]
-name = "plackett-luce"
+name = "ranked-choice"
 rounds = 20
 
 [[calibrations]]
@@ -192,9 +192,9 @@ def test_from_a_study_file(good: Environment, world: World) -> None:
     world.write("study.toml", STUDY)
     ran = good.plausibly("run", "study.toml", folder=world.folder)
     assert ran.code == 0, ran.err
-    assert "thesis:plackett-luce (rounds 20, prior 0.5)" in " ".join(ran.out.split())
+    assert "thesis:ranked-choice (rounds 20, prior 0.5)" in " ".join(ran.out.split())
     resolved = tomllib.loads(world.path("plausibly-out/resolved.toml").read_text("utf-8"))
-    assert resolved["aggregator"] == {"name": "thesis:plackett-luce", "rounds": 20, "prior": 0.5}
+    assert resolved["aggregator"] == {"name": "thesis:ranked-choice", "rounds": 20, "prior": 0.5}
     again = good.plausibly("run", "plausibly-out/resolved.toml", "-o", "again", folder=world.folder)
     assert again.code == 0, again.err
     first, second = world.path("plausibly-out/sets.csv"), world.path("again/sets.csv")
@@ -207,10 +207,10 @@ def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
     assert ran.code == 2
     said = " ".join((ran.out + ran.err).split())
     assert (
-        'aggregator.name: no aggregator "plackett-luce"; 1 plugin that is off (thesis), which '
+        'aggregator.name: no aggregator "ranked-choice"; 1 plugin that is off (thesis), which '
         "may have it"
     ) in said
-    world.edit("study.toml", '"plackett-luce"', '"thesis:plackett-luce"')
+    world.edit("study.toml", '"ranked-choice"', '"thesis:ranked-choice"')
     ran = good.plausibly("config", "check", "study.toml", folder=world.folder)
     assert ran.code == 2
     said = " ".join((ran.out + ran.err).split())

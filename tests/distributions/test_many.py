@@ -86,7 +86,7 @@ except ValueError as error:
 VERSIONS = """
 from plausibly.registry import default
 print([str(s) for s in default().plugins() if s.plugin == "thesis"], default().failures())
-(entry,) = [e for e in default().entries() if e.name == "plackett-luce"]
+(entry,) = [e for e in default().entries() if e.name == "ranked-choice"]
 print(entry.summary)
 """
 

@@ -24,7 +24,7 @@ ROWS = {
     "aggregator half-class half half-component 0.1 failed at check",
     "aggregator half-gone half half-component 0.1 failed at loading",
     "aggregator half-place half half-component 0.1 failed at check",
-    "aggregator plackett-luce thesis thesis-pl 0.2 ready",
+    "aggregator ranked-choice thesis thesis-pl 0.2 ready",
     "annotation pairwise pairs pairs-reader 0.1 ready",
     "combiner house-min house house-rules 1.3 failed at check",
     "reader pairwise pairs pairs-reader 0.1 ready",
@@ -174,7 +174,7 @@ class TestWorkGoesOn:
         table = world.write(
             "study.toml",
             'alphas = [0.2]\n[annotations]\npath = "votes.csv"\nreader = "crowd-table"\n'
-            '[predictions]\npath = "probabilities.csv"\n[aggregator]\nname = "plackett-luce"\n'
+            '[predictions]\npath = "probabilities.csv"\n[aggregator]\nname = "ranked-choice"\n'
             '[[calibrations]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 2\n',
         )
         assert wild.plausibly("run", table, folder=world.folder).code == 0

@@ -149,7 +149,11 @@ def test_many_rankings_come_close_to_the_most_likely() -> None:
 
 
 def test_keyed_by_example_and_stable_in_draws() -> None:
-    said = {"e": TIES, "f": [(3.0, [["a"], ["b"]])], "g": TIES[:1]}
+    said: dict[str, list[tuple[float, ro.Ranking]]] = {
+        "e": TIES,
+        "f": [(3.0, [["a"], ["b"]])],
+        "g": TIES[:1],
+    }
     few = PlackettLuceDraws(draws=3).aggregate(ro.table(said, LABELS), KEYS)
     more = PlackettLuceDraws(draws=7).aggregate(ro.table(said, LABELS), KEYS)
     assert np.array_equal(few.values, more.values[:3])

@@ -86,7 +86,7 @@ def test_votes_in_closed_form() -> None:
 
 def test_labels_that_nobody_names() -> None:
     """With k others of prior p each, or one, votes have a closed form again."""
-    said = [(3.0, [["a"]]), (1.0, [["b"]])]
+    said: list[tuple[float, ro.Ranking]] = [(3.0, [["a"]]), (1.0, [["b"]])]
     nothing = fitted(said, unmentioned="nothing")
     assert (nothing["Ä"], nothing["0"]) == (0.0, 0.0)
     together = fitted(said, unmentioned="together")
@@ -147,7 +147,7 @@ def test_orders_and_names_change_no_bit(records: lr.Records, random: Any) -> Non
 
 
 def test_examples_do_not_see_each_other() -> None:
-    said = {
+    said: dict[str, list[tuple[float, ro.Ranking]]] = {
         "easy": [(1.0, [["a"], ["b"]])],
         "hard": [(1000.0, [["a"], ["b"], ["0"]]), (1.0, [["0"], ["a", "b"]])],
         "other": [(1.0, [["b", "0"], ["a"]])],

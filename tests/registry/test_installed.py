@@ -39,7 +39,7 @@ class PlackettLuce:
 
 @hookimpl
 def tell_plausibly(registrar: Registrar) -> None:
-    registrar.add(AGGREGATOR, "plackett-luce", "thesis_pl:PlackettLuce", summary="from ranks")
+    registrar.add(AGGREGATOR, "ranked-choice", "thesis_pl:PlackettLuce", summary="from ranks")
 """
 BROKEN = "import no_such_module_xyz\n"
 QUITS = "import sys\nsys.exit(3)\n"
@@ -121,12 +121,12 @@ def test_found_and_used(good: Path) -> None:
     code = """
 from plausibly import registry
 from plausibly.plugin import AGGREGATOR
-made = registry.resolve(AGGREGATOR, "plackett-luce", {"rounds": 3})
+made = registry.resolve(AGGREGATOR, "ranked-choice", {"rounds": 3})
 assert made.rounds == 3
-assert registry.resolve(AGGREGATOR, "thesis:plackett-luce", {"rounds": 3}) == made
+assert registry.resolve(AGGREGATOR, "thesis:ranked-choice", {"rounds": 3}) == made
 print(registry.describe(AGGREGATOR, made))
 """
-    assert python("-c", code, path=good) == "{'name': 'thesis:plackett-luce', 'rounds': 3}\n"
+    assert python("-c", code, path=good) == "{'name': 'thesis:ranked-choice', 'rounds': 3}\n"
 
 
 def test_registered_in_this_run(good: Path) -> None:
@@ -167,7 +167,7 @@ def test_one_installed_twice_is_one(good: Path, tmp_path: Path) -> None:
         "from plausibly.registry import default\n"
         "assert default().failures() == ()\n"
         "assert [s.where for s in default().plugins()][-1] == 'thesis-pl 0.1'\n"
-        "assert len([e for e in default().entries() if e.name == 'plackett-luce']) == 1\n",
+        "assert len([e for e in default().entries() if e.name == 'ranked-choice']) == 1\n",
         path=good,
     )
 
@@ -175,8 +175,8 @@ def test_one_installed_twice_is_one(good: Path, tmp_path: Path) -> None:
 def test_the_list_for_people(good: Path) -> None:
     lines = listed(path=good).splitlines()
     assert lines[0].split() == ["kind", "name", "plugin", "distribution", "state"]
-    (mine,) = (line for line in lines if "plackett-luce" in line)
-    assert " ".join(mine.split()) == "aggregator plackett-luce thesis thesis-pl 0.1 ready"
+    (mine,) = (line for line in lines if "ranked-choice" in line)
+    assert " ".join(mine.split()) == "aggregator ranked-choice thesis thesis-pl 0.1 ready"
     assert {line.rindex("ready") for line in lines[1:-1]} == {lines[0].index("state")}
     assert lines[-1] == f"{OURS + 1} components of {FAMILIES + 1} plugins, none failed"
     assert all(len(line) <= 80 for line in lines)
@@ -189,7 +189,7 @@ def test_the_list_of_one_kind(good: Path) -> None:
     kinds, found, *_ = zip(*(line.split() for line in lines[1:-1]), strict=True)
     assert set(kinds) == {"aggregator"}
     *ours, last = found
-    assert (ours, last) == (sorted(ours), "plackett-luce"), "ours first"
+    assert (ours, last) == (sorted(ours), "ranked-choice"), "ours first"
     assert lines[-1].startswith(f"{len(found)} components of ")
 
 
@@ -207,7 +207,7 @@ def test_the_list_tells_the_truth(wild: Path) -> None:
     text = listed(path=wild)
     rows = [" ".join(line.split()) for line in text.splitlines()]
     for row in (
-        "aggregator plackett-luce thesis thesis-pl 0.1 ready",
+        "aggregator ranked-choice thesis thesis-pl 0.1 ready",
         "- - pairs pairs-reader 0.1 failed at import",
         "score half-score half half-done 0.1 failed at registration",
         "combiner half-combiner half half-done 0.1 failed at registration",
@@ -226,10 +226,10 @@ def test_the_list_tells_the_truth(wild: Path) -> None:
 def test_the_list_for_programs(wild: Path) -> None:
     document: dict[str, Any] = json.loads(listed("--json", path=wild))  # Any: as JSON is
     assert sum(c["state"] == "ready" for c in document["components"]) == OURS + 1
-    (mine,) = (c for c in document["components"] if c["name"] == "plackett-luce")
+    (mine,) = (c for c in document["components"] if c["name"] == "ranked-choice")
     assert mine == {
         "kind": "aggregator",
-        "name": "plackett-luce",
+        "name": "ranked-choice",
         "plugin": "thesis",
         "distribution": "thesis-pl",
         "version": "0.1",
@@ -277,7 +277,7 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     for _ in range(2):
         registry.resolve(COMBINER, "average")
-        registry.resolve(AGGREGATOR, "plackett-luce")
+        registry.resolve(AGGREGATOR, "ranked-choice")
     try:
         registry.resolve(COMBINER, "half-combiner")
     except ComponentError as error:

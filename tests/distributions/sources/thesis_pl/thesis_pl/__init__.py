@@ -12,7 +12,7 @@ def register(registrar: Registrar) -> None:
     """Register the aggregator."""
     registrar.add(
         AGGREGATOR,
-        "plackett-luce",
+        "ranked-choice",
         "thesis_pl.plackett_luce:PlackettLuce",
         summary="chances of being ranked first, fitted to all rankings",
     )
