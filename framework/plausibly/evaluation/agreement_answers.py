@@ -129,7 +129,7 @@ class Answers:
                 "more than once",
                 expected="answers of different annotators: one is compared with itself otherwise",
                 got=f"several about {listed(dict.fromkeys(where))}",
-                do='duplicates "latest" when the annotations are read',
+                do="keep one response an annotator and example",
                 whose="annotations",
                 details={"examples": list(dict.fromkeys(where))},
                 stacklevel=4,
@@ -290,10 +290,10 @@ def _check(rows: Rows, kind: str) -> None:
         where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
         raise InputError(
             "weights-fractional",
-            f"annotations: {several(int(broken.sum()), 'response')} count no whole number of times",
+            f"annotations: no whole number of times counts for {several(int(broken.sum()), 'response')}",
             expected="whole numbers: an answer agrees with another one or does not",
             got=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
-            do='duplicates "latest" when the annotations are read, or whole counts',
+            do="leave the weights out of the file, or give whole counts",
             whose="annotations",
             details={"examples": [str(name) for name in dict.fromkeys(where)]},
         )

@@ -1,0 +1,163 @@
+"""``plausibly agreement`` as people and pipes see it, and its words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plausibly
+from agreement_oracles import table
+from cli_world import World, make, run
+from plausibly.evaluation import describe_agreement, describe_annotators
+from plausibly.evaluation.agreement_words import decimal
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+ALL = """\
+annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
+             each), 3 labels seen; single-label; 70 % of examples disputed
+
+two annotators give an example the same label     .500    95 %: .378 to .622
+the same or a neighbouring label                  .900          .822 to .967
+Krippendorff alpha, nominal                       .256          .051 to .427
+Krippendorff alpha, ordinal                       .372          .105 to .582
+Fleiss kappa                                      .247          .040 to .420
+one says what the others vote for                 .500          .378 to .622
+if one says k, another does too   cat: .50   dog: .45   fox: .56
+all agree on 30 % of 30 examples; 10 % have a tied vote
+In words: "fox" is said again most often, "dog" least; 80 % of disagreement is
+by one step, which a vote hides and plausibilities keep.
+next  plausibly agreement --annotators (who differs), -e FILE --by COLUMN,
+      --json
+"""
+ANNOTATORS = """\
+annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
+             each), 3 labels seen; single-label; 70 % of examples disputed
+
+w2  30 answers   agrees with others .35 (usual .55)
+    says "fox" to 40 %, others 25 %
+2 other annotators, .550 to .600; nobody is dropped unless you say so
+"""
+
+
+def test_all(world: World) -> None:
+    ran = run("agreement", "-a", "votes.csv", "--order", "cat,dog,fox")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == ALL
+    again = run("agreement", "-a", "votes.csv", "--order", "cat", "--order", "dog,fox")
+    assert again.out == ALL
+
+
+def test_annotators(world: World) -> None:
+    ran = run("agreement", "-a", "votes.csv", "--annotators")
+    assert (ran.code, ran.out) == (0, ANNOTATORS)
+
+
+def test_groups_clusters_and_certainty(world: World) -> None:
+    world.write("labels.csv", "label,risk\ncat,low\ndog,low\nfox,high\n")
+    words = "agreement -a votes.csv -e patients.csv --by site --cluster patient --labels labels.csv"
+    ran = run(*words.split(), "--draws", "20", "--risk", "risk", "--resamples", "20")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    (head,) = (place for place, line in enumerate(lines) if line.startswith("site "))
+    assert lines[head].split("   ")[-1].strip() == "alpha"
+    assert any(
+        line.startswith("annotation certainty of the most plausible label  .") for line in lines
+    )
+    assert any(line.startswith("of its level ") for line in lines)
+    document = run(*words.split(), "--draws", "20", "--risk", "risk", "--json").document
+    assert document["clusters"] == 15
+    assert set(document["certainty"]) >= {"draws", "mean", "level_mean", "by_example"}
+    assert {row["group"] for row in document["by_group"]} == {"north", "south"}
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_json_is_what_python_says(world: World) -> None:
+    document = run("agreement", "-a", "votes.csv", "--json").document
+    found = plausibly.agreement(plausibly.read_annotations(world.path("votes.csv")))
+    by_name = {row["measure"]: row for row in document["measures"]}
+    for name in found["measure"].values:
+        one = found.sel(measure=name)
+        assert by_name[name]["value"] == float(one["value"])
+        assert by_name[name]["low"] == float(one["low"])
+    assert [row["label"] for row in document["by_label"]] == ["cat", "dog", "fox"]
+    assert {"answers", "agreement", "low", "says"} <= set(document["by_annotator"][0])
+    assert document["annotations"]["responses"] == 90
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "--risk risk",
+            "error option-unfit: --risk has no meaning without --draws\n"
+            "  expected  resamples of the responses, by which levels are certain; got --risk\n"
+            "            risk\n"
+            "  do        --draws 100\n",
+        ),
+        (
+            "--draws 1",
+            "error draws-range: --draws 1 show no uncertainty\n"
+            "  expected  2 or more; got 1\n"
+            "  do        --draws 100\n",
+        ),
+    ],
+)
+def test_refused(world: World, words: str, message: str) -> None:
+    ran = run("agreement", "-a", "votes.csv", *words.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == message
+
+
+def test_a_file_without_annotators(world: World) -> None:
+    world.write("counts.csv", "example,a,b\ne1,3,1\ne2,0,2\ne3,1,0\n")
+    ran = run("agreement", "-a", "counts.csv", "--reader", "counts")
+    assert ran.code == 0
+    text = " ".join(ran.out.split())
+    assert "all agree on 50 % of 2 examples with two answers or more, of 3" in text
+    assert "no value for left-out-vote: no example with two answers says who gave one" in text
+    ran = run("agreement", "-a", "counts.csv", "--reader", "counts", "--annotators")
+    assert "annotations do not say who answered" in ran.out
+
+
+def test_where_nothing_can_be_compared() -> None:
+    found = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")]))
+    assert describe_agreement(found) == "none of 2 examples has answers of two annotators"
+    assert describe_annotators(found) == (
+        "no annotator answered an example that another one answered, too"
+    )
+
+
+def test_many_groups_and_labels_are_cut() -> None:
+    rng = np.random.default_rng(0)
+    labels = [f"label {k:02d}" for k in range(30)]
+    records = [
+        (f"e{i}", w, labels[i % 30 if rng.random() < 0.6 else int(rng.integers(30))])
+        for i in range(120)
+        for w in "xyz"
+    ]
+    ann = table(records, labels)
+    ann = ann.assign_coords(patient=("example", [f"p{i // 4}" for i in range(120)]))
+    text = describe_agreement(plausibly.agreement(ann, by="patient", resamples=0))
+    assert "(the 12 most frequent of 30)" in text
+    assert "the 10 of 30 that agree least" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_decimals() -> None:
+    assert [decimal(x) for x in (0.5, -0.25, 1.0, -1.0, -0.0001, float("nan"))] == [
+        ".500",
+        "-.250",
+        "1.000",
+        "-1.000",
+        ".000",
+        "-",
+    ]
+    assert decimal(0.671, 2) == ".67"

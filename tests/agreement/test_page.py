@@ -1,0 +1,25 @@
+"""The page about agreement shows what its blocks print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import plausibly
+from agreement_oracles import table
+from methods_page import run_page, tables
+
+
+def test_the_page_shows_what_is_printed(project: Path) -> None:
+    blocks = run_page(project / "docs" / "agreement.md")
+    assert len(blocks) == 5
+    for printed, shown in blocks:
+        assert printed == shown
+
+
+def test_every_measure_is_on_the_page(project: Path) -> None:
+    (_, *rows) = tables(project / "docs" / "agreement.md")[0]
+    shown = {name.strip("` ") for cells in rows for name in cells[0].split(",")}
+    single = plausibly.agreement(table([("e", w, "a") for w in "xy"]), order=["a"])
+    sets = plausibly.agreement(table([("e", w, ["a"]) for w in "xy"], kind="label-set"))
+    ranks = plausibly.agreement(table([("e", w, ["a"]) for w in "xy"], kind="partial-ranking"))
+    assert shown == {str(name) for one in (single, sets, ranks) for name in one["measure"].values}

@@ -1,0 +1,125 @@
+"""Known values of published data."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from agreement_oracles import table
+from plausibly.evaluation import annotation_certainty
+from plausibly.plugin import build_table
+
+pytestmark = pytest.mark.realdata
+
+
+def value(found: xr.Dataset, measure: str) -> float:
+    return float(found["value"].sel(measure=measure))
+
+
+@pytest.fixture(scope="module")
+def nodules(shared: Path) -> xr.Dataset:
+    with np.load(shared / "data" / "lidc_malignancy" / "data.npz") as data:
+        counts, patient = data["counts"], data["patient"]
+    example, label = np.nonzero(counts)
+    ann: xr.Dataset = build_table(
+        "single-label",
+        examples=[f"nodule {row}" for row in range(len(counts))],
+        annotators=[],
+        labels=list("12345"),
+        response_example=example,
+        response_annotator=np.full(len(example), -1),
+        mention_response=np.arange(len(example)),
+        mention_label=label,
+        response_weight=counts[example, label].astype(float),
+    )
+    return ann.assign_coords(patient=("example", patient))
+
+
+def test_lung_nodules(nodules: xr.Dataset) -> None:
+    found = plausibly.agreement(nodules, order=list("12345"))
+    expected = {
+        "percent": (0.385, 0.370, 0.401),
+        "neighbouring": (0.787, None, None),
+        "krippendorff-nominal": (0.191, 0.169, 0.215),
+        "krippendorff-ordinal": (0.420, 0.384, 0.456),
+        "fleiss-kappa": (0.193, 0.171, 0.217),
+    }
+    for name, (middle, low, high) in expected.items():
+        one = found.sel(measure=name)
+        assert float(one["value"]) == pytest.approx(middle, abs=5e-4)
+        if low is not None:
+            assert float(one["low"]) == pytest.approx(low, abs=5e-3)
+            assert float(one["high"]) == pytest.approx(high, abs=5e-3)
+    again = [round(float(x), 2) for x in found["label_again"].values]
+    assert again == [0.67, 0.23, 0.42, 0.22, 0.41]
+    assert value(found, "unanimous") == pytest.approx(0.1415, abs=5e-5)
+    assert value(found, "tied") == pytest.approx(0.1981, abs=5e-5)
+    assert value(found, "entropy") == pytest.approx(0.6956, abs=5e-5)
+
+
+def test_patients_are_fewer_than_nodules(nodules: xr.Dataset) -> None:
+    one = plausibly.agreement(nodules, resamples=200).sel(measure="krippendorff-nominal")
+    by = plausibly.agreement(nodules, resamples=200, cluster="patient")
+    other = by.sel(measure="krippendorff-nominal")
+    assert by.attrs["clusters"] == 689
+    assert float(other["high"] - other["low"]) > float(one["high"] - one["low"])
+
+
+def test_adult_content_toy(shared: Path) -> None:
+    path = shared / "cases" / "annotations" / "long" / "gal_toy_crowdkit.csv"
+    found = plausibly.agreement(plausibly.read_annotations(path))
+    assert value(found, "percent") == 0.48
+    assert value(found, "krippendorff-nominal") == pytest.approx(-0.04, abs=1e-12)
+    assert value(found, "fleiss-kappa") == pytest.approx(-0.083333, abs=1e-6)
+    least = found["annotator"].values[int(np.argmin(found["annotator_agreement"].values))]
+    assert least == "worker5"  # the adversarial one
+
+
+def test_mozafari(shared: Path) -> None:
+    path = shared / "cases" / "annotations" / "long" / "mozafari_worker_task_label.tsv"
+    columns = {"task": "2", "worker": "1", "label": "3"}
+    found = plausibly.agreement(plausibly.read_annotations(path, columns=columns))
+    assert value(found, "percent") == pytest.approx(0.7598, abs=1e-12)
+    assert value(found, "krippendorff-nominal") == pytest.approx(0.405937, abs=5e-7)
+    assert value(found, "fleiss-kappa") == pytest.approx(0.405818, abs=5e-7)
+    assert value(found, "tied") == 0.0
+
+
+def test_wide_file_with_blanks(shared: Path) -> None:
+    path = shared / "cases" / "annotations" / "wide" / "temp_wide_noheader.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        records: list[tuple[object, object, object]] = [
+            (f"item {row:03d}", f"annotator {column:02d}", said)
+            for row, line in enumerate(csv.reader(file))
+            for column, said in enumerate(line)
+            if said
+        ]
+    found = plausibly.agreement(table(records), resamples=0)
+    assert found.attrs["answers"] == 4_620
+    assert value(found, "krippendorff-nominal") == pytest.approx(0.223413, abs=5e-7)
+    assert round(value(found, "tied") * 462) == 17
+
+
+def test_dermatology_rankings(shared: Path) -> None:
+    folder = shared / "data" / "derm_ddx"
+    ann = plausibly.read_annotations(
+        folder / "dermatology_selectors.json", labels=folder / "dermatology_conditions.txt"
+    )
+    found = plausibly.agreement(ann, resamples=100)
+    assert found.attrs["compared"] == 1_947 - 25  # cases of one reader
+    assert round(value(found, "tied") * 1_922) in (195, 196)
+    lam = plausibly.aggregate(ann).values
+    logs = np.log(np.where(lam > 0, lam, 1.0))
+    np.testing.assert_allclose(
+        found["example_entropy"].values, -(lam * logs).sum(axis=1), atol=1e-9
+    )
+    assert 0.4 < value(found, "partial-average-overlap") < 0.6
+    risks = (folder / "dermatology_risks.txt").read_text().split()
+    drawn = plausibly.aggregate(ann, {"name": "bootstrap", "draws": 5})
+    certain = annotation_certainty(drawn, risk=dict(zip(drawn["label"].values, risks, strict=True)))
+    assert float(certain["level_mean"]) > float(certain["mean"]) > 0.7
