@@ -288,9 +288,10 @@ def _check(rows: Rows, kind: str) -> None:
     broken = rows.weight != np.rint(rows.weight)
     if broken.any():
         where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
+        many = several(int(broken.sum()), "response")
         raise InputError(
             "weights-fractional",
-            f"annotations: no whole number of times counts for {several(int(broken.sum()), 'response')}",
+            f"annotations: no whole number of times counts for {many}",
             expected="whole numbers: an answer agrees with another one or does not",
             got=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
             do="leave the weights out of the file, or give whole counts",
