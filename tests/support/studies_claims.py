@@ -178,7 +178,7 @@ class Effort:
 
 
 QUICK = Effort(direct=30, rules=8, alone=8)
-LONG = Effort(direct=8, rules=4, alone=4) if IN_CI else Effort(direct=300, rules=60, alone=60)
+LONG = Effort(direct=8, rules=4, alone=4) if IN_CI else Effort(direct=100, rules=16, alone=30)
 
 
 @cache
