@@ -241,3 +241,17 @@ def test_an_annotator_without_answer_is_kept() -> None:
     assert math.isnan(found["annotator_agreement"].sel(annotator="nobody"))
     assert math.isnan(found["label_again"].sel(label="never"))
     assert found["label_answers"].sel(label="never") == 0
+
+
+def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    from plausibly.evaluation import agreement_likeness, agreement_measures
+
+    for module in (agreement_likeness, agreement_measures):
+        monkeypatch.setattr(module, "MOST_VALUES", 2)
+    rows = [["a"], ["b"], ["a", "b"]]
+    records: Records = [("e", f"w{q}", said) for q, said in enumerate(rows)]
+    found = plausibly.agreement(table(records, LABELS, "label-set"))
+    one = found.sel(measure="krippendorff-jaccard")
+    assert math.isnan(float(one["value"]))
+    assert one["reason"].item() == ("more than 2 different answers: their distances are too many")
+    assert value(found, "jaccard") == pytest.approx(1 / 3)

@@ -258,12 +258,14 @@ def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, 
     value, reason = math.nan, NO_PAIRS
     if n:
         reason = "" if left else all_same(n)
-        apart = sum(
-            (double[high[p]] - double[low[p]]) ** 2
-            * exact_sum(pairs[of_pair == p], each[of_pair == p])
-            for p in range(len(met))
-        )
-        value = float(1 - (n - 1) * Fraction(apart) / left) if left else math.nan
+        companies, which = np.unique(each, return_inverse=True)
+        whole = np.zeros((len(met), len(companies)), dtype=np.int64)
+        np.add.at(whole, (of_pair, which), pairs)
+        apart = Fraction(0)
+        for one_pair, pair in enumerate(whole):
+            step = double[high[one_pair]] - double[low[one_pair]]
+            apart += step**2 * exact_sum(pair, companies)
+        value = float(1 - (n - 1) * apart / left) if left else math.nan
     return Measure(
         name="krippendorff-ordinal", value=value, reason=reason, features=features, of=of
     )
