@@ -124,7 +124,8 @@ def places(answers: Answers, depth: int) -> Features:
 
     With A_k(y) = s_k(y) + t_k, where t_k is the share of a label that is not listed, and K labels,
     ``sum_y A_k(y) B_k(y) = sum_y s_k(y) s'_k(y) + k^2 / K - K (t_k - k/K) (t'_k - k/K)``: features
-    of the listed labels, and two more for each place, of which one counts against.
+    of the listed labels, and two more for each place, of which one counts against. Where it is
+    unknown what labels that are not listed would get, t_k = 0 and the two are left out.
 
     Parameters
     ----------
@@ -146,12 +147,12 @@ def places(answers: Answers, depth: int) -> Features:
         start = (k - 1) * (total + 2)
         weight = scale[k - 1]
         parts.append((share * weight, value, start + answers.mention_label))
-        parts.append(
-            (np.full(len(every), k / np.sqrt(total) * weight), every, 0 * every + start + total)
-        )
-        against = np.sqrt(total) * (tail - k / total) * weight
-        parts.append((against, every, 0 * every + start + total + 1))
-    data, rows, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+        if answers.excluded:
+            column = np.full(len(every), start + total)
+            both = np.full(len(every), k / np.sqrt(total) * weight)
+            against = np.sqrt(total) * (tail - k / total) * weight
+            parts += [(both, every, column), (against, every, column + 1)]
+    data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
     width = depth * (total + 2)
     sign = np.ones(width)
     sign[total + 1 :: total + 2] = -1.0
