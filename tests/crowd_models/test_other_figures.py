@@ -73,7 +73,9 @@ def numbers(text: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
 )
 def test_ten_rounds(name: str, without: dict[str, float], theirs: str) -> None:
     with quiet():
-        lam = plausibly.aggregate(TABLE, name, iterations=10, tolerance=0.0, **without)
+        lam = plausibly.aggregate(
+            TABLE, {"name": name, "iterations": 10, "tolerance": 0.0, **without}
+        )
     tasks = [f"t{task:02}" for task in range(20)]
     ours = lam.sel(example=tasks, label=list("xyz")).values
     assert np.abs(ours - numbers(theirs)).max() < 1e-8

@@ -57,7 +57,8 @@ def voted(lam: xr.DataArray) -> dict[str, str]:
 
 def truth(path: Path) -> dict[str, str]:
     lines = path.read_text(encoding="utf-8").splitlines()
-    return {task: label for task, label in (line.split("\t") for line in lines)}
+    pairs = (line.split("\t") for line in lines)
+    return {task: label for task, label, *_ in pairs}
 
 
 def accuracy(lam: xr.DataArray, true: dict[str, str]) -> float:

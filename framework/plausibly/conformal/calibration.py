@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"
 )
+_JOINT_HELD_OUT = (
+    "held-out examples share that estimate and are not independent: a promise with probability "
+    "over the calibration is not proved for them"
+)
 _RESAMPLED = "plausibilities are the means of the given draws of them, such as bootstrap resamples"
 
 
@@ -126,6 +130,7 @@ def evidence_of(
     assumptions = replicates.assumptions
     if joint:
         assumptions = (*assumptions, _JOINT.format(joint))
+        notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
     return Evidence(
         n=largest_cell(replicates),
         m=len(replicates.scores),

@@ -37,12 +37,15 @@ class ReliabilityTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray l
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return _printed(self)
+        return _printed(self) if _is_whole(self) else super().__repr__()
 
     def _repr_html_(self) -> str:
+        variables = super()._repr_html_()
+        if not _is_whole(self):
+            return variables
         return (
             f"<pre>{html.escape(_printed(self))}</pre><details><summary>variables</summary>"
-            f"{super()._repr_html_()}</details>"
+            f"{variables}</details>"
         )
 
 
@@ -187,17 +190,24 @@ def _notes(rows: Rows, responses: Floats, weight: Floats) -> list[str]:
 # ---- in print
 
 
+def _is_whole(table: xr.Dataset) -> bool:
+    """Return whether the columns that are printed are there, as they are not in every part."""
+    columns = (RESPONSES, names.WEIGHT, NOTE)
+    return names.ANNOTATOR in table.indexes and all(
+        name in table and table[name].dims == (names.ANNOTATOR,) for name in columns
+    )
+
+
 def _printed(table: xr.Dataset) -> str:
     """Return the table as text: a head line, then annotators, the least reliable first."""
-    if names.WEIGHT not in table or RESPONSES not in table or names.ANNOTATOR not in table.indexes:
-        return repr(xr.Dataset(table))
     weight: Floats = table[names.WEIGHT].values
+    notes = table[NOTE].values
     who = name_texts(table.indexes[names.ANNOTATOR])
     lines = [_head(table, len(who))]
     # NaN goes last; names break ties, so that the order is always the same.
     order = sorted(range(len(who)), key=lambda i: (np.isnan(weight[i]), weight[i], who[i]))
     rows = [
-        (who[i], _amount(table[RESPONSES].values[i]), _share(weight[i]), _note(table, i))
+        (who[i], _amount(table[RESPONSES].values[i]), _share(weight[i]), str(notes[i]))
         for i in order[:_SHOWN]
     ]
     title = (names.ANNOTATOR, RESPONSES, names.WEIGHT, NOTE)
@@ -240,7 +250,3 @@ def _share(weight: float) -> str:
         return "-"
     text = f"{weight:.2f}"
     return text.removeprefix("0") if text.startswith("0.") else text
-
-
-def _note(table: xr.Dataset, place: int) -> str:
-    return str(table[NOTE].values[place]) if NOTE in table else ""

@@ -167,12 +167,13 @@ def fit(
         change = float(np.abs(joint - plausible).max())
         plausible = joint
     if change > tolerance:
+        enough = 10.0 ** math.ceil(math.log10(change))
         warn(
             "not-converged",
             f"{called} has not converged: in iteration {counted(len(objective))} a plausibility "
             f"still changes by {change:.2g}",
             expected=f"changes of {tolerance:g} or less",
-            do=f"iterations = {iterations * 10}, or tolerance = {10 ** math.ceil(math.log10(change)):g}",
+            do=f"iterations = {iterations * 10}, or tolerance = {enough:g}",
             whose=f"aggregator {called}",
             details={"iterations": len(objective), "change": change, "tolerance": tolerance},
             stacklevel=4,

@@ -1,0 +1,188 @@
+"""Aggregators that learn from all examples: said, checked, and what it does to the promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+import plausibly
+from crowd_models_worlds import crowd, quiet
+from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, is_joint, resolve
+from plausibly.testing import check_aggregator
+from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
+from plausibly_builtins.crowd_models.one_coin import OneCoin
+from plausibly_builtins.crowd_models.worker_agreement import WorkerAgreement
+
+KEYS = Keys()
+JOINT = ("dawid-skene", "one-coin", "worker-agreement")
+ALONE = ("label-frequency", "majority-vote", "weighted-vote", "bootstrap")
+IF = "plausibilities are those that {} would estimate from calibration and new examples together"
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(kw_only=True)
+class Shares:
+    """Shares of the votes, drawn towards the mean of the table; it may say so."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    pull: float = 0.0
+    joint: bool = False
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label)."""
+        rows = answered_rows(annotations, self.accepts)
+        votes = rows.by_label(rows.weight[rows.response])
+        shares = votes / votes.sum(axis=1, keepdims=True)
+        mean = votes.sum(axis=0) / max(votes.sum(), 1)
+        return rows.plausibilities((1 - self.pull) * shares + self.pull * mean)
+
+
+@pytest.mark.parametrize("name", [*JOINT, *ALONE])
+def test_who_is_joint(name: str) -> None:
+    assert is_joint(resolve(AGGREGATOR, name)) == (name in JOINT)
+
+
+def test_a_bootstrap_is_what_its_inner_aggregator_is() -> None:
+    for name in (*JOINT, *ALONE):
+        assert is_joint(resolve(AGGREGATOR, "bootstrap", {"inner": name})) == (name in JOINT)
+
+
+def test_the_kit_takes_the_word_and_looks() -> None:
+    assert {result.state for result in check_aggregator(Shares()).rules} == {"holds"}
+    check_aggregator(Shares(pull=0.1, joint=True))
+    with pytest.raises(AssertionError, match="with other examples, plausibilities change by"):
+        check_aggregator(Shares(pull=0.1))
+    with pytest.raises(AssertionError) as caught:
+        check_aggregator(Shares(joint=True))
+    assert "other examples change nothing: take joint away" in " ".join(str(caught.value).split())
+
+
+def test_plausibilities_say_who_estimated_them() -> None:
+    found = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=3)
+    for name in JOINT:
+        assert plausibly.aggregate(found.table, name).attrs["joint"] == name
+    assert "joint" not in plausibly.aggregate(found.table).attrs
+
+
+def predictions(rng: np.random.Generator, truth: NDArray[np.intp], labels: int) -> Array:
+    logits = rng.normal(size=(truth.size, labels))
+    logits[np.arange(truth.size), truth] += 1.5
+    weights = np.exp(logits)
+    shares: Array = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+@pytest.mark.parametrize("combiner", ["average", "pac"])
+def test_the_guarantee_says_so(combiner: str) -> None:
+    found = crowd(np.random.default_rng(0), examples=120, annotators=5, labels=3, each=3)
+    pred = xr.DataArray(
+        predictions(np.random.default_rng(1), found.truth, 3),
+        dims=("example", "label"),
+        coords={"example": found.table.example.values, "label": ["l0", "l1", "l2"]},
+    )
+
+    def said(aggregator: str) -> plausibly.Guarantee:
+        return plausibly.calibrate(
+            pred, found.table, aggregator=aggregator, combiner=combiner, calibrator="monte-carlo"
+        ).guarantee(0.2)
+
+    joint, plain = said("dawid-skene"), said("label-frequency")
+    assert joint.assumptions == (*plain.assumptions, IF.format("dawid-skene"))
+    assert joint.level == plain.level
+    assert "dawid-skene would estimate" in " ".join(str(joint).split())
+    more = [note for note in joint.notes if note not in plain.notes]
+    assert [note.partition(":")[0] for note in more] == (
+        ["held-out examples share that estimate and are not independent"]
+        if combiner == "pac"
+        else []
+    )
+
+
+# ---- exchangeability, simulated
+
+
+def covered(scores: Array, lam: Array, score: Array, wanted: Array, alpha: float = 0.1) -> float:
+    """Plausibility `wanted` of the labels that a calibration on the others lets in."""
+    flat, mass = scores.ravel(), lam.ravel()
+    order = np.argsort(flat)
+    below = np.append(0.0, np.cumsum(mass[order]))
+    p = (below[np.searchsorted(flat[order], score, side="right")] + 1) / (len(scores) + 1)
+    return float(wanted @ (p > alpha + 1e-12))
+
+
+@attrs.frozen
+class Measured:
+    """Coverage by bags, and how far plausibilities move where one example is left out."""
+
+    together: list[float]
+    alone: list[float]
+    moved: float
+
+
+def measured(model: Aggregator, examples: int, bags: int) -> Measured:
+    """Leave each example of each bag out: aggregated with it, or without it."""
+    together, alone, moved = [], [], []
+    for bag in range(bags):
+        rng = np.random.default_rng([examples, bag])
+        found = crowd(rng, examples=examples, annotators=6, labels=3, each=3, skill=(0.4, 0.9))
+        scores = predictions(rng, found.truth, 3)
+        names = found.table["example"].values
+        lam = model.aggregate(found.table, KEYS).values
+        with_it, without = [], []
+        for out in range(examples):
+            kept = np.arange(examples) != out
+            own = model.aggregate(plausibly.select(found.table, example=names[kept]), KEYS).values
+            with_it.append(covered(scores[kept], lam[kept], scores[out], lam[out]))
+            without.append(covered(scores[kept], own, scores[out], lam[out]))
+            moved.append(np.abs(own - lam[kept]).sum(axis=1).mean() / 2)
+        together.append(float(np.mean(with_it)))
+        alone.append(float(np.mean(without)))
+    return Measured(together, alone, float(np.mean(moved)))
+
+
+MODELS: dict[str, Aggregator] = {
+    "dawid-skene": DawidSkene(),
+    "one-coin": OneCoin(),
+    "worker-agreement": WorkerAgreement(),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_estimated_together_every_bag_keeps_its_promise(name: str) -> None:
+    """A symmetric function of exchangeable examples is exchangeable: no bag falls below."""
+    with quiet():
+        found = measured(MODELS[name], 13, 6)
+    assert min(found.together) >= 0.9 - 1e-12
+    # Without the new example, it is close to that; the page has larger bags, and more.
+    assert np.mean(found.alone) == pytest.approx(np.mean(found.together), abs=0.03)
+    assert found.moved > 0
+
+
+@pytest.mark.slow
+def test_the_table_of_the_page(project: Path) -> None:
+    page = (project / "docs" / "crowd.md").read_text(encoding="utf-8")
+    for name, model in MODELS.items():
+        for size, bags in ((13, 12), (61, 3)):
+            with quiet():
+                found = measured(model, size, bags)
+            together, alone = np.mean(found.together), np.mean(found.alone)
+            row = f"| `{name}` | {size - 1} | {together:.3f} | {alone:.3f} | {found.moved:.3f} |"
+            assert row.replace("0.", ".") in page, row
+
+
+def test_the_order_of_a_bag_does_not_matter_to_the_last_bit() -> None:
+    """This is what symmetric means: whichever example is the new one, the estimate is the same."""
+    found = crowd(np.random.default_rng(4), examples=60, annotators=6, labels=3, each=3)
+    names = found.table["example"].values
+    order = np.random.default_rng(5).permutation(names)
+    for name in JOINT:
+        one = plausibly.aggregate(found.table, name)
+        other = plausibly.aggregate(plausibly.select(found.table, example=order), name)
+        assert np.array_equal(other.sel(example=names).values, one.values)

@@ -1,0 +1,254 @@
+"""One table of annotators for all aggregators that estimate them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from crowd_models_oracles import Votes
+from crowd_models_worlds import crowd, quiet, table_of
+from plausibly.errors import PlausiblyWarning
+from plausibly.evaluation.reliability import ReliabilityTable
+from plausibly.plugin import ANNOTATION, AnnotatorModel, ComponentError, InputError, resolve
+from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
+from plausibly_builtins.crowd_models.one_coin import OneCoin
+from plausibly_builtins.crowd_models.worker_agreement import WorkerAgreement
+from plausibly_builtins.single_label.label_frequency import LabelFrequency
+
+CONFORM: tuple[type[AnnotatorModel], ...] = (DawidSkene, OneCoin, WorkerAgreement)
+NAMES = ("dawid-skene", "one-coin", "worker-agreement")
+
+# Eight agree with themselves; "lazy" says Ä to everything, "none" was never asked.
+VOTES: Votes = [
+    (f"e{i}", who, "Ä" if who == "lazy" else ["melanoma", "b c", "Ä"][i % 3], 1)
+    for i in range(9)
+    for who in ("r1", "r2", "r10", "lazy")
+]
+
+
+def table_with_idle() -> xr.Dataset:
+    records = [(e, q, k) for e, q, k, _ in VOTES] + [("e0", "idle", None), ("never", "idle", "")]
+    return resolve(ANNOTATION, "single-label").build(records, ["melanoma", "b c", "Ä"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_columns_are_the_same_for_all(name: str) -> None:
+    table = table_with_idle()
+    told = plausibly.reliability(table, name)
+    assert isinstance(told, ReliabilityTable)
+    assert told["annotator"].values.tolist() == table["annotator"].values.tolist()
+    assert told["responses"].dtype == np.int64
+    of = told.set_coords("annotator").sel
+    assert int(of(annotator="r1")["responses"]) == 9
+    assert int(of(annotator="idle")["responses"]) == 0
+    assert np.isnan(float(of(annotator="idle")["weight"]))
+    assert float(of(annotator="r2")["weight"]) > 0.99
+    assert float(of(annotator="lazy")["weight"]) == pytest.approx(1 / 3, abs=0.01)
+    assert str(of(annotator="lazy")["note"].values).startswith('says "Ä" to 100 %')
+    assert str(of(annotator="idle")["note"].values) == "no response"
+    assert str(of(annotator="r1")["note"].values) == ""
+    assert ("confusion" in told) == (name == "dawid-skene")
+    assert told.attrs["aggregator"] == name
+
+
+def test_in_print() -> None:
+    told = plausibly.reliability(table_with_idle(), "worker-agreement")
+    assert repr(told) == (
+        "reliability  5 annotators, by worker-agreement\n"
+        "annotator  responses  weight   note\n"
+        'lazy               9     .33   says "Ä" to 100 %\n'
+        "r1                 9    1.00\n"
+        "r10                9    1.00\n"
+        "r2                 9    1.00\n"
+        "idle               0       -   no response"
+    )
+    assert "<pre>reliability  5 annotators" in told._repr_html_()
+    assert "says &quot;Ä&quot;" in told._repr_html_()
+
+
+def test_many_annotators_and_unknown_ones_in_print() -> None:
+    found = crowd(np.random.default_rng(0), examples=300, annotators=14, labels=3, each=5)
+    codes = found.table["response_annotator"].values.copy()
+    codes[:120] = -1
+    built = found.table.assign(response_annotator=("response", codes))
+    from plausibly.labelled.table import rebuilt
+
+    with quiet():
+        told = plausibly.reliability(rebuilt(built), "one-coin")
+    lines = repr(told).splitlines()
+    weights = np.sort(told["weight"].values)
+    assert lines[0].startswith("reliability  14 annotators, by one-coin, converged after ")
+    assert len(lines) == 2 + 10 + 2
+    span = [f"{weight:.2f}".removeprefix("0") for weight in (weights[10], weights[-1])]
+    assert lines[-2] == f"4 other annotators, {span[0]} to {span[1]}"
+    unknown = f"{told.attrs['unknown_weight']:.2f}".removeprefix("0")
+    assert lines[-1] == f"120 responses of unknown annotators, taken as one: weight {unknown}"
+    with pytest.warns(PlausiblyWarning, match="not-converged"):
+        stopped = plausibly.reliability(found.table, "dawid-skene", iterations=1)
+    assert "NOT converged after 1 iteration\n" in repr(stopped)
+
+
+def test_a_part_of_the_table_still_prints() -> None:
+    told = plausibly.reliability(table_with_idle(), "one-coin")
+    assert repr(told.isel(annotator=[0])).count("\n") == 2
+    assert "Dimensions" in repr(told[["weight"]])
+    assert "<pre>reliability" not in told[["weight"]]._repr_html_()
+    assert "Dimensions" in repr(told.isel(annotator=0))
+
+
+def test_weights_that_are_no_whole_numbers() -> None:
+    table = table_of([("a", "q", "Ä", 2), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
+    from plausibly.labelled.table import rebuilt
+
+    half = rebuilt(table.assign(response_weight=table["response_weight"] / 2))
+    told = plausibly.reliability(half, "one-coin")
+    assert told["responses"].values.tolist() == [1.5, 0.5]
+    assert "q                1.5 " in repr(told)
+
+
+def test_the_inner_aggregator_of_a_bootstrap_is_not_asked() -> None:
+    with pytest.raises(InputError, match="reliability-none"):
+        plausibly.reliability(table_with_idle(), {"name": "bootstrap", "inner": "one-coin"})
+
+
+def test_an_aggregator_that_estimates_nobody() -> None:
+    with pytest.raises(InputError) as caught:
+        plausibly.reliability(table_with_idle(), "label-frequency")
+    assert str(caught.value) == (
+        "error reliability-none: aggregator label-frequency does not estimate what\n"
+        "  annotators are worth\n"
+        "  expected  a method reliability(annotations); got nothing of that name\n"
+        "  do        dawid-skene, one-coin or worker-agreement, which do"
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Odd(LabelFrequency):
+    """Tells of annotators in a way that cannot be read."""
+
+    answer: Any = None  # Any: what a plugin might return
+
+    def reliability(self, annotations: xr.Dataset) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "got"),
+    [
+        ({"q": 1.0}, "a dict"),
+        (xr.Dataset({"skill": ("annotator", [1.0])}), "no weight over annotator"),
+        (xr.Dataset({"weight": ("annotator", [1.0])}), "other annotators"),
+    ],
+)
+def test_a_plugin_that_answers_something_else(answer: object, got: str) -> None:
+    with pytest.raises(ComponentError) as caught:
+        plausibly.reliability(table_with_idle(), Odd(answer=answer))
+    assert " ".join(str(caught.value).split()) == (
+        "error reliability-malformed: aggregator Odd gives no table of the annotators "
+        f"expected a Dataset with weight over 5 annotators; got {got} "
+        "do mend its method reliability"
+    )
+
+
+def test_a_plugin_may_order_annotators_as_it_likes() -> None:
+    table = table_with_idle()
+    turned = table["annotator"].values[::-1]
+    answer = xr.Dataset({"weight": ("annotator", np.arange(5.0))}, coords={"annotator": turned})
+    told = plausibly.reliability(table, Odd(answer=answer))
+    assert told["weight"].values.tolist() == [4, 3, 2, 1, 0]
+    assert told["annotator"].values.tolist() == table["annotator"].values.tolist()
+
+
+def test_another_kind_is_refused() -> None:
+    ranked = resolve(ANNOTATION, "partial-ranking").build([("a", "q", ["x", "y"])], None)
+    with pytest.raises(InputError, match="kind-unsuitable"):
+        plausibly.reliability(ranked, "dawid-skene")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_without_answers(name: str) -> None:
+    table = resolve(ANNOTATION, "single-label").build([("a", "q", None)], ["x", "y"])
+    told = plausibly.reliability(table, name)
+    assert np.isnan(told["weight"].values).all()
+    assert told["responses"].values.tolist() == [0]
+
+
+# ---- messages
+
+
+def test_unknown_annotators_are_told_of() -> None:
+    table = table_of(VOTES, anonymous=["r1"])
+    with pytest.warns(PlausiblyWarning) as caught:
+        plausibly.aggregate(table, "one-coin")
+    assert str(caught[0].message) == (
+        "warning annotators-anonymous: one-coin takes 9 of 36 responses of unknown\n"
+        "  annotators as one annotator's\n"
+        "  expected  annotators by name: one-coin estimates what each is worth; got 9 of\n"
+        "            36 responses without one\n"
+        '  do        unknown = "error" refuses them; plausibly.select(ann,\n'
+        "            annotator=ann.annotator.values) leaves them out"
+    )
+    left = plausibly.select(table, annotator=table["annotator"].values)
+    plausibly.aggregate(left, "one-coin", unknown="error")
+
+
+def test_or_refused() -> None:
+    table = table_of(VOTES[:4], anonymous=["r1", "r2", "r10", "lazy"])
+    with pytest.raises(InputError) as caught:
+        plausibly.aggregate(table, "dawid-skene", unknown="error")
+    assert str(caught.value) == (
+        "error annotators-anonymous: annotations: 4 of 4 responses are of unknown\n"
+        "  annotators\n"
+        "  expected  annotators by name: dawid-skene estimates what each is worth; got 4\n"
+        "            of 4 responses, all without one\n"
+        '  do        unknown = "together" takes them as one annotator;\n'
+        "            plausibly.select(ann, annotator=ann.annotator.values) leaves them\n"
+        "            out"
+    )
+
+
+def test_weights_of_people_who_are_not_there() -> None:
+    with pytest.raises(InputError) as caught:
+        plausibly.aggregate(table_of(VOTES), "weighted-vote", weights={"lasy": 0.0})
+    assert str(caught.value) == (
+        "error annotators-unknown: weighted-vote has weights of 1 annotator whom the\n"
+        "  table does not know (lasy)\n"
+        "  expected  names among 4 annotators; got lasy\n"
+        "  do        did you mean lazy?"
+    )
+
+
+def test_weights_that_leave_nothing() -> None:
+    votes: Votes = [("a", "q", "Ä", 1), ("b", "r1", "Ä", 1), ("b", "q", "b c", 1)]
+    with pytest.raises(InputError) as caught:
+        plausibly.aggregate(table_of(votes), "weighted-vote", weights={"q": 0.0})
+    assert str(caught.value) == (
+        "error weights-zero: weighted-vote: 1 of 2 examples has only responses of weight\n"
+        "  0 (a)\n"
+        "  expected  an annotator of some weight for each example; got weights that are\n"
+        "            0, for all who answered\n"
+        "  do        a small weight instead of 0, or plausibly.select(ann, annotator=...)\n"
+        '            and unanswered="drop"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "told"),
+    [
+        ("dawid-skene", {"smoothing": -1.0}, "smoothing"),
+        ("dawid-skene", {"iterations": 0}, "iterations"),
+        ("dawid-skene", {"unknown": "drop"}, "unknown"),
+        ("one-coin", {"right": -0.5}, "right"),
+        ("one-coin", {"tolerance": -1e-9}, "tolerance"),
+        ("weighted-vote", {"weights": {"q": -1.0}}, "weights of q\n  must be finite"),
+        ("weighted-vote", {"weights": {"q": float("inf")}}, "weights of q\n  must be finite"),
+    ],
+)
+def test_parameters_out_of_range(name: str, parameters: dict[str, object], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        plausibly.aggregate(table_of(VOTES), {"name": name, **parameters})
