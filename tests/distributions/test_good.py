@@ -50,7 +50,7 @@ def test_listed(good: Environment) -> None:
     assert (ran.code, ran.err) == (0, "")
     others = [" ".join(r.split()) for r in ran.out.splitlines() if "plausibly 0." not in r]
     assert others[1:-1] == ROWS
-    assert others[-1].endswith(" components of 10 plugins, none failed")
+    assert others[-1].endswith(" components of 12 plugins, none failed")
 
 
 def test_metadata_alone(good: Environment) -> None:
@@ -85,7 +85,7 @@ def test_checked(good: Environment) -> None:
         "ok      thesis-pl 0.2     aggregator thesis:ranked-choice",
     ]
     assert ours.endswith(" of plausibly")
-    assert end == "10 plugins, none failed."
+    assert end == "12 plugins, none failed."
 
 
 def test_checked_by_the_rules_of_the_kit(good: Environment) -> None:
@@ -110,7 +110,7 @@ def test_checked_by_the_rules_of_the_kit(good: Environment) -> None:
 def test_information(good: Environment) -> None:
     ran = good.plausibly("info", variables={"PLAUSIBLY_DISABLE_PLUGINS": "pairs"})
     assert (ran.code, ran.err) == (0, "")
-    assert "plugins      9 ready, 0 failed, 1 disabled\n" in ran.out
+    assert "plugins      11 ready, 0 failed, 1 disabled\n" in ran.out
     # Beside it stand the threads of the machine that runs the tests, where it sets any.
     environment = ran.out.partition("\nenvironment ")[2].partition("\npython ")[0]
     assert "PLAUSIBLY_DISABLE_PLUGINS=pairs" in environment.replace(",", " ").split()

@@ -18,8 +18,8 @@ def world(tmp_path: Path) -> World:
 
 
 ROWS = {
-    "aggregator borda borda-one clash-one 1.1 ready",
-    "aggregator borda borda-two clash-two 0.2 ready",
+    "aggregator dowdall dowdall-one clash-one 1.1 ready",
+    "aggregator dowdall dowdall-two clash-two 0.2 ready",
     "aggregator bradley-terry pairs pairs-reader 0.1 ready",
     "aggregator half-class half half-component 0.1 failed at check",
     "aggregator half-gone half half-component 0.1 failed at loading",
@@ -60,8 +60,8 @@ FAILED  broken-import 0.1      plugin broken, at import: No module named
           'no_such_module_xyz'
         do  install what provides no_such_module_xyz, or
             PLAUSIBLY_DISABLE_PLUGINS=broken
-ok      clash-one 1.1          aggregator borda-one:borda
-ok      clash-two 0.2          aggregator borda-two:borda
+ok      clash-one 1.1          aggregator dowdall-one:dowdall
+ok      clash-two 0.2          aggregator dowdall-two:dowdall
 FAILED  half-component 0.1     aggregator half:half-class, member aggregate:
           expected aggregate(annotations, keys), got nothing of that name; it
           has "aggregat"
@@ -99,7 +99,7 @@ class TestTheListTellsTheTruth:
         assert rows(ran.out) >= ROWS
         others = {row for row in rows(ran.out) if row.endswith((" ready", " failed"))}
         assert not [row for row in others - ROWS if " plausibly 0." not in row]
-        assert ran.out.endswith(" components of 21 plugins, 9 failed:  plausibly plugins check\n")
+        assert ran.out.endswith(" components of 23 plugins, 9 failed:  plausibly plugins check\n")
 
     def test_for_programs(self, wild: Environment) -> None:
         document = wild.plausibly("plugins", "list", "--json").document
@@ -118,22 +118,22 @@ class TestTheListTellsTheTruth:
         ran = wild.plausibly("plugins", "list", "--installed")
         assert (ran.code, ran.err) == (0, "")
         assert "broken broken_import broken-import 0.1 installed" in rows(ran.out)
-        assert ran.out.splitlines()[-1].startswith("21 plugins of 14 distributions, none imported")
+        assert ran.out.splitlines()[-1].startswith("23 plugins of 14 distributions, none imported")
 
     def test_every_command_about_plugins_works(self, wild: Environment) -> None:
-        for words in (["info"], ["plugins", "info", "half", "borda", "scores"], ["--help"]):
+        for words in (["info"], ["plugins", "info", "half", "dowdall", "scores"], ["--help"]):
             ran = wild.plausibly(*words)
             assert (ran.code, ran.err) == (0, ""), words
-        assert "plugins      12 ready, 9 failed, 0 disabled\n" in wild.plausibly("info").out
+        assert "plugins      14 ready, 9 failed, 0 disabled\n" in wild.plausibly("info").out
 
     def test_check(self, wild: Environment) -> None:
         ran = wild.plausibly("plugins", "check")
         assert (ran.code, ran.err) == (3, "")
         assert ran.out.startswith(CHECK)
-        assert ran.out.endswith("\n9 of 21 plugins failed.\n")
+        assert ran.out.endswith("\n9 of 23 plugins failed.\n")
 
     def test_check_some(self, wild: Environment) -> None:
-        ran = wild.plausibly("plugins", "check", "thesis", "pairs-reader", "borda")
+        ran = wild.plausibly("plugins", "check", "thesis", "pairs-reader", "dowdall")
         assert (ran.code, ran.err) == (0, "")
         assert ran.out.splitlines()[-1] == "4 plugins, none failed."
         problem = wild.plausibly("plugins", "check", "house", "--json").document["checked"][0]
@@ -226,15 +226,15 @@ class TestAsking:
         )
 
     def test_for_a_name_that_two_offer(self, wild: Environment) -> None:
-        assert asked(wild, "AGGREGATOR", "borda").out == (
-            'error name-clash: two plugins offer the aggregator "borda"\n'
-            "  expected  one; got clash-one 1.1 (borda-one) and clash-two 0.2 (borda-two)\n"
-            "  do        say borda-one:borda or borda-two:borda; or disable one\n"
+        assert asked(wild, "AGGREGATOR", "dowdall").out == (
+            'error name-clash: two plugins offer the aggregator "dowdall"\n'
+            "  expected  one; got clash-one 1.1 (dowdall-one) and clash-two 0.2 (dowdall-two)\n"
+            "  do        say dowdall-one:dowdall or dowdall-two:dowdall; or disable one\n"
         )
-        for name, power in (("borda-one:borda", 1.0), ("borda-two:borda", 2.0)):
-            assert asked(wild, "AGGREGATOR", name).out == f"Borda(power={power})\n"
-        alone = asked(wild, "AGGREGATOR", "borda", PLAUSIBLY_DISABLE_PLUGINS="clash-one")
-        assert alone.out == "Borda(power=2.0)\n"
+        for name, power in (("dowdall-one:dowdall", 1.0), ("dowdall-two:dowdall", 2.0)):
+            assert asked(wild, "AGGREGATOR", name).out == f"Dowdall(power={power})\n"
+        alone = asked(wild, "AGGREGATOR", "dowdall", PLAUSIBLY_DISABLE_PLUGINS="clash-one")
+        assert alone.out == "Dowdall(power=2.0)\n"
 
     def test_names_of_ours_stay_ours(self, wild: Environment) -> None:
         for name in ("probability", "scores:probability"):

@@ -1,4 +1,4 @@
-"""Offers the aggregator borda, as another distribution does."""
+"""Offers the aggregator dowdall, as another distribution does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plausibly.plugin import AGGREGATOR, Keys, Registrar, answered_rows, hookimp
 
 
 @attrs.frozen(kw_only=True)
-class Borda:
+class Dowdall:
     """Points that fall with the rank, to the power of `power`."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking"})
@@ -29,4 +29,4 @@ class Borda:
 @hookimpl
 def register(registrar: Registrar) -> None:
     """Register the aggregator."""
-    registrar.add(AGGREGATOR, "borda", Borda)
+    registrar.add(AGGREGATOR, "dowdall", Dowdall)
