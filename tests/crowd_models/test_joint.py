@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from crowd_models_worlds import crowd, quiet
+from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, is_joint, resolve
 from plausibly.testing import check_aggregator
 from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
@@ -69,6 +70,28 @@ def test_plausibilities_say_who_estimated_them() -> None:
     for name in JOINT:
         assert plausibly.aggregate(found.table, name).attrs["joint"] == name
     assert "joint" not in plausibly.aggregate(found.table).attrs
+
+
+def test_a_bootstrap_of_a_model() -> None:
+    """One estimate a resample; each of them is told of no convergence of its own."""
+    found = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=4)
+    with quiet():
+        lam = plausibly.aggregate(found.table, {"name": "bootstrap", "inner": "one-coin"}, draws=3)
+    assert lam.dims == ("draw", "example", "label")
+    assert np.abs(lam.sum("label") - 1).max() < 1e-12
+    assert lam.attrs["joint"] == "bootstrap"
+    assert "convergence" not in lam.attrs
+    assert float(np.abs(lam.diff("draw")).max()) > 0.01
+
+
+@pytest.mark.parametrize("ending", ["npz", "nc"])
+def test_files_keep_what_is_said(tmp_path: Path, ending: str) -> None:
+    found = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=3)
+    lam = plausibly.aggregate(found.table, "dawid-skene")
+    write_plausibilities(lam, tmp_path / f"lam.{ending}")
+    again = read_plausibilities(tmp_path / f"lam.{ending}")
+    assert np.array_equal(again.values, lam.values)
+    assert {name: again.attrs[name] for name in lam.attrs} == lam.attrs
 
 
 def predictions(rng: np.random.Generator, truth: NDArray[np.intp], labels: int) -> Array:

@@ -13,6 +13,8 @@ import numpy as np
 from plausibly.plugin import counted, names, warn
 from plausibly_builtins.crowd_models._cells import Cells, Codes, Column, summed
 
+_CLOSE = 1e-3  # a tolerance that may be advised
+
 
 @attrs.frozen(kw_only=True, eq=False)
 class Pairs:
@@ -168,12 +170,13 @@ def fit(
         plausible = joint
     if change > tolerance:
         enough = 10.0 ** math.ceil(math.log10(change))
+        closer = f", or tolerance = {enough:g}" if enough <= _CLOSE else ""
         warn(
             "not-converged",
             f"{called} has not converged: in iteration {counted(len(objective))} a plausibility "
             f"still changes by {change:.2g}",
             expected=f"changes of {tolerance:g} or less",
-            do=f"iterations = {iterations * 10}, or tolerance = {enough:g}",
+            do=f"iterations = {iterations * 10}{closer}",
             whose=f"aggregator {called}",
             details={"iterations": len(objective), "change": change, "tolerance": tolerance},
             stacklevel=4,

@@ -121,7 +121,9 @@ class Bootstrap:
             coords={names.DRAW: np.arange(1, self.draws + 1)},
         )
         stacked = stacked.assign_coords(rows.plausibilities(found[0].values).coords)
-        stacked = stacked.rename(names.PLAUSIBILITIES).assign_attrs(found[0].attrs)
+        # How one resample converged says nothing of the others.
+        attributes = {k: v for k, v in found[0].attrs.items() if k != names.CONVERGENCE}
+        stacked = stacked.rename(names.PLAUSIBILITIES).assign_attrs(attributes)
         common = _common_denominator(found)
         if common is None:
             return stacked
