@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.replicates import Replicates
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.replicates import Replicates
 from plausibly.keys import Keys, hash_names
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.registry import resolve
