@@ -48,6 +48,7 @@ from plausibly.registry import API_VERSION, Registrar, hookimpl, resolve
 if TYPE_CHECKING:
     from plausibly.arrays import Bools, Floats, Hashes, Ints, Masses
     from plausibly.conformal.aggregate import default_aggregator, default_kinds
+    from plausibly.conformal.components import called
     from plausibly.conformal.coordinates import group_names
     from plausibly.conformal.data import CalibrationData
     from plausibly.conformal.evidence import Evidence
@@ -125,6 +126,7 @@ __all__ = [
     "TextTable",
     "answered_rows",
     "build_table",
+    "called",
     "check_labels_once",
     "check_responses",
     "check_table",
@@ -193,6 +195,7 @@ _HOME = {
     "TextTable": "plausibly.io.text",
     "answered_rows": "plausibly.labelled.rows",
     "build_table": "plausibly.labelled.table",
+    "called": "plausibly.conformal.components",
     "check_labels_once": "plausibly.labelled.validity",
     "check_responses": "plausibly.labelled.validity",
     "check_table": "plausibly.labelled.seal",

@@ -126,8 +126,8 @@ INSIDE = [
     ("mondrian", "mondrian", inside("mondrian", "label"), "name one coordinate that has both"),
     ("weighted", "mondrian", inside("mondrian", "site"), "put mondrian outside, weighted inside"),
     ("weighted", "weighted", inside("weighted", "weight"), "put mondrian outside"),
-    ("weighted", "Grouped", inside("grouped", "patient"), "weights are one an example"),
-    ("weighted", "Grouped", inside("grouped", "alone"), "weights are one an example"),
+    ("weighted", "grouped", inside("grouped", "patient"), "weights are one an example"),
+    ("weighted", "grouped", inside("grouped", "alone"), "weights are one an example"),
     (
         "grouped",
         "mondrian",
@@ -140,8 +140,8 @@ INSIDE = [
         inside("weighted", "weight"),
         "put mondrian outside; weights are per example",
     ),
-    ("grouped", "Grouped", inside("grouped", "patient"), "groups inside groups"),
-    ("grouped", "Grouped", inside("grouped", "alone"), "groups inside groups"),
+    ("grouped", "grouped", inside("grouped", "patient"), "groups inside groups"),
+    ("grouped", "grouped", inside("grouped", "alone"), "groups inside groups"),
 ]
 BY = {"mondrian": "site", "weighted": "weight", "grouped": "patient"}
 
@@ -159,10 +159,10 @@ def test_wrappers_that_do_not_nest(outer: str, inner: str, table: Table, reason:
 @pytest.mark.parametrize(
     ("inner", "called"),
     [
-        ({"name": "risk", "by": "risk"}, "Risk"),
-        ({"name": "mass-coverage"}, "MassCoverage"),
-        (inside("grouped", "patient"), "Grouped"),
-        (inside("grouped", "alone"), "Grouped"),
+        ({"name": "risk", "by": "risk"}, "risk"),
+        ({"name": "mass-coverage"}, "mass-coverage"),
+        (inside("grouped", "patient"), "grouped"),
+        (inside("grouped", "alone"), "grouped"),
     ],
 )
 def test_label_cells_need_labels_of_examples(inner: Table, called: str) -> None:
@@ -180,7 +180,7 @@ def test_label_cells_and_weights() -> None:
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
 def test_label_cells_and_augmentations(scores: str) -> None:
     table = inside("mondrian", "label", {"name": "augmentation", "scores": scores})
-    assert "calibrator mondrian cannot have Augmentation inside" in refusal(table, augmentations=2)
+    assert "calibrator mondrian cannot have augmentation inside" in refusal(table, augmentations=2)
 
 
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])

@@ -13,6 +13,7 @@ from plausibly.plugin import (
     ComponentLike,
     IncompatibleComponents,
     Replicates,
+    called,
     resolve,
 )
 
@@ -58,8 +59,18 @@ def of_examples(found: Replicates, data: CalibrationData) -> bool:
     return found.examples == len(data) and found.counted == EXAMPLES
 
 
-def refused(wrapper: str, inside: str, reason: str) -> IncompatibleComponents:
-    """Return the error that one calibrator cannot be inside another."""
+def refused(wrapper: str, inside: str | Calibrator, reason: str) -> IncompatibleComponents:
+    """Return the error that one calibrator cannot be inside another.
+
+    Parameters
+    ----------
+    wrapper : str
+    inside : str or Calibrator
+        Called by its registered name, or as its class where it has none.
+    reason : str
+    """
+    if not isinstance(inside, str):
+        inside = called(CALIBRATOR, inside)
     return IncompatibleComponents(
         "pair-incompatible",
         f"calibrator {wrapper} cannot have {inside} inside",

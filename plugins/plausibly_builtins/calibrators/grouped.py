@@ -56,7 +56,7 @@ class Grouped:
             found, "grouped", weights=False, reason="put mondrian outside; weights are per example"
         )
         if not of_examples(found, data):
-            raise refused("grouped", type(self.inner).__name__, "groups inside groups")
+            raise refused("grouped", self.inner, "groups inside groups")
         values = data.coordinate(self.by, whose="calibrator grouped")
         groups, group = np.unique(group_names(values), return_inverse=True)
         units, denominator = found.masses()

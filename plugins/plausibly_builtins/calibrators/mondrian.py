@@ -93,8 +93,7 @@ class Mondrian:
         found = self.inner.replicates(data, keys)
         refuse_inside(found, "mondrian", weights=False, reason="masses of a label without weights")
         if found.label is None or found.reads != "plain" or not of_examples(found, data):
-            inside = type(self.inner).__name__
-            raise refused("mondrian", inside, "atoms that are not of one label of one example")
+            raise refused("mondrian", self.inner, "atoms that are not of one label of one example")
         draws = len(found.scores)
         units, denominator = found.masses()
         return attrs.evolve(

@@ -54,7 +54,7 @@ class Weighted:
             found, "weighted", weights=False, reason="put mondrian outside, weighted inside"
         )
         if not of_examples(found, data):
-            raise refused("weighted", type(self.inner).__name__, "weights are one an example")
+            raise refused("weighted", self.inner, "weights are one an example")
         values = data.coordinate(self.by, whose="calibrator weighted")
         weight = check_weights(values, self.by, whose="predictions")
         worth = effective_size(weight)
