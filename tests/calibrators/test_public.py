@@ -121,6 +121,24 @@ def test_new_examples_that_weigh_too_much() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        (
+            "group of weights",
+            'alpha / (1 - alpha) of the calibration weights of its "site" together',
+        ),
+        ("weights of risk", "alpha / (largest risk - alpha) of all calibration weights together"),
+    ],
+)
+def test_what_too_much_is_depends_on_what_is_compared(name: str, limit: str) -> None:
+    predictor = calibrated(CALIBRATORS[name], weight=1.0)
+    with warned() as texts:
+        predictor.predict(weighing([1e300, 1e300]), "0.2")
+    (text,) = [one for one in texts if "weight-too-large" in one]
+    assert f'expected weights in "weight" below {limit}; got more' in text
+
+
 @quiet
 @pytest.mark.parametrize("weight", [1e-300, 5e-324, 1.0, 1e300])
 def test_extreme_weights(weight: float) -> None:

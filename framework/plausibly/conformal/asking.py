@@ -129,7 +129,7 @@ def warn_of_new(
             more = float(replicates.own - one) * queries.weight > float(one) * total
             heavy = more & plane.all(axis=1)
             if heavy.any():
-                warn_of_heavy(int(heavy.sum()), len(plane), replicates.weight_by, float(one))
+                warn_of_heavy(int(heavy.sum()), len(plane), replicates, float(one))
 
 
 def _weight_of_others(queries: Queries, replicates: Replicates) -> Floats:

@@ -134,13 +134,27 @@ def warn_of_unseen(examples: Sequence[str], groups: Sequence[str], by: str) -> N
     )
 
 
-def warn_of_heavy(count: int, total: int, by: str, alpha: float) -> None:
-    """Warn of new examples that weigh too much for anything but every label."""
+def warn_of_heavy(count: int, total: int, replicates: Replicates, alpha: float) -> None:
+    """Warn of new examples that weigh too much for anything but every label.
+
+    Parameters
+    ----------
+    count, total : int
+        Those of them, and all new examples.
+    replicates : Replicates
+        What they are compared with.
+    alpha : float
+    """
+    largest = "1" if replicates.own == 1 else "largest risk"
+    those = "all calibration weights"
+    if replicates.by:
+        those = f'the calibration weights of its "{replicates.by}"'
+    limit = f"alpha / ({largest} - alpha) of {those} together"
     warn(
         "weight-too-large",
         f"{counted(count)} of {counted(total)} examples {'get' if count > 1 else 'gets'} every "
         f"label at alpha {alpha:g}",
-        expected=f'weights in "{by}" below alpha / (1 - alpha) of all calibration weights together',
+        expected=f'weights in "{replicates.weight_by}" below {limit}',
         got="more: calibration has too few examples like these",
         do="more calibration examples like them, a larger alpha, or clip the weights",
         whose="predictions",
