@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.demo import palette
+from plausibly import palette
 from plausibly.errors import InputError, MissingExtra
 from plausibly.reproduction import page
 from plausibly.reproduction.run import reproduce

@@ -65,7 +65,7 @@ def coordinates_over(
     return found
 
 
-def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+def _emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Return which values are missing, or empty text."""
     return np.array([text.is_missing(one) or one == "" for one in values.tolist()], dtype=np.bool_)
 
@@ -90,7 +90,7 @@ def incomplete(
         Names, where they are known.
     of : {"examples", "labels"}
     """
-    empty = emptiness(values)
+    empty = _emptiness(values)
     without = [str(one) for one, gone in zip(examples, empty, strict=False) if gone]
     return InputError(
         "coordinate-empty",

@@ -15,15 +15,16 @@ from plausibly.conformal.regions_promise import check_drawable
 from plausibly.conformal.regions_simplex import vertices
 from plausibly.extras import require
 from plausibly.labelled import align, borders, names
+from plausibly.palette import BLUE, INK, VERMILION
 
 if TYPE_CHECKING:
     from plausibly.conformal.regions import PlausibilityRegion
 
-# Of the palette of Okabe and Ito; marks differ in shape as well.
-_BLUE, _VERMILION, _INK, _FAINT = "#0072B2", "#D55E00", "#222222", "0.75"
+_FAINT = "0.75"
+# Marks differ in shape as well as in colour.
 _MARKS = {
-    "model": {"marker": "D", "color": "white", "markeredgecolor": _INK, "label": "the model says"},
-    "experts": {"marker": "o", "color": _VERMILION, "markeredgecolor": "white",
+    "model": {"marker": "D", "color": "white", "markeredgecolor": INK, "label": "the model says"},
+    "experts": {"marker": "o", "color": VERMILION, "markeredgecolor": "white",
                 "label": "experts said"},
 }  # fmt: skip
 _HEIGHT = 3**0.5 / 2
@@ -71,14 +72,14 @@ def draw(
             axes.plot([], [], linestyle="", label=f"{name}: no vector conforms")
             continue
         shade = 0.25 + 0.25 * place / max(1, len(thresholds) - 1) if len(thresholds) > 1 else 0.35
-        line = {"color": _BLUE, "label": name}
+        line = {"color": BLUE, "label": name}
         if len(labels) == 2:
             axes.plot(*within.T, linewidth=10, alpha=shade, solid_capstyle="butt", **line)
         else:
-            axes.fill(*within.T, alpha=shade, linewidth=1.5, edgecolor=_BLUE, **line)
+            axes.fill(*within.T, alpha=shade, linewidth=1.5, edgecolor=BLUE, **line)
         if len(labels) == 4:
             cut = _outline(_on_plane(scores, tau) @ corners)
-            axes.fill(*cut.T, facecolor="none", edgecolor=_BLUE, linewidth=1.5, hatch="....")
+            axes.fill(*cut.T, facecolor="none", edgecolor=BLUE, linewidth=1.5, hatch="....")
     for name, vector in marks.items():
         axes.plot(*(vector @ corners)[:, None], linestyle="", markersize=9, zorder=5,
                   **_MARKS[name])  # fmt: skip
@@ -128,7 +129,7 @@ def _frame(
     middle = corners.mean(axis=0)
     for i in range(len(labels)):
         for j in range(i):
-            axes.plot(*corners[[i, j]].T, color=_INK, linewidth=1, zorder=1)
+            axes.plot(*corners[[i, j]].T, color=INK, linewidth=1, zorder=1)
     if len(labels) == 3:
         _levels(axes, corners)
     for name, corner in zip(labels, corners, strict=True):
@@ -141,14 +142,14 @@ def _frame(
             textcoords="offset points",
             ha=("right", "center", "left")[1 + int(np.sign(round(float(outwards[0]))))],
             va="center",
-            color=_INK,
+            color=INK,
             fontweight="bold",
         )
     if len(labels) == 2:
         for step in (0.0, *_STEPS, 1.0):
-            axes.plot([step, step], [-0.02, 0.02], color=_INK, linewidth=1)
+            axes.plot([step, step], [-0.02, 0.02], color=INK, linewidth=1)
             axes.annotate(f"{100 * step:g} %", (step, -0.02), xytext=(0, -10),
-                          textcoords="offset points", ha="center", color=_INK)  # fmt: skip
+                          textcoords="offset points", ha="center", color=INK)  # fmt: skip
         axes.set_ylim(-0.1, 0.06)
     else:
         axes.set_aspect("equal")

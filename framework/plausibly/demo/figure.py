@@ -11,12 +11,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.atomic import replacing
-from plausibly.demo.palette import BLUE, INK, VERMILION
 from plausibly.demo.study import Result
 from plausibly.errors import counted
 from plausibly.evaluation.study import METHOD, SPLIT
 from plausibly.extras import require
 from plausibly.labelled import names
+from plausibly.palette import BLUE, INK, VERMILION
 
 # In other shapes too: told apart without colour.
 NOTHING = {"marker": "D", "markersize": 8, "color": VERMILION, "markeredgecolor": "white"}

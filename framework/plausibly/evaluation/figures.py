@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any  # Any below: objects of matplotlib, which may not be installed
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from plausibly.evaluation.uniformity import OF
 from plausibly.extras import require
+from plausibly.palette import BLUE, GREEN, INK, VERMILION
 
-INK = "#222222"
 _STYLES = {
-    "voted": {"color": "#D55E00", "linestyle": "--"},
-    "drawn": {"color": "#0072B2", "linestyle": "-"},
-    "true": {"color": "#009E73", "linestyle": "-."},
+    "voted": {"color": VERMILION, "linestyle": "--"},
+    "drawn": {"color": BLUE, "linestyle": "-"},
+    "true": {"color": GREEN, "linestyle": "-."},
 }
-"""Colours of the palette of Okabe and Ito, in other dashes: told apart in grey too."""
+"""In other dashes too: told apart in grey."""
 
 
-def axes_of(axes: Any, *, whose: str) -> Any:
+def axes_of(axes: Any, *, whose: str) -> Any:  # Any: matplotlib may not be installed
     """Return the axes that were given, or those of a new figure.
 
     Parameters
@@ -40,7 +40,10 @@ def axes_of(axes: Any, *, whose: str) -> Any:
     return figures.Figure(figsize=(5, 6), layout="constrained").subplots()
 
 
-def uniformity_figure(uniformity: xr.Dataset, axes: Any = None) -> Any:
+def uniformity_figure(
+    uniformity: xr.Dataset,
+    axes: Any = None,  # Any: as above
+) -> Any:  # Any: as above
     """Draw the distribution functions of p-values beside the uniform one.
 
     Parameters

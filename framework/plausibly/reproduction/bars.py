@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Bools, Floats, Ints
-from plausibly.demo.palette import BLUE, GREY
 from plausibly.kernels import coverage
 from plausibly.labelled import names
 from plausibly.labelled.text import text_array
+from plausibly.palette import BLUE, GREY
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.casestudy import ALPHA, METHODS, MONTE_CARLO, VOTED

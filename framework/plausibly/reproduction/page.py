@@ -12,9 +12,9 @@ import xarray as xr
 
 from plausibly.arrays import Floats
 from plausibly.atomic import replacing
-from plausibly.demo.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 from plausibly.errors import counted
 from plausibly.extras import require
+from plausibly.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 from plausibly.reproduction.data import WHOSE
 
 Form: TypeAlias = Literal["png", "svg"]

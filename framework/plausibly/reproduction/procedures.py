@@ -14,10 +14,10 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.alphas import read_alpha
-from plausibly.demo.palette import BLUE, GREY, INK, VERMILION
 from plausibly.evaluation.methods import MethodTable
 from plausibly.labelled import names
 from plausibly.labelled.text import text_array
+from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.claim import Claim, close, decimal

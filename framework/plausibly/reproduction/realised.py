@@ -11,11 +11,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Floats
-from plausibly.demo.palette import INK
 from plausibly.errors import counted
 from plausibly.kernels import coverage
 from plausibly.labelled import names
 from plausibly.labelled.text import text_array
+from plausibly.palette import INK
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.casestudy import ALPHA, METHODS, VOTED

@@ -9,12 +9,12 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.demo.palette import INK
 from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
 from plausibly.evaluation.uniformity import TRUE as OF_TRUE
 from plausibly.evaluation.uniformity import VOTED as OF_VOTED
 from plausibly.labelled.text import text_array
+from plausibly.palette import INK
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.casestudy import METHODS, MONTE_CARLO, VOTED

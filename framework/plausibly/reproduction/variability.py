@@ -8,9 +8,9 @@ import xarray as xr
 
 from plausibly.arrays import Bools, Floats
 from plausibly.conformal.alphas import AlphaLike
-from plausibly.demo.palette import BLUE, INK
 from plausibly.evaluation.methods import MethodTable
 from plausibly.labelled import names
+from plausibly.palette import BLUE, INK
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.claim import Claim, close, decimal

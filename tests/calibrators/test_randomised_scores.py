@@ -1,0 +1,37 @@
+"""Randomised scores of augmentations: one uniform an example, the same for all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+
+APS = {"name": "aps", "randomised": True}
+LABELS = ["a", "b", "c"]
+
+
+def world(size: int = 40) -> tuple[xr.DataArray, xr.DataArray]:
+    random = np.random.default_rng(size)
+    coords = {"example": [f"case {i}" for i in range(size)], "label": LABELS}
+    dims = ("example", "label")
+    model = xr.DataArray(random.dirichlet(np.ones(3), size), dims=dims, coords=coords)
+    votes = random.multinomial(4, model.values)
+    lam = xr.DataArray(votes / 4, dims=dims, coords=coords)
+    return model, lam.assign_coords(denominator=("example", np.full(size, 4)))
+
+
+@pytest.mark.parametrize("scores", ["mean", "separate"])
+def test_copies_of_an_image_score_like_the_image(scores: str) -> None:
+    """With a uniform for each augmentation two copies would score unlike one another."""
+    model, lam = world()
+    copies = xr.concat([model, model], dim="augmentation")
+    plain = plausibly.calibrate(model, lam, score=APS)
+    table = {"name": "augmentation", "scores": scores}
+    several = plausibly.calibrate(copies, lam, calibrator=table, score=APS)
+    alone = plain.p_values(model)
+    together = several.p_values(copies)
+    np.testing.assert_array_equal(together.values, alone.values)
+    one = copies.isel(example=[7])
+    np.testing.assert_array_equal(several.p_values(one).values, alone.isel(example=[7]).values)
