@@ -64,13 +64,15 @@ if TYPE_CHECKING:
     from plausibly.kernels.masses import settle
     from plausibly.kernels.ragged import drawn_times, ragged_uniforms
     from plausibly.keys import Keys, hash_names
-    from plausibly.labelled import names
+    from plausibly.labelled import names, states
     from plausibly.labelled.build import Answer, AnswerRefused, table_from_records
+    from plausibly.labelled.gathered import ResponseOptions
     from plausibly.labelled.near import near
     from plausibly.labelled.responses import by_name as responses_by_name
     from plausibly.labelled.responses import take_responses
     from plausibly.labelled.rows import Rows, answered_rows, ordered_sum, whole
     from plausibly.labelled.seal import check_table
+    from plausibly.labelled.settled import Response
     from plausibly.labelled.table import AnnotationTable, build_table
     from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
     from plausibly.labelled.validity import (
@@ -120,6 +122,8 @@ __all__ = [
     "Record",
     "Registrar",
     "Replicates",
+    "Response",
+    "ResponseOptions",
     "Rows",
     "ScoreFunction",
     "ScoreInput",
@@ -167,6 +171,7 @@ __all__ = [
     "responses_of",
     "settle",
     "several",
+    "states",
     "table_from_records",
     "take_responses",
     "warn",
@@ -191,6 +196,8 @@ _HOME = {
     "NamedArray": "plausibly.io.arrays",
     "PValues": "plausibly.conformal.pvalues",
     "Replicates": "plausibly.conformal.replicates",
+    "Response": "plausibly.labelled.settled",
+    "ResponseOptions": "plausibly.labelled.gathered",
     "Rows": "plausibly.labelled.rows",
     "TextTable": "plausibly.io.text",
     "answered_rows": "plausibly.labelled.rows",
@@ -230,6 +237,7 @@ _HOME = {
     "responses_of": "plausibly.labelled.validity",
     "settle": "plausibly.kernels.masses",
     "several": "plausibly.labelled.text",
+    "states": "plausibly.labelled.states",
     "table_from_records": "plausibly.labelled.build",
     "take_responses": "plausibly.labelled.responses",
     "whole": "plausibly.labelled.rows",

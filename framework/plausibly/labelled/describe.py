@@ -11,9 +11,8 @@ from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.seal import is_intact
+from plausibly.labelled.states import count_states
 from plausibly.labelled.text import several
-
-_SKIPPED = {"label-set": "empty"}
 
 
 def describe(table: xr.Dataset) -> str:
@@ -40,6 +39,9 @@ def describe(table: xr.Dataset) -> str:
     parts = [kind]
     if (each > 0).any():
         parts.append(f"{_percent(_disputed(rows))} of examples disputed")
+    special = count_states(table, counted=True)
+    if special:
+        parts.append("of these: " + ", ".join(f"{counted(v)} {k}" for k, v in special.items()))
     excluded = not_counted(table)
     if excluded:
         parts.append("not counted: " + ", ".join(f"{counted(v)} {k}" for k, v in excluded.items()))
@@ -47,11 +49,11 @@ def describe(table: xr.Dataset) -> str:
 
 
 def not_counted(table: xr.Dataset) -> dict[str, int]:
-    """Return how many responses count for nothing, by reason: empty answers, then `left_out`."""
-    rows = Rows.of(table)
-    empty = int((rows.mentions == 0).sum())
-    reason = _SKIPPED.get(str(table.attrs.get(names.KIND)), "skipped")
-    return {**({reason: empty} if empty else {}), **read_left_out(table.attrs)}
+    """Return how many responses count for nothing, by reason: their states, then `left_out`."""
+    found = count_states(table, counted=False)
+    for reason, number in read_left_out(table.attrs).items():
+        found[reason] = found.get(reason, 0) + number
+    return found
 
 
 def _annotators(rows: Rows) -> str:

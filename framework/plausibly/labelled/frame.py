@@ -10,6 +10,7 @@ import xarray as xr
 from plausibly.labelled import names
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.seal import check_table
+from plausibly.labelled.states import STATES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +36,9 @@ def to_frame(table: xr.Dataset) -> pd.DataFrame:
     DataFrame
         Index ``response`` (mentions of one response share it); columns ``example``, ``annotator``
         and ``label`` (categorical, with all names of the table as categories), then every further
-        variable over responses or mentions under its own name. An empty answer is a row without
-        label; an unknown annotator is missing; an example that was not annotated has no row.
+        variable over responses or mentions under its own name (``response_state`` as words). An
+        empty answer is a row without label; an unknown annotator is missing; an example that was
+        not annotated has no row.
 
     Raises
     ------
@@ -64,7 +66,10 @@ def to_frame(table: xr.Dataset) -> pd.DataFrame:
     for name, variable in table.variables.items():
         if name in _CODES:
             continue
-        if variable.dims == (names.RESPONSE,):
+        if name == names.RESPONSE_STATE:
+            codes = variable.values[response]
+            frame[str(name)] = pd.Categorical.from_codes(codes, categories=pd.Index(STATES))
+        elif variable.dims == (names.RESPONSE,):
             frame[str(name)] = variable.values[response]
         elif variable.dims == (names.MENTION,):
             values = pd.Series(variable.values).reindex(mention)

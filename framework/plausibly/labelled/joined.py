@@ -17,7 +17,12 @@ from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import name_texts, positions, several
 
-_FILL = {names.RESPONSE_WEIGHT: 1.0, names.MENTION_BLOCK: np.int16(1), names.MENTION_WEIGHT: 1.0}
+_FILL = {
+    names.RESPONSE_WEIGHT: 1.0,
+    names.RESPONSE_STATE: np.int8(0),
+    names.MENTION_BLOCK: np.int16(1),
+    names.MENTION_WEIGHT: 1.0,
+}
 _NAMED = (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
 _CODES = {
     names.RESPONSE_EXAMPLE: names.EXAMPLE,
@@ -91,8 +96,8 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
 
 
 def _check_alike(parts: Sequence[xr.Dataset]) -> None:
-    for attribute in (names.KIND, names.UNLISTED):
-        found = list(dict.fromkeys(str(part.attrs[attribute]) for part in parts))
+    for attribute in (names.KIND, names.UNLISTED, names.REPEATED):
+        found = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))
         if len(found) > 1:
             raise InputError(
                 "kinds-differ",

@@ -24,6 +24,7 @@ _COLUMNS = {
     names.RESPONSE_EXAMPLE: "<i4",
     names.RESPONSE_ANNOTATOR: "<i4",
     names.RESPONSE_WEIGHT: "<f8",
+    names.RESPONSE_STATE: "<i4",
     names.MENTION_RESPONSE: "<i4",
     names.MENTION_LABEL: "<i4",
     names.MENTION_BLOCK: "<i4",

@@ -11,13 +11,16 @@ annotator             annotator    names, text
 response_example      response     code of the example
 response_annotator    response     code of the annotator; -1 = unknown
 response_weight       response     optional float64 >= 0: how many times the response counts
+response_state        response     optional int8: see `plausibly.labelled.states`; 0 = answered
 mention_response      mention      code of the response
 mention_label         mention      code of the label that it names
 mention_block         mention      optional int16 >= 1: rank block, ties share one
 mention_weight        mention      optional float64 >= 0: weight of the label within the response
 ===================== ============ ================================================================
 
-A response without mention is an empty answer; an example without response was not annotated.
+A response without mention is no answer, for the reason that its state says: by default a skip, or
+an empty label set. An example without response was not annotated. Where one annotator may answer an
+example several times, the attribute ``repeated`` says so (``all`` or ``fractional``).
 Further variables over these dims, a plugin's own, travel with them.
 """
 
@@ -38,6 +41,7 @@ from plausibly.labelled import names
 from plausibly.labelled.describe import describe
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.seal import sealed
+from plausibly.labelled.states import STATES
 from plausibly.labelled.text import check_names, name_texts, several, text_array
 
 Extra: TypeAlias = Mapping[str, xr.Variable]
@@ -50,6 +54,7 @@ _COLUMNS = (
     names.RESPONSE_EXAMPLE,
     names.RESPONSE_ANNOTATOR,
     names.RESPONSE_WEIGHT,
+    names.RESPONSE_STATE,
     names.MENTION_RESPONSE,
     names.MENTION_LABEL,
     names.MENTION_BLOCK,
@@ -86,6 +91,7 @@ def build_table(
     mention_block: ArrayLike | None = None,
     mention_weight: ArrayLike | None = None,
     response_weight: ArrayLike | None = None,
+    response_state: ArrayLike | None = None,
     unlisted: str = "excluded",
     labels_declared: bool = True,
     left_out: Mapping[str, int] | None = None,
@@ -115,6 +121,8 @@ def build_table(
         Weight of the label within its response.
     response_weight : array_like of float, (response,), optional
         How many times a response counts, such as the votes in a table of counts.
+    response_state : array_like of int, (response,), optional
+        Places in `plausibly.labelled.states.STATES`.
     unlisted : {"excluded", "unknown"}
         What it means that a response does not name a label.
     labels_declared : bool
@@ -159,6 +167,9 @@ def build_table(
     if response_weight is not None:
         weight = _weights(response_weight, names.RESPONSE_WEIGHT)
         columns[names.RESPONSE_WEIGHT] = xr.Variable(names.RESPONSE, weight)
+    if response_state is not None:
+        state = _codes(response_state, names.RESPONSE_STATE, 0, len(STATES))
+        columns[names.RESPONSE_STATE] = xr.Variable(names.RESPONSE, state.astype(np.int8))
     if mention_block is not None:
         block = _codes(mention_block, names.MENTION_BLOCK, 1, np.iinfo(np.int16).max + 1)
         columns[names.MENTION_BLOCK] = xr.Variable(names.MENTION, block.astype(np.int16))

@@ -1,0 +1,131 @@
+"""States of a response: what it is besides the labels that it names, and whether it counts.
+
+An export holds more than answers. Each response has one of these states, kept in the variable
+``response_state`` (int8) by its place in `STATES`:
+
+==================  ============  ============================================================
+state               by default    what it is
+==================  ============  ============================================================
+answered            count         an answer like any other
+unfinished          drop          begun and not sent, such as a draft
+skipped             drop          the annotator declined to answer
+empty               drop          answered with no label; an error in tables of label sets
+none-of-these       count         named only labels that mean "none of these"
+unknown-annotator   count         the file does not say who answered
+rejected            drop          a reviewer rejected it
+suggestion          count         a machine's suggestion, accepted unchanged
+consolidated        count         a result of several votes that are not in the file
+==================  ============  ============================================================
+
+An example without response was not assigned, or nobody got to it: it has no state here, and
+`plausibly.aggregate` has a policy of its own for it (`unanswered`). What is dropped stays in the
+table as a response without mention, so that it is counted in the summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import xarray as xr
+
+from plausibly.arrays import Ints
+from plausibly.labelled import names
+from plausibly.labelled.near import near
+
+ANSWERED: Final = "answered"
+UNFINISHED: Final = "unfinished"
+SKIPPED: Final = "skipped"
+EMPTY: Final = "empty"
+NONE_OF_THESE: Final = "none-of-these"
+UNKNOWN_ANNOTATOR: Final = "unknown-annotator"
+REJECTED: Final = "rejected"
+SUGGESTION: Final = "suggestion"
+CONSOLIDATED: Final = "consolidated"
+
+STATES: Final = (
+    ANSWERED,
+    UNFINISHED,
+    SKIPPED,
+    EMPTY,
+    NONE_OF_THESE,
+    UNKNOWN_ANNOTATOR,
+    REJECTED,
+    SUGGESTION,
+    CONSOLIDATED,
+)
+"""The words, in the order of their codes; 0 also where a table has no ``response_state``."""
+
+COUNT: Final = "count"
+DROP: Final = "drop"
+ERROR: Final = "error"
+AS_LABEL: Final = "label:"
+
+_DROPPED = frozenset({UNFINISHED, SKIPPED, EMPTY, REJECTED})
+_WITHOUT_ANSWER = frozenset({SKIPPED, EMPTY})
+
+
+def policy(state: str, kind: str, policies: Mapping[str, str]) -> str:
+    """Return what to do with responses of a state: the user's word, else the default.
+
+    Parameters
+    ----------
+    state : str
+        One of `STATES`.
+    kind : str
+        Kind of answer: an empty label set is an error by default.
+    policies : mapping of str to str
+        What the user said, by state.
+    """
+    if state == EMPTY and kind == "label-set":
+        return policies.get(state, ERROR)
+    return policies.get(state, DROP if state in _DROPPED else COUNT)
+
+
+def check_policies(policies: Mapping[str, str]) -> None:
+    """Raise `ValueError` where a state or a policy is none: for validators of fields."""
+    for state, said in policies.items():
+        if state not in STATES[1:]:
+            meant = near(state, STATES[1:])
+            hint = f"; did you mean {meant}?" if meant else ""
+            msg = f'"{state}" is no state of a response{hint} (they are {", ".join(STATES[1:])})'
+            raise ValueError(msg)
+        named = said.startswith(AS_LABEL) and len(said) > len(AS_LABEL)
+        if said not in (COUNT, DROP, ERROR) and not named:
+            msg = f'{state}: "{said}" is neither count, drop, error nor label:NAME'
+            raise ValueError(msg)
+        if said == COUNT and state in _WITHOUT_ANSWER:
+            msg = f"{state}: there is no answer to count (drop, error, or label:NAME)"
+            raise ValueError(msg)
+
+
+def codes(table: xr.Dataset) -> Ints:
+    """Return the codes of the states, (response,); 0 where the table has none."""
+    if names.RESPONSE_STATE not in table.variables:
+        return np.zeros(table.sizes[names.RESPONSE], np.int8)
+    found: Ints = table[names.RESPONSE_STATE].values
+    return found
+
+
+def count_states(table: xr.Dataset, *, counted: bool) -> dict[str, int]:
+    """Return how many responses are in each state, those that name a label or those that do not.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table.
+    counted : bool
+        True: responses that name a label, without the plain answers. False: responses without
+        mention; plain ones are ``empty`` in tables of label sets and ``skipped`` in all others.
+    """
+    mentions = np.bincount(
+        table[names.MENTION_RESPONSE].values, minlength=table.sizes[names.RESPONSE]
+    )
+    found = np.bincount(codes(table)[(mentions > 0) == counted], minlength=len(STATES)).tolist()
+    by_state = dict(zip(STATES, found, strict=True))
+    plain = by_state.pop(ANSWERED)
+    if not counted:
+        usual = EMPTY if table.attrs.get(names.KIND) == "label-set" else SKIPPED
+        by_state[usual] += plain
+    return {state: number for state, number in by_state.items() if number}
