@@ -16,6 +16,10 @@ from plausibly.registry import Registry
 from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed, offering
 
 
+class OfAnExtra(Frequency):
+    """An aggregator of a family that needs an extra."""
+
+
 class TestCreate:
     def test_name_table_and_object_are_one(self, plugins: Plugins) -> None:
         made = plugins.registry()
@@ -312,6 +316,33 @@ class TestLoading:
         made.register(AGGREGATOR, "glad", "needs_more_xyz:Glad")
         with pytest.raises(MissingExtra, match="aggregator glad needs not_there_xyz"):
             made.create(AGGREGATOR, "glad")
+
+    def test_of_two_of_ours_the_bare_name_means_the_one_without_an_extra(
+        self, plugins: Plugins
+    ) -> None:
+        def hook(registrar: Registrar) -> None:
+            registrar.add(AGGREGATOR, "frequency", Smoothed, extra="crowd")
+
+        plugins.add("adapted", hook)
+        plugins.own.reverse()  # it is asked first
+        made = plugins.registry()
+        assert type(made.create(AGGREGATOR, "frequency")) is Frequency
+        adapted = made.create(AGGREGATOR, "adapted:frequency")
+        assert type(adapted) is Smoothed
+        assert made.describe(AGGREGATOR, Frequency()) == {"name": "frequency"}
+
+    def test_what_needs_an_extra_is_described_with_its_plugin(self, plugins: Plugins) -> None:
+        def hook(registrar: Registrar) -> None:
+            registrar.add(AGGREGATOR, "glad", OfAnExtra, extra="crowd")
+
+        plugins.add("crowd-kit", hook)
+        made = plugins.registry()
+        assert made.describe(AGGREGATOR, made.create(AGGREGATOR, "glad")) == {
+            "name": "crowd-kit:glad"
+        }
+        with pytest.raises(ComponentError) as caught:
+            made.create(AGGREGATOR, "glda")
+        assert 'did you mean "crowd-kit:glad"?' in caught.value.expected
 
     def test_what_cannot_be_loaded_is_no_advice(self, plugins: Plugins) -> None:
         def hook(registrar: Registrar) -> None:

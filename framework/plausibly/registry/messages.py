@@ -63,7 +63,8 @@ def unknown(
     what, expected = f'no {kind.name} "{name}"', "a name from plugins list"
     do = f"plausibly plugins list --kind {kind.name}"
     if close is not None:
-        shown = close.name if close.source.builtin else close.qualified
+        alone = close.source.builtin and not close.extra
+        shown = close.name if alone else close.qualified
         expected += f'; did you mean "{shown}"?'
         lacking = missing(close.source.distribution, close.extra)
         if lacking:

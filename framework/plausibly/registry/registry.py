@@ -138,7 +138,8 @@ class Registry:
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``.
 
-        A distribution may stand for the plugin. A name of ours always means ours.
+        A distribution may stand for the plugin. A name of ours always means ours; where two of ours
+        have it, the one that needs no extra.
 
         Raises
         ------
@@ -155,7 +156,7 @@ class Registry:
         if not here and (not plugin or not found):
             self._plugins.load_others()
             found = self._called(kind, bare, plugin)
-        ours = [e for e in found if e.source.builtin]
+        ours = sorted((e for e in found if e.source.builtin), key=lambda e: bool(e.extra))
         on = [e for e in found if self._plugins.off(e.source) is None]
         # A name of ours is not free for others where ours is off: a default would change.
         chosen = ours[:1] or on or found[:1]
@@ -338,7 +339,11 @@ class Registry:
         return cast("P", component)
 
     def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
-        """Return the bare name of what is ours or of this run, unless it is not clear."""
+        """Return the bare name of what is ours or of this run, unless it is not clear.
+
+        With its plugin's, what needs an extra says which library its figures come from.
+        """
         alone = self._called(kind, entry.name, "") == [entry]
-        bare = entry.source.builtin or (entry.source.plugin == THIS_RUN and alone)
+        ours = entry.source.builtin and not entry.extra
+        bare = ours or (entry.source.plugin == THIS_RUN and alone)
         return entry.name if bare else self._clear_name(entry)
