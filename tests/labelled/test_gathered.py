@@ -1,0 +1,341 @@
+"""Responses with states, settled into a table: policies, duplicates, places, and no order."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from plausibly import registry
+from plausibly.labelled import names
+from plausibly.labelled.describe import not_counted
+from plausibly.labelled.gathered import ResponseOptions
+from plausibly.labelled.left_out import read_left_out
+from plausibly.labelled.settled import Duplicates, Response
+from plausibly.labelled.table import AnnotationTable
+from plausibly.protocols import ANNOTATION
+
+
+def said(example: str, annotator: str | None, answer: object, **more: object) -> Response:
+    call: type[Response] = Response
+    return call(example=example, annotator=annotator, answer=answer, **more)  # type: ignore[arg-type]  # fields by name
+
+
+def gathered(
+    responses: Sequence[Response],
+    kind: str = "single-label",
+    labels: Sequence[str] | None = None,
+    *,
+    states: dict[str, str] | None = None,
+    duplicates: Duplicates = "error",
+    none_of_these: tuple[str, ...] = (),
+    offered: Sequence[str] | None = None,
+    anonymous: bool = True,
+) -> AnnotationTable:
+    options = ResponseOptions(
+        states=states or {}, duplicates=duplicates, none_of_these=none_of_these
+    )
+    return options.gathered(
+        kind, responses, labels, whose="f.json", offered=offered, anonymous=anonymous
+    )
+
+
+def refused(responses: Sequence[Response], **more: object) -> plausibly.InputError:
+    call = gathered
+    with pytest.raises(plausibly.InputError) as caught:
+        call(responses, **more)  # type: ignore[arg-type]  # arguments by name
+    return caught.value
+
+
+class TestTable:
+    def test_as_the_kind_builds_it(self) -> None:
+        records = [("2", "b", [["u", "v"], "w"]), ("1", "a", ["w"]), ("1", None, ["v", "u"])]
+        found = gathered([said(*record) for record in records], "partial-ranking")
+        plain = registry.resolve(ANNOTATION, "partial-ranking").build(records, None)
+        xr.testing.assert_identical(found, plain)
+
+    def test_names_without_a_response(self) -> None:
+        found = ResponseOptions().gathered(
+            "single-label",
+            [said("1", "a", "cat")],
+            None,
+            whose="f",
+            examples=["0", "1"],
+            annotators=["z"],
+        )
+        assert found["example"].values.tolist() == ["0", "1"]
+        assert found["annotator"].values.tolist() == ["a", "z"]
+
+    def test_labels_that_the_file_offers_are_declared_unless_the_user_declares(self) -> None:
+        responses = [said("1", "a", "cat")]
+        assert gathered(responses).attrs[names.LABELS_DECLARED] == 0
+        found = gathered(responses, offered=["dog", "cat"])
+        assert found["label"].values.tolist() == ["dog", "cat"]
+        assert found.attrs[names.LABELS_DECLARED] == 1
+        mine = gathered(responses, labels=["cat", "newt"], offered=["dog", "cat"])
+        assert mine["label"].values.tolist() == ["cat", "newt"]
+
+    def test_no_answer_but_labels(self) -> None:
+        found = gathered([said("1", "a", None)], labels=["cat", "dog"])
+        assert (found.sizes[names.RESPONSE], found.sizes[names.MENTION]) == (1, 0)
+        assert not_counted(found) == {"skipped": 1}
+
+    def test_no_answer_and_no_labels(self) -> None:
+        error = refused([said("1", "a", None)])
+        assert str(error) == (
+            "error annotations-empty: f.json names no label\n"
+            "  expected  an answer that counts, or declared labels; got 1 response without\n"
+            "            one\n"
+            "  do        --labels labels.txt, or look at what the file holds"
+        )
+
+    def test_unlisted(self) -> None:
+        found = ResponseOptions().gathered(
+            "partial-ranking", [said("1", "a", ["u"])], None, whose="f", unlisted="unknown"
+        )
+        assert found.attrs[names.UNLISTED] == "unknown"
+
+
+class TestStates:
+    def test_defaults(self) -> None:
+        found = _quietly(
+            [
+                said("1", "a", "cat", state="suggestion"),
+                said("1", "b", "cat", state="rejected"),
+                said("1", "c", "dog", state="unfinished"),
+                said("1", "d", "dog", state="consolidated"),
+                said("1", "e", "", place="line 2"),
+            ]
+        )
+        assert not_counted(found) == {"unfinished": 1, "skipped": 1, "rejected": 1}
+        assert plausibly.aggregate(found).values.tolist() == [[0.5, 0.5]]
+
+    def test_policies(self) -> None:
+        responses = [
+            said("1", "a", "cat"),
+            said("1", "b", "dog", state="rejected"),
+            said("1", "c", None),
+        ]
+        found = gathered(responses, states={"rejected": "count", "skipped": "label:none"})
+        assert found["label"].values.tolist() == ["cat", "dog", "none"]
+        assert np.allclose(plausibly.aggregate(found).values, 1 / 3)
+        assert "of these: 1 skipped, 1 rejected" in repr(found)
+
+    def test_error(self) -> None:
+        error = refused(
+            [
+                said("1", "a", "cat"),
+                said("2", "b", "dog", state="rejected", place="task 2"),
+                said("3", None, "dog", state="rejected", place="task 3"),
+            ],
+            states={"rejected": "error"},
+        )
+        assert str(error) == (
+            "error state-refused: f.json task 2: b on example 2: the response is rejected\n"
+            "  expected  responses that count, or a word on what to do with others; got 2\n"
+            "            such responses, about 2, 3\n"
+            '  do        states = {rejected = "drop"} (count, drop or label:NAME)'
+        )
+
+    def test_an_empty_set_is_an_error_until_a_word_is_said(self) -> None:
+        responses = [said("1", "a", ["cat"]), said("1", "b", [], place="line 3")]
+        error = refused(responses, kind="label-set")
+        assert error.name == "answer-empty"
+        assert error.what == "f.json line 3: b on example 1: names no label"
+        found = gathered(responses, "label-set", states={"empty": "drop"})
+        assert not_counted(found) == {"empty": 1}
+        found = gathered(responses, "label-set", states={"empty": "label:none"})
+        assert found.sizes[names.MENTION] == 2
+
+    @pytest.mark.parametrize(
+        ("kind", "none", "mixed"),
+        [
+            ("single-label", "none", "cat"),
+            ("label-set", ["none"], ["none", "cat"]),
+            ("partial-ranking", [["none"]], ["cat", "none"]),
+            ("soft-label", {"none": 1.0}, {"none": 0.5, "cat": 0.5}),
+        ],
+    )
+    def test_none_of_these(self, kind: str, none: object, mixed: object) -> None:
+        responses = [said("1", "a", none), said("1", "b", mixed)]
+        counted = gathered(responses, kind, none_of_these=("none",))
+        assert "of these: 1 none-of-these" in repr(counted)
+        dropped = gathered(
+            responses, kind, none_of_these=("none",), states={"none-of-these": "drop"}
+        )
+        assert not_counted(dropped) == {"none-of-these": 1}
+
+    def test_unknown_annotators_are_told_and_can_be_left_out(self) -> None:
+        responses = [
+            said("1", None, "cat", place="line 2"),
+            said("1", None, "cat", place="line 3"),
+            said("1", "a", "dog"),
+        ]
+        with pytest.warns(plausibly.PlausiblyWarning) as caught:
+            found = gathered(responses, anonymous=False)
+        assert str(caught[0].message) == (
+            "warning annotators-unnamed: f.json does not say who gave 2 responses (line 2,\n"
+            "  line 3)\n"
+            "  expected  who said it; each is kept as the response of an unknown annotator\n"
+            "  do        name the annotators, if one of them may have answered an example\n"
+            '            again; states = {unknown-annotator = "drop"} leaves these out'
+        )
+        assert np.allclose(plausibly.aggregate(found).values, [[2 / 3, 1 / 3]])
+        found = gathered(responses, states={"unknown-annotator": "drop"})
+        assert plausibly.aggregate(found).values.tolist() == [[1.0]]
+        assert not_counted(found) == {"unknown-annotator": 2}
+
+    def test_consolidated_is_warned_of(self) -> None:
+        with pytest.warns(plausibly.PlausiblyWarning) as caught:
+            gathered([said("1", "consolidated", "cat", state="consolidated")])
+        assert str(caught[0].message) == (
+            "warning votes-consolidated: f.json holds results, not votes: 1 response by the\n"
+            "  annotator consolidated\n"
+            "  expected  what each annotator said; got one result an example; how much\n"
+            "            annotators disagreed is lost\n"
+            "  do        export the single annotations; sets calibrated on this cover the\n"
+            "            result, not what an expert would say"
+        )
+
+
+def _quietly(responses: Sequence[Response], duplicates: Duplicates = "error") -> AnnotationTable:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", plausibly.PlausiblyWarning)
+        return gathered(responses, duplicates=duplicates)
+
+
+TWICE = [
+    said("1", "a", "cat", time=2.0, place="line 2"),
+    said("1", "a", "dog", time=1.0, place="line 3"),
+    said("1", "b", "dog", time=1.0, place="line 4"),
+]
+
+
+class TestDuplicates:
+    def test_error(self) -> None:
+        error = refused(TWICE)
+        assert str(error) == (
+            "error response-twice: f.json: a answered 1 example again (1), first in line 2,\n"
+            "  line 3\n"
+            "  expected  one response an annotator and example; got up to 2\n"
+            '  do        duplicates = "latest", "all" or "fractional", or keep one of them'
+        )
+
+    @pytest.mark.parametrize(
+        ("duplicates", "expected"),
+        [("latest", [1 / 2, 1 / 2]), ("all", [1 / 3, 2 / 3]), ("fractional", [1 / 4, 3 / 4])],
+    )
+    def test_policies(self, duplicates: Duplicates, expected: list[float]) -> None:
+        found = gathered(TWICE, duplicates=duplicates)
+        assert np.allclose(plausibly.aggregate(found).values, expected)
+        assert not_counted(found) == ({"earlier answers": 1} if duplicates == "latest" else {})
+        assert found.attrs.get(names.REPEATED) == (None if duplicates == "latest" else duplicates)
+
+    def test_the_kind_takes_repeated_answers_where_they_are_meant(self) -> None:
+        registry.resolve(ANNOTATION, "single-label").validate(gathered(TWICE, duplicates="all"))
+
+    def test_latest_without_times(self) -> None:
+        error = refused(
+            [
+                said("1", "a", "cat", place="line 2"),
+                said("1", "a", "dog", time=1.0, place="line 9"),
+            ],
+            duplicates="latest",
+        )
+        assert error.name == "times-missing"
+        assert error.what == (
+            "f.json: nothing says which of 2 responses by a to example 1 is the latest "
+            "(line 2, line 9)"
+        )
+
+    def test_latest_at_one_time(self) -> None:
+        responses = [said("1", "a", "cat", time=1.0), said("1", "a", "dog", time=1.0)]
+        assert refused(responses, duplicates="latest").name == "times-equal"
+        same = [said("1", "a", "cat", time=1.0), said("1", "a", "cat", time=1.0)]
+        assert gathered(same, duplicates="latest").sizes[names.RESPONSE] == 1
+
+    def test_the_latest_may_be_a_skip(self) -> None:
+        responses = [said("1", "a", "cat", time=1.0), said("1", "a", None, time=2.0)]
+        found = gathered(responses, labels=["cat"], duplicates="latest")
+        assert not_counted(found) == {"skipped": 1, "earlier answers": 1}
+
+    def test_an_answer_beside_one_that_does_not_count(self) -> None:
+        responses = [
+            said("1", "a", "cat", state="rejected"),
+            said("1", "a", "dog"),
+            said("2", "a", None),
+            said("2", "a", None),
+        ]
+        found = gathered(responses)
+        assert not_counted(found) == {
+            "skipped": 1,
+            "no answer beside an answer by the same annotator": 1,
+            "the same again": 1,
+        }
+
+    def test_unknown_annotators_never_repeat(self) -> None:
+        found = gathered([said("1", None, "cat"), said("1", None, "cat")])
+        assert found.sizes[names.RESPONSE] == 2
+
+
+class TestPlaces:
+    def test_what_a_kind_refuses_has_its_place_and_its_annotator(self) -> None:
+        error = refused(
+            [said("1", "a", "cat"), said("1", "b", ["dog"], place="task 1, annotation 2")]
+        )
+        assert error.what == "f.json task 1, annotation 2: example 1, annotator b gives a list"
+        assert error.details["places"] == ["task 1, annotation 2"]
+
+    def test_unknown_annotators(self) -> None:
+        error = refused([said("1", None, "dgo", place="line 7")], labels=["dog"])
+        assert error.what == 'f.json line 7: example 1, an unknown annotator says "dgo"'
+        assert "\x1f" not in str(error)
+
+
+responses = st.lists(
+    st.builds(
+        Response,
+        example=st.sampled_from("xyz"),
+        annotator=st.sampled_from(["a", "b", None]),
+        answer=st.sampled_from(["cat", "dog", "none", None, ""]),
+        state=st.sampled_from(["answered", "rejected", "suggestion", "unfinished", "skipped"]),
+        weight=st.sampled_from([1.0, 2.0]),
+        time=st.integers(0, 99).map(float),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(responses, st.sampled_from(["all", "fractional", "latest"]), st.randoms())
+def test_nothing_depends_on_the_order(
+    found: list[Response], duplicates: Duplicates, chance: random.Random
+) -> None:
+    labels = ["none", "dog", "cat"]
+    shuffled = list(found)
+    chance.shuffle(shuffled)
+    try:
+        table = gathered(found, labels=labels, duplicates=duplicates)
+    except plausibly.InputError as error:
+        other = refused(shuffled, labels=labels, duplicates=duplicates)
+        same = (other.name, other.what) == (error.name, error.what)
+        if not same or error.name != "times-equal":
+            raise
+    else:
+        xr.testing.assert_identical(gathered(shuffled, labels=labels, duplicates=duplicates), table)
+
+
+@given(responses, st.sampled_from(["all", "fractional"]))
+def test_every_response_is_in_the_table_or_counted_as_left_out(
+    found: list[Response], duplicates: Duplicates
+) -> None:
+    table = gathered(found, labels=["none", "dog", "cat"], duplicates=duplicates)
+    left_out = sum(read_left_out(table.attrs).values())
+    assert table.sizes[names.RESPONSE] + left_out == len(found)

@@ -1,0 +1,141 @@
+"""States of responses: what they are called, what is done with them, how they travel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.labelled import names, states
+from plausibly.labelled.describe import describe, not_counted
+from plausibly.labelled.seal import is_intact
+from plausibly.labelled.table import AnnotationTable, build_table, rebuilt
+
+
+def table(kind: str = "single-label") -> AnnotationTable:
+    """Four responses: plain, a suggestion, a rejected one without mention, a plain empty one."""
+    return build_table(
+        kind,
+        examples=["x", "y"],
+        annotators=["a", "b"],
+        labels=["cat", "dog"],
+        response_example=[0, 0, 1, 1],
+        response_annotator=[0, 1, 0, 1],
+        mention_response=[0, 1],
+        mention_label=[0, 1],
+        response_state=[0, states.STATES.index("suggestion"), states.STATES.index("rejected"), 0],
+    )
+
+
+class TestPolicy:
+    @pytest.mark.parametrize(
+        ("state", "expected"),
+        [
+            ("answered", "count"),
+            ("unfinished", "drop"),
+            ("skipped", "drop"),
+            ("empty", "drop"),
+            ("none-of-these", "count"),
+            ("unknown-annotator", "count"),
+            ("rejected", "drop"),
+            ("suggestion", "count"),
+            ("consolidated", "count"),
+        ],
+    )
+    def test_default(self, state: str, expected: str) -> None:
+        assert states.policy(state, "single-label", {}) == expected
+        of_sets = "error" if state == "empty" else expected
+        assert states.policy(state, "label-set", {}) == of_sets
+        assert states.policy(state, "label-set", {state: "label:other"}) == "label:other"
+
+    def test_every_state_has_one(self) -> None:
+        assert {states.policy(state, "partial-ranking", {}) for state in states.STATES} == {
+            "count",
+            "drop",
+        }
+
+    @pytest.mark.parametrize(
+        ("policies", "text"),
+        [
+            ({"rejectd": "drop"}, '"rejectd" is no state of a response; did you mean rejected?'),
+            ({"answered": "drop"}, '"answered" is no state'),
+            ({"rejected": "ignore"}, 'rejected: "ignore" is neither count, drop, error nor'),
+            ({"rejected": "label:"}, 'rejected: "label:" is neither'),
+            ({"skipped": "count"}, r"skipped: there is no answer to count \(drop, error, or"),
+        ],
+    )
+    def test_refused(self, policies: dict[str, str], text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            states.check_policies(policies)
+
+
+class TestCounts:
+    def test_those_that_count_and_those_that_do_not(self) -> None:
+        assert states.count_states(table(), counted=True) == {"suggestion": 1}
+        assert states.count_states(table(), counted=False) == {"rejected": 1, "skipped": 1}
+        assert states.count_states(table("label-set"), counted=False) == {"rejected": 1, "empty": 1}
+
+    def test_without_the_variable(self) -> None:
+        plain = plausibly.select(table().drop_vars(names.RESPONSE_STATE).pipe(_resealed))
+        assert states.count_states(plain, counted=True) == {}
+        assert states.count_states(plain, counted=False) == {"skipped": 2}
+
+    def test_in_the_summary(self) -> None:
+        assert describe(table()).endswith(
+            "of these: 1 suggestion; not counted: 1 skipped, 1 rejected"
+        )
+        assert not_counted(table()) == {"skipped": 1, "rejected": 1}
+
+
+def _resealed(dataset: xr.Dataset) -> xr.Dataset:
+    return rebuilt(dataset)
+
+
+class TestTravel:
+    def test_sealed(self) -> None:
+        found = table()
+        assert found[names.RESPONSE_STATE].dtype == np.int8
+        changed = found.copy(deep=True)
+        changed[names.RESPONSE_STATE].values[0] = 3
+        assert is_intact(found)
+        assert not is_intact(changed)
+
+    def test_out_of_range(self) -> None:
+        with pytest.raises(plausibly.InputError, match=r"response_state is out\s+of range"):
+            build_table(
+                "single-label",
+                examples=["x"],
+                annotators=[],
+                labels=["cat"],
+                response_example=[0],
+                response_annotator=[-1],
+                mention_response=[],
+                mention_label=[],
+                response_state=[9],
+            )
+
+    def test_selected_and_joined(self) -> None:
+        found = table()
+        parts = [plausibly.select(found, example=name) for name in ("y", "x")]
+        xr.testing.assert_identical(plausibly.concat(parts), found)
+
+    def test_joined_with_a_table_that_has_none(self) -> None:
+        found = table()
+        first = plausibly.select(found, example="x").drop_vars(names.RESPONSE_STATE).pipe(_resealed)
+        joined = plausibly.concat([first, plausibly.select(found, example="y")])
+        assert joined[names.RESPONSE_STATE].values.tolist() == [0, 0, 6, 0]
+
+    def test_tables_where_answers_repeat_are_not_joined_with_others(self) -> None:
+        repeated = _resealed(table().assign_attrs({names.REPEATED: "all"}))
+        with pytest.raises(plausibly.InputError, match="tables of repeated no and all"):
+            plausibly.concat([plausibly.select(table(), example="x"), repeated])
+
+    def test_in_a_frame_as_words(self) -> None:
+        frame = plausibly.to_frame(table())
+        assert frame[names.RESPONSE_STATE].tolist() == [
+            "answered",
+            "suggestion",
+            "rejected",
+            "answered",
+        ]
