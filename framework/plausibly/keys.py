@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Hashes
 
+_BLOCK = 1 << 15  # of uniforms, so that what is in hand stays in the cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
@@ -42,9 +43,13 @@ def hash_names(names: Iterable[object]) -> Hashes:
 
 def _mix(values: Hashes) -> Hashes:
     """Scramble 64-bit integers (the finaliser of splitmix64: Steele, Lea & Flood 2014)."""
-    values = (values ^ (values >> np.uint64(30))) * _FIRST
-    values = (values ^ (values >> np.uint64(27))) * _SECOND
-    return values ^ (values >> np.uint64(31))
+    shifted = values >> np.uint64(30)
+    mixed: Hashes = np.bitwise_xor(values, shifted, out=shifted)
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
 @attrs.frozen
@@ -82,8 +87,16 @@ class Keys:
         """
         digest = blake2b(f"{self.seed}:{self.stream}".encode(), digest_size=8).digest()
         start = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+        uniforms = np.empty((len(hashes), count), dtype=np.float64)
+        rows = max(1, _BLOCK // max(1, count))
         with np.errstate(over="ignore"):
-            state = _mix(hashes ^ start)[:, None]
             steps = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN
-            bits = _mix(_mix(state + steps[None, :]) ^ state)
-        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            for first in range(0, len(hashes), rows):
+                block = slice(first, first + rows)
+                state = _mix(hashes[block] ^ start)[:, None]
+                bits = _mix(state + steps)
+                bits ^= state
+                bits = _mix(bits)
+                bits >>= np.uint64(11)
+                np.multiply(bits, 2.0**-53, out=uniforms[block])
+        return uniforms

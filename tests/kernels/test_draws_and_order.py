@@ -56,8 +56,44 @@ def test_draws_have_the_frequencies_of_the_plausibilities() -> None:
     assert np.all(np.abs(shares - lam[0]) < 5 * np.sqrt(0.25 / codes.size))
 
 
-def test_no_examples_no_draws() -> None:
-    assert draw_labels(np.empty((0, 3)), np.empty((0, 2))).shape == (2, 0)
+@pytest.mark.parametrize("labels", [3, 40])
+def test_no_examples_no_draws(labels: int) -> None:
+    assert draw_labels(np.empty((0, labels)), np.empty((0, 2))).shape == (2, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("labels", "filled"), [(3, 1.0), (32, 0.3), (33, 0.05), (33, 1.0), (419, 0.01), (1000, 0.9)]
+)
+def test_however_many_labels_the_first_cumulative_sum_that_exceeds(
+    labels: int, filled: float, dtype: type[np.float32] | type[np.float64]
+) -> None:
+    generator = np.random.default_rng(labels)
+    lam = generator.random((900, labels)) * (generator.random((900, labels)) < filled)
+    lam[np.arange(900), generator.integers(0, labels, 900)] += 0.25
+    lam = (lam / lam.sum(axis=1, keepdims=True)).astype(dtype)
+    uniforms = generator.random((900, 6))
+    uniforms[:, 0], uniforms[:, 1] = 0.0, np.nextafter(1.0, 0.0)
+    cumulative = np.cumsum(lam, axis=1, dtype=np.float64)
+    scaled = uniforms * cumulative[:, -1:]
+    expected = (scaled[:, :, None] >= cumulative[:, None, :]).sum(axis=2)
+    last = labels - 1 - (lam[:, ::-1] > 0).argmax(axis=1)
+    expected = np.minimum(expected, last[:, None]).T
+    codes = draw_labels(lam, uniforms)
+    assert (codes == expected).all()
+    assert codes.dtype == np.int32
+    alone = [draw_labels(lam[row : row + 1], uniforms[row : row + 1]) for row in range(9)]
+    assert (np.concatenate(alone, axis=1) == codes[:, :9]).all()
+
+
+def test_uniforms_of_many_examples_are_those_of_each() -> None:
+    hashes = hash_names(range(40_000))
+    keys = Keys(3, "draws")
+    found = keys.uniform(hashes, 3)
+    for row in (0, 10_921, 10_922, 10_923, 39_999):
+        assert (keys.uniform(hashes[row : row + 1], 5)[0, :3] == found[row]).all()
+    assert keys.uniform(hashes[:0], 3).shape == (0, 3)
+    assert keys.uniform(hashes[:2], 0).shape == (2, 0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

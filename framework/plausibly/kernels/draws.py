@@ -1,11 +1,19 @@
-"""Labels drawn from plausibilities with uniforms that belong to the examples."""
+"""Labels drawn from plausibilities with uniforms that belong to the examples.
+
+Rows are read in blocks that stay in the cache. Many labels are packed first: only those above zero
+are cumulated. That changes no bit, since adding a zero changes no sum, so a label does not depend
+on the block in which its example stands.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
+from plausibly.arrays import Floats, Ints
+
+_FEW = 32  # labels that are compared one by one rather than searched
+_CELLS = 1 << 18  # of plausibilities in a block
 
 
 def draw_labels(plausibilities: Floats, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -25,12 +33,70 @@ def draw_labels(plausibilities: Floats, uniforms: NDArray[np.float64]) -> NDArra
     -------
     ndarray of int32, (draw, example)
     """
+    examples, labels = plausibilities.shape
+    codes = np.empty(uniforms.shape, dtype=np.int32)
+    rows = max(1, _CELLS // max(1, labels))
+    for start in range(0, examples, rows):
+        block = slice(start, start + rows)
+        draw = _dense if labels <= _FEW else _packed
+        draw(plausibilities[block], uniforms[block], codes[block])
+    return codes.T
+
+
+def _dense(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
     cumulative = np.cumsum(plausibilities, axis=1, dtype=np.float64)
-    scaled = uniforms * cumulative[:, -1:]
-    codes = np.zeros(uniforms.shape, dtype=np.int32)
-    for label in range(plausibilities.shape[1] - 1):
-        codes += scaled >= cumulative[:, label : label + 1]
+    place = _places(cumulative, uniforms)
     # A product that rounds up to the total may land behind the last plausible label.
     last = plausibilities.shape[1] - 1 - np.argmax(plausibilities[:, ::-1] > 0, axis=1)
-    bounded: NDArray[np.int32] = np.minimum(codes, last[:, None].astype(np.int32))
-    return bounded.T
+    np.minimum(place, last[:, None], out=out, casting="unsafe")
+
+
+def _packed(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
+    rows, labels = plausibilities.shape
+    where = np.flatnonzero(plausibilities > 0)
+    if 2 * where.size > plausibilities.size:
+        _dense(plausibilities, uniforms, out)
+        return
+    row, column = np.divmod(where, labels)
+    start = np.searchsorted(row, np.arange(rows + 1))
+    count = np.diff(start)
+    width = int(count.max(initial=0))
+    place = np.arange(where.size) + (row * width - start[row])
+    weight = np.zeros(rows * width, plausibilities.dtype)
+    label = np.zeros(rows * width, np.int32)
+    weight[place] = plausibilities.ravel()[where]
+    label[place] = column
+    shape = (rows, width)
+    _slots(weight.reshape(shape), count, label.reshape(shape), uniforms, out)
+
+
+def _slots(
+    weight: Floats, count: Ints, label: Ints, uniforms: NDArray[np.float64], out: NDArray[np.int32]
+) -> None:
+    cumulative = np.cumsum(weight, axis=1, dtype=np.float64)
+    place = np.minimum(_places(cumulative, uniforms), count[:, None] - 1)
+    out[...] = np.take_along_axis(label, place, axis=1)
+
+
+def _places(cumulative: NDArray[np.float64], uniforms: NDArray[np.float64]) -> Ints:
+    """Return how many cumulative sums are at most each uniform times the total: (row, draw)."""
+    scaled = uniforms * cumulative[:, -1:]
+    width = cumulative.shape[1]
+    if width <= _FEW:
+        few = np.zeros(scaled.shape, dtype=np.uint8)
+        passed = np.empty(scaled.shape, dtype=bool)
+        for column in range(width - 1):
+            np.greater_equal(scaled, cumulative[:, column : column + 1], out=passed)
+            few += passed
+        return few.astype(np.intp)
+    # The least place whose sum exceeds, by halving: all queries take the same number of steps.
+    start = np.arange(len(cumulative))[:, None] * width
+    flat = cumulative.ravel()
+    place: Ints = np.zeros(scaled.shape, dtype=np.intp)
+    for bit in reversed(range(int(width - 1).bit_length())):
+        further = place + (1 << bit)
+        inside = np.minimum(further, width - 1)
+        place = np.where(
+            (further < width) & (flat.take(start + inside - 1) <= scaled), inside, place
+        )
+    return place
