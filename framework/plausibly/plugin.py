@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from plausibly.labelled import names, states
     from plausibly.labelled.build import Answer, AnswerRefused, table_from_records
     from plausibly.labelled.gathered import ResponseOptions
+    from plausibly.labelled.hierarchy import Hierarchy
+    from plausibly.labelled.left_out import with_left_out
     from plausibly.labelled.near import near
     from plausibly.labelled.responses import by_name as responses_by_name
     from plausibly.labelled.responses import take_responses
@@ -107,6 +109,7 @@ __all__ = [
     "Floats",
     "Guarantee",
     "Hashes",
+    "Hierarchy",
     "IncompatibleComponents",
     "InputError",
     "Ints",
@@ -176,6 +179,7 @@ __all__ = [
     "take_responses",
     "warn",
     "whole",
+    "with_left_out",
 ]
 
 _HOME = {
@@ -191,6 +195,7 @@ _HOME = {
     "Hashes": "plausibly.arrays",
     "Ints": "plausibly.arrays",
     "Keys": "plausibly.keys",
+    "Hierarchy": "plausibly.labelled.hierarchy",
     "LABEL_CELLS": "plausibly.conformal.replicates",
     "Masses": "plausibly.arrays",
     "NamedArray": "plausibly.io.arrays",
@@ -241,6 +246,7 @@ _HOME = {
     "table_from_records": "plausibly.labelled.build",
     "take_responses": "plausibly.labelled.responses",
     "whole": "plausibly.labelled.rows",
+    "with_left_out": "plausibly.labelled.left_out",
 }
 
 

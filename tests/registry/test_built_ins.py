@@ -32,6 +32,7 @@ SHIPPED = {
         "plackett-luce",
         "plackett-luce-draws",
         "soft-label",
+        "spread",
         "weighted-vote",
         "worker-agreement",
     ],

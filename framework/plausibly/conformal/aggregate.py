@@ -12,6 +12,7 @@ from plausibly.conformal.components import called
 from plausibly.errors import InputError, listed
 from plausibly.keys import Keys
 from plausibly.labelled import borders, names, seal, verbs
+from plausibly.labelled.hierarchy import without_parents
 from plausibly.labelled.left_out import with_left_out
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, is_joint
 
@@ -72,7 +73,9 @@ def aggregate(
         Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
         ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does. The
         attribute ``joint`` names the aggregator where the plausibilities of an example depend on
-        the other examples (`plausibly.plugin.is_joint`).
+        the other examples (`plausibly.plugin.is_joint`). The attribute ``parents`` is the policy by
+        which the plausibility of labels that stand above others went to those below (aggregator
+        ``spread``); the labels are then those that stand above none.
 
     Raises
     ------
@@ -101,6 +104,8 @@ def aggregate(
     borders.check_answered(table)
     found = component.aggregate(table, Keys(seed, "aggregator"))
     plausibilities = borders.check_plausibilities(found)
+    if names.PARENTS in plausibilities.attrs:
+        plausibilities = without_parents(plausibilities)
     if is_joint(component):
         plausibilities = plausibilities.assign_attrs({names.JOINT: called(AGGREGATOR, component)})
     if dropped:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import cast
 
 import attrs
+import xarray as xr
 
 from plausibly import registry
 from plausibly.errors import ComponentError, InputError, MissingExtra, listed, warn
 from plausibly.io import files, text
+from plausibly.io.declared import read_declared
 from plausibly.io.hints import NEEDED, columns_hint, guessed
-from plausibly.io.tables import Names, names_of, table_from, with_coordinates
+from plausibly.io.tables import Names, table_from
 from plausibly.labelled.names import KIND, LABEL
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
@@ -39,14 +41,16 @@ def read_annotations(
         file, and takes the only one that does.
     labels : sequence of str, Path, str or Dataset, optional
         The declared labels, in order: names, a path to a label table or to a file of one name a
-        line, or what `plausibly.read_labels` gave, whose coordinates the result gets.
+        line, or what `plausibly.read_labels` gave, whose coordinates the result gets. Answers that
+        name an alias of a label are answers of that label before anything is counted.
     **options
         Parameters of the reader, such as ``columns={"task": "item"}``.
 
     Returns
     -------
     AnnotationTable
-        With the attributes ``reader`` and ``source``, the name of the file.
+        With the attributes ``reader`` and ``source``, the name of the file; ``merged`` counts the
+        answers under each alias that was named.
 
     Raises
     ------
@@ -60,12 +64,14 @@ def read_annotations(
         files.existing(path, _ROLE)
     found = _recognised(path, options) if reader is None else _named(reader, options)
     about = None if labels is None else table_from(labels, LABEL)
-    declared = None if about is None else names_of(about, LABEL)
-    table = check_table(found.reader.read(path, declared), whose=path.name)
+
+    def read(declared: list[str] | None) -> xr.Dataset:
+        return check_table(found.reader.read(path, declared), whose=path.name)
+
+    table = read(None) if about is None else read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
     registry.resolve(ANNOTATION, str(table.attrs[KIND])).validate(table)
-    table = table.assign_attrs(reader=found.name, source=path.name)
-    return rebuilt(table if about is None else with_coordinates(table, about))
+    return rebuilt(table.assign_attrs(reader=found.name, source=path.name))
 
 
 @attrs.frozen

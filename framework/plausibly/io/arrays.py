@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import netcdf, numpy_files
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
+from plausibly.labelled.aliases import renamed_columns
+from plausibly.labelled.hierarchy import Hierarchy
 from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
@@ -214,7 +216,7 @@ def labelled(
     columns = found.labels
     if columns is None and labels is not None:
         tables.append(table_from(labels, LABEL))
-        columns = names_of(tables[-1], LABEL)
+        columns = _in_columns(tables[-1], size[1])
         _check_count(columns, size[1], whose, "labels")
     rows = found.examples
     if examples is not None:
@@ -244,17 +246,30 @@ def labelled(
     return array
 
 
+def _in_columns(table: xr.Dataset, columns: int) -> list[str]:
+    """Return the names of unnamed columns: all labels, or those that stand above no other."""
+    labels = names_of(table, LABEL)
+    leaves = Hierarchy.of_table(table).leaves
+    return [labels[code] for code in leaves] if columns == len(leaves) else labels
+
+
 def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
     """Return the array with its labels in the declared order, and their coordinates.
+
+    A column may go by an alias of its label. Labels that stand above others may be missing.
 
     Raises
     ------
     InputError
-        ``labels-differ`` where the names are not the same.
+        ``labels-differ`` where the names are not the same, ``label-twice`` where two columns are
+        of one label.
     """
     table = table_from(labels, LABEL)
-    wanted = names_of(table, LABEL)
+    array = renamed_columns(array, table, whose=whose)
     here = name_texts(array[LABEL].values)
+    tree = Hierarchy.of_table(table)
+    above = {tree.labels[code] for code in tree.above} - set(here)
+    wanted = [label for label in tree.labels if label not in above]
     missing = [label for label in wanted if label not in set(here)]
     extra = [label for label in here if label not in set(wanted)]
     if missing or extra:

@@ -1,4 +1,4 @@
-"""Tables about the examples (patient, site, weight) and about the labels (risk, order, parent)."""
+"""Tables about examples (patient, site, weight) and labels (alias, parent, order, risk)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,19 @@ from numpy.typing import NDArray
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, text
 from plausibly.io.delimited import decode
+from plausibly.io.label_tables import label_columns
 from plausibly.io.numbers import plain
-from plausibly.labelled.names import ALPHA, ANNOTATOR, DRAW, EXAMPLE, LABEL, MENTION, RESPONSE, SLOT
+from plausibly.labelled.names import (
+    ALIAS,
+    ALPHA,
+    ANNOTATOR,
+    DRAW,
+    EXAMPLE,
+    LABEL,
+    MENTION,
+    RESPONSE,
+    SLOT,
+)
 from plausibly.labelled.near import near, near_pair
 from plausibly.labelled.text import name_texts, quoted, text_array
 
@@ -74,13 +85,22 @@ def _dataset(table: text.TextTable, dim: str) -> xr.Dataset:
             details={"columns": reserved},
         )
     table.need(table.header, do="leave that column out")
-    names = text_array(_names(table, dim))
-    coordinates: dict[str, tuple[str, NDArray[Any]]] = {dim: (dim, names)}  # Any: text or numbers
+    names = _names(table, dim)
+    columns = label_columns(table, names) if dim == LABEL else _columns(table, dim)
+    coordinates = {dim: text_array(names), **columns}
+    return xr.Dataset(
+        coords={name: (dim, values) for name, values in coordinates.items()},
+        attrs={"source": table.whose},
+    )
+
+
+def _columns(table: text.TextTable, dim: str) -> dict[str, NDArray[Any]]:  # Any: text or numbers
+    found: dict[str, NDArray[Any]] = {}  # Any: as above
     for name, texts in zip(table.header, table.columns, strict=True):
         if name != dim:
             values = plain(texts)
-            coordinates[name] = (dim, text_array(texts) if values is None else values)
-    return xr.Dataset(coords=coordinates, attrs={"source": table.whose})
+            found[name] = text_array(texts) if values is None else values
+    return found
 
 
 def read_examples(path: Path | str) -> xr.Dataset:
@@ -111,24 +131,30 @@ def read_examples(path: Path | str) -> xr.Dataset:
 
 
 def read_labels(path: Path | str) -> xr.Dataset:
-    """Read the names of the labels, in order, and coordinates such as their risk or parent.
+    """Read the names of the labels, in order, and what else is known of them.
 
     Parameters
     ----------
     path : Path or str
         CSV, TSV or Parquet with a column ``label``, then one column a coordinate; or a text file
-        with one name a line.
+        with one name a line. Four columns have a meaning, and all are optional: ``alias``, other
+        names of the label with ``|`` between them, under which annotators may have named it;
+        ``parent``, the label that stands above it; ``order``, numbers from one end of a scale to
+        the other; ``risk``, by which sets can be judged and calibrated.
 
     Returns
     -------
     xarray.Dataset
-        No variables; coordinates over ``label``, of numbers or text as in `read_examples`.
+        No variables; coordinates over ``label``. A column is of numbers only if every cell that is
+        filled is one beyond doubt, as in `read_examples`, and NaN where it is empty.
 
     Raises
     ------
     InputError
         As `plausibly.io.text.read_table`; ``columns-missing``, ``column-reserved``,
-        ``label-unnamed`` or ``label-twice``.
+        ``label-unnamed`` or ``label-twice``; ``alias-ambiguous`` where an alias is a label or of
+        two labels, ``parent-unknown``, ``parents-circular``, ``number-unreadable`` and
+        ``order-twice``, with the lines.
     """
     path = Path(path)
     if path.suffix.lower() in _TABLES:
@@ -190,6 +216,8 @@ def names_of(table: xr.Dataset, dim: str) -> list[str]:
 def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
     """Attach the coordinates of an example table or a label table, matched by name.
 
+    Aliases of labels are not among them: they are read with the table alone.
+
     Parameters
     ----------
     array : DataArray or Dataset
@@ -228,6 +256,6 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
     coordinates = {
         str(name): (dim, values.values[rows])
         for name, values in table.coords.items()
-        if name != dim
+        if name not in (dim, ALIAS)
     }
     return array.assign_coords(coordinates)

@@ -10,6 +10,7 @@ import xarray as xr
 from plausibly.arrays import Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
+from plausibly.labelled.hierarchy import without_unsaid_parents
 from plausibly.labelled.left_out import with_left_out
 from plausibly.labelled.near import difference, near_pair
 from plausibly.labelled.text import does, name_texts, positions, quoted, several
@@ -25,6 +26,8 @@ def match_labels(
     do: str = "",
 ) -> xr.DataArray:
     """Return the array with its labels in the order of `labels`.
+
+    Labels that stand above others (coordinate ``parent``) may be besides, if they have nothing.
 
     Parameters
     ----------
@@ -43,7 +46,7 @@ def match_labels(
     ------
     InputError
         Where the names are not the same, with those on either side alone and, where two are
-        alike, with the pair.
+        alike, with the pair. ``parents-named`` where labels above others have plausibility.
     """
     here = name_texts(array.indexes[names.LABEL])
     wanted = list(labels)
@@ -51,6 +54,10 @@ def match_labels(
         return array
     lost = [label for label in wanted if label not in set(here)]
     surplus = [label for label in here if label not in set(wanted)]
+    if surplus and not lost:
+        array = without_unsaid_parents(array, wanted, whose=whose, other=other)
+        here = name_texts(array.indexes[names.LABEL])
+        surplus = [label for label in here if label not in set(wanted)]
     if lost or surplus:
         raise _labels_differ(surplus, lost, len(wanted), whose, other, name, do)
     return _taken(array, names.LABEL, positions(here, wanted))

@@ -9,6 +9,7 @@ from plausibly.arrays import Floats, Ints
 from plausibly.errors import counted
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
+from plausibly.labelled.merged import describe_merged
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.seal import is_intact
 from plausibly.labelled.states import count_states
@@ -45,6 +46,9 @@ def describe(table: xr.Dataset) -> str:
     excluded = not_counted(table)
     if excluded:
         parts.append("not counted: " + ", ".join(f"{counted(v)} {k}" for k, v in excluded.items()))
+    merged = describe_merged(table)
+    if merged:
+        parts.append(f"under another name: {merged}")
     return f"annotations  {first}\n  {'; '.join(parts)}"
 
 

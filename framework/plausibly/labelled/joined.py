@@ -13,6 +13,7 @@ from plausibly.arrays import Bools, Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
+from plausibly.labelled.merged import read_merged, with_merged
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import name_texts, positions, several
@@ -92,6 +93,9 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
         },
         attrs={**parts[0].attrs, names.LABELS_DECLARED: int(declared)},
     )
+    whole.attrs.pop(names.MERGED, None)
+    for part in parts:
+        whole = with_merged(whole, read_merged(part.attrs))
     return rebuilt(whole, left_out=left_out)
 
 

@@ -1,4 +1,4 @@
-"""Label sets, and plausibilities from equal shares."""
+"""Label sets, plausibilities from equal shares, and labels that stand above others."""
 
 from __future__ import annotations
 
@@ -19,4 +19,10 @@ def register(registrar: Registrar) -> None:
         "label-set",
         "plausibly_builtins.label_set.equal_split:EqualSplit",
         summary="each set split equally over its labels (the default for label sets)",
+    )
+    registrar.add(
+        AGGREGATOR,
+        "spread",
+        "plausibly_builtins.label_set.spread:Spread",
+        summary="any aggregator, then what a parent label has goes to the labels below it",
     )

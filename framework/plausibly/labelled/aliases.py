@@ -1,0 +1,250 @@
+"""Other names of labels: what is said under one counts for the label, before anything is counted.
+
+A table of labels has them in its column ``alias``, several in one cell with ``|`` between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.arrays import Floats, Ints
+from plausibly.errors import InputError, listed
+from plausibly.labelled import names
+from plausibly.labelled.merged import with_merged
+from plausibly.labelled.rows import Rows, ordered_sum
+from plausibly.labelled.table import rebuilt
+from plausibly.labelled.text import (
+    is_missing,
+    name_text,
+    name_texts,
+    positions,
+    quoted,
+    several,
+    text_array,
+)
+
+_BETWEEN = re.compile(r"(?<!\\)\|")
+_BLOCK_BITS = 16  # blocks are int16
+_KNOWN = frozenset(
+    {names.MENTION_RESPONSE, names.MENTION_LABEL, names.MENTION_BLOCK, names.MENTION_WEIGHT}
+)
+
+Places = Callable[[Sequence[int]], str]
+"""Where rows of a table of labels stand, as messages say it: ``lines 2, 5``."""
+
+
+def split_aliases(cell: str) -> list[str]:
+    r"""Return the aliases in a cell: ``a | b`` are two, ``a\|b`` is one; blanks around go."""
+    parts = (part.replace(r"\|", "|").strip() for part in _BETWEEN.split(cell))
+    return list(dict.fromkeys(part for part in parts if part))
+
+
+def read_aliases(
+    labels: Sequence[str],
+    cells: Sequence[str],
+    *,
+    whose: str = "the table of labels",
+    places: Places | None = None,
+) -> dict[str, str]:
+    """Return the label of each alias.
+
+    Parameters
+    ----------
+    labels, cells : sequence of str
+        Names, and the cell beside each.
+    whose : str
+        What the messages call the table.
+    places : callable, optional
+        Where rows stand.
+
+    Raises
+    ------
+    InputError
+        ``alias-ambiguous`` where an alias is itself another label, or is given to two.
+    """
+    row_of = {label: row for row, label in enumerate(labels)}
+    found: dict[str, str] = {}
+    for row, (label, cell) in enumerate(zip(labels, cells, strict=True)):
+        for alias in split_aliases(cell):
+            if alias == label:
+                continue
+            if alias in row_of or alias in found:
+                other = alias if alias in row_of else found[alias]
+                rows = sorted((row, row_of[other]))
+                raise _ambiguous(alias, labels, rows, alias in row_of, whose, places)
+            found[alias] = label
+    return found
+
+
+def _ambiguous(
+    alias: str,
+    labels: Sequence[str],
+    rows: Sequence[int],
+    is_label: bool,
+    whose: str,
+    places: Places | None,
+) -> InputError:
+    first, second = (quoted(labels[row]) for row in rows)
+    where = f" ({places(rows)})" if places else ""
+    if is_label:
+        owner = first if quoted(alias) == second else second
+        what = f"gives the label {quoted(alias)} to {owner} as an alias"
+    else:
+        what = f"gives the alias {quoted(alias)} to {first} and to {second}"
+    return InputError(
+        "alias-ambiguous",
+        f"{whose} {what}{where}",
+        expected="aliases of one label each, which are no labels themselves",
+        got=f"answers {quoted(alias)} that could be either",
+        do=f"remove the row of {quoted(alias)}, or take the alias away"
+        if is_label
+        else "keep it at one of them",
+        whose=whose,
+        details={"alias": alias, "labels": [labels[row] for row in rows]},
+    )
+
+
+def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
+    """Return the label of each alias in the coordinate ``alias``; none where there is none.
+
+    Raises
+    ------
+    InputError
+        ``alias-ambiguous``.
+    """
+    if names.ALIAS not in table.coords or table[names.ALIAS].dims != (names.LABEL,):
+        return {}
+    cells = table[names.ALIAS].values.tolist()
+    texts = ["" if is_missing(cell) else name_text(cell) for cell in cells]
+    whose = str(table.attrs.get("source", "the table of labels"))
+    return read_aliases(name_texts(table[names.LABEL].values), texts, whose=whose)
+
+
+def merge_aliases(
+    table: xr.Dataset, aliases: Mapping[str, str], labels: Sequence[str]
+) -> xr.Dataset:
+    """Return the annotation table with what is said under an alias said of its label.
+
+    A response that names a label under two names names it once: in a ranking at its better place,
+    and a block that is then empty is closed; in soft labels with the sum of its weights. A kind
+    with variables of its own over mentions keeps every mention.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table that is known to be intact; it is not changed.
+    aliases : mapping of str to str
+        The label of each.
+    labels : sequence of str
+        The declared labels, in order.
+
+    Returns
+    -------
+    Dataset
+        `table` itself where none of its labels is an alias; else one whose attribute ``merged``
+        counts, by alias, the answers that named it.
+    """
+    before = name_texts(table.indexes[names.LABEL])
+    if not aliases.keys() & set(before):
+        return table
+    rows = Rows.of(table)
+    called = [aliases.get(label, label) for label in before]
+    present = set(called)
+    order = [label for label in labels if label in present]
+    known = list(dict.fromkeys([*order, *called]))
+    label = positions(known, called)[rows.label]
+    # What is known of a label stands in its own row, else in that of its first alias.
+    place = {name: code for code, name in reversed([*enumerate(called)])}
+    place |= {name: code for code, name in enumerate(before)}
+    source = [place[name] for name in known]
+    once = _kept_once(rows, label) if _is_plain(table) else _all_kept(rows)
+    part = table.isel({names.LABEL: source, names.MENTION: once.kept})
+    part = part.assign_coords({names.LABEL: (names.LABEL, text_array(known))})
+    columns = {
+        names.MENTION_LABEL: label[once.kept],
+        names.MENTION_BLOCK: once.block,
+        names.MENTION_WEIGHT: once.share,
+    }
+    part = part.assign(
+        {name: (names.MENTION, data) for name, data in columns.items() if name in table.variables}
+    )
+    votes = ordered_sum(rows.label, rows.weight[rows.response], rows.labels).tolist()
+    found = {name: count for name, count in zip(before, votes, strict=True) if name in aliases}
+    return rebuilt(with_merged(part, found))
+
+
+def _is_plain(table: xr.Dataset) -> bool:
+    """Return whether a mention is no more than label, block and weight."""
+    over = {str(n) for n, variable in table.variables.items() if names.MENTION in variable.dims}
+    return over <= _KNOWN
+
+
+@attrs.frozen(eq=False)
+class _Kept:
+    """Mentions that stay: their places, and their blocks and weights."""
+
+    kept: Ints
+    block: Ints
+    share: Floats
+
+
+def _all_kept(rows: Rows) -> _Kept:
+    return _Kept(np.arange(rows.label.size), rows.block, rows.share)
+
+
+def _kept_once(rows: Rows, label: Ints) -> _Kept:
+    """Return the mentions with each label once a response, at its better place."""
+    pair = rows.response.astype(np.int64) * rows.labels + label
+    # Mentions of a response stand by block: the first of a pair is the better one.
+    _, first, of = np.unique(pair, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    share = ordered_sum(of, rows.share, first.size)[of[kept]]
+    # Blocks that lose their last mention; what was empty before stays so, and is refused as such.
+    block = rows.response.astype(np.int64) << _BLOCK_BITS | rows.block.astype(np.int64)
+    emptied = np.setdiff1d(block, block[kept])
+    above = np.searchsorted(emptied, block[kept]) - np.searchsorted(
+        emptied, rows.response[kept].astype(np.int64) << _BLOCK_BITS
+    )
+    return _Kept(kept, rows.block[kept] - above, share)
+
+
+def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, whose: str) -> xr.DataArray:
+    """Return predictions whose columns go by the labels, not by aliases.
+
+    Parameters
+    ----------
+    array : DataArray, (..., label)
+    table : Dataset
+        The table of labels.
+    whose : str
+        What the messages call the array.
+
+    Raises
+    ------
+    InputError
+        ``label-twice`` where two columns are of one label: whether their numbers add up is not
+        ours to say.
+    """
+    aliases = aliases_of(table)
+    here = name_texts(array.indexes[names.LABEL])
+    called = [aliases.get(label, label) for label in here]
+    if called == here:
+        return array
+    twice = next((label for label in called if called.count(label) > 1), None)
+    if twice is not None:
+        columns = [quoted(name) for name, label in zip(here, called, strict=True) if label == twice]
+        raise InputError(
+            "label-twice",
+            f"{whose} has {several(len(columns), 'column')} of the label {quoted(twice)}, under "
+            f"other names ({listed(columns)})",
+            expected="one column a label; probabilities of one label add up, other scores do not",
+            do="add the columns up where they are made, or keep one",
+            whose=whose,
+            details={"label": twice},
+        )
+    return array.assign_coords({names.LABEL: (names.LABEL, text_array(called))})

@@ -1,0 +1,274 @@
+"""Spread: what is said of a label that stands above others goes to the labels below it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    AGGREGATOR,
+    Aggregator,
+    Bools,
+    ComponentLike,
+    Floats,
+    Hierarchy,
+    InputError,
+    Ints,
+    Keys,
+    Rows,
+    check_table,
+    default_aggregator,
+    default_kinds,
+    is_joint,
+    listed,
+    names,
+    ordered_sum,
+    quoted,
+    resolve,
+    several,
+    with_left_out,
+)
+
+_EXACT = 2.0**53  # whole numbers that a float64 holds
+
+
+def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
+    return None if given is None else resolve(AGGREGATOR, given)
+
+
+def _fits(spread: Spread, _: object, value: str) -> None:
+    if value not in ("uniform", "overall"):
+        msg = f'unseen is "uniform" or "overall", not "{value}"'
+        raise ValueError(msg)
+    if value == "overall" and spread.parents != "frequency":
+        msg = f'unseen = "overall" has no meaning with parents = "{spread.parents}"'
+        raise ValueError(msg)
+
+
+@attrs.frozen(kw_only=True)
+class Spread:
+    """Aggregate with any aggregator, then take the plausibility of parents to the labels below.
+
+    A label that others name in their column ``parent`` of the table of labels stands above them:
+    an annotator who says ``dermatitis`` has not said which one. The inner aggregator treats it as a
+    label of its own; its plausibility then goes to the leaves below, at whatever level, and the
+    parent keeps none. Labels without a parent are leaves like others, and a table whose labels have
+    no parents is aggregated as it is.
+
+    With ``lambda`` from the inner aggregator, parent p and its leaves L(p), each leaf l gets
+    ``lambda_ip / |L(p)|`` (``"uniform"``) or ``lambda_ip lambda_il / sum_{k in L(p)} lambda_ik``
+    (``"frequency"``). Parents are taken from the lowest level up, so that what was said of a
+    middle level bears on the proportions for those above it. Equal shares are linear in the
+    responses where the inner aggregator is, and exact: the `denominator` grows by what the numbers
+    of leaves need.
+
+    Attributes
+    ----------
+    inner : Aggregator, optional
+        By name, as a table or itself; by default the one for the kind of annotation.
+    parents : {"uniform", "frequency", "drop", "error"}
+        What becomes of a parent's plausibility: equal shares for its leaves (default); shares in
+        proportion to their own plausibility in the example; nothing, the other labels of the
+        example sharing it in proportion; or an error that names the examples.
+    unseen : {"uniform", "overall"}
+        With ``"frequency"``, of an example in which no leaf of the parent has plausibility: equal
+        shares (default), or shares in proportion to the leaves' plausibilities in all examples
+        together. The plausibilities of an example then depend on the others (`joint`), and the
+        guarantee says so.
+    """
+
+    inner: Aggregator | None = attrs.field(default=None, converter=_component)
+    parents: Literal["uniform", "frequency", "drop", "error"] = attrs.field(
+        default="uniform",
+        validator=attrs.validators.in_(("uniform", "frequency", "drop", "error")),
+    )
+    unseen: Literal["uniform", "overall"] = attrs.field(default="uniform", validator=_fits)
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Kinds of annotation that the inner aggregator reads."""
+        return default_kinds() if self.inner is None else self.inner.accepts
+
+    @property
+    def joint(self) -> bool:
+        """Whether the inner aggregator learns from all examples, or the shares do."""
+        return self.unseen == "overall" or (self.inner is not None and is_joint(self.inner))
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities ([draw,] example, label).
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of a kind that the inner aggregator reads, with the coordinate ``parent`` over
+            its labels.
+        keys : Keys
+            Of the inner aggregator.
+
+        Returns
+        -------
+        DataArray, ([draw,] example, label)
+            All labels of the table, parents with 0: `plausibly.aggregate` leaves these out. The
+            attribute ``parents`` is the policy.
+
+        Raises
+        ------
+        InputError
+            ``parents-named`` with ``"error"``, ``parents-alone`` with ``"drop"`` where an example
+            has nothing else, and what the inner aggregator says.
+        """
+        table = check_table(annotations, self.accepts)
+        inner = self.inner
+        if inner is None:
+            inner = resolve(AGGREGATOR, default_aggregator(str(table.attrs[names.KIND])))
+        found = inner.aggregate(table, keys)
+        tree = Hierarchy.of_table(table)
+        if not tree.above:
+            return found
+        if not found.indexes[names.LABEL].equals(table.indexes[names.LABEL]):
+            found = found.sel({names.LABEL: table.indexes[names.LABEL]})
+        found = found.transpose(..., names.EXAMPLE, names.LABEL)
+        if self.parents == "error":
+            _refuse_parents(found, tree)
+        if self.parents == "drop":
+            found = _dropped(found, tree, table)
+        elif self.parents != "error":
+            found = self._spread(found, tree)
+        return found.assign_attrs({names.PARENTS: self.parents})
+
+    def _spread(self, found: xr.DataArray, tree: Hierarchy) -> xr.DataArray:
+        by_share = self.parents == "frequency"
+        counts = _counts(found)
+        if counts is not None and self.unseen == "uniform":
+            exact = _in_units(*counts, tree, by_share)
+            if exact is not None:
+                return _with(found, exact[0] / exact[1][:, None], exact[1])
+        values: Floats = found.values.astype(np.float64)
+        overall = _overall(values) if self.unseen == "overall" else np.ones(values.shape[-1])
+        return _with(found, _in_floats(values, tree, by_share, overall), None)
+
+
+def _with(found: xr.DataArray, values: Floats, denominator: Ints | None) -> xr.DataArray:
+    found = found.copy(data=values.astype(found.dtype)).drop_vars(
+        names.DENOMINATOR, errors="ignore"
+    )
+    if denominator is None:
+        return found
+    return found.assign_coords({names.DENOMINATOR: (names.EXAMPLE, denominator)})
+
+
+def _counts(found: xr.DataArray) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return units (example, label) and their totals (example,), where plausibilities are counts.
+
+    Resamples and draws share one total, of which a spread one is no multiple.
+    """
+    if names.DENOMINATOR not in found.coords or names.DRAW in found.dims:
+        return None
+    total: NDArray[np.int64] = found[names.DENOMINATOR].values.astype(np.int64)
+    units = np.rint(found.values.astype(np.float64) * total[:, None]).astype(np.int64)
+    return units, total
+
+
+def _in_units(
+    units: NDArray[np.int64], total: NDArray[np.int64], tree: Hierarchy, by_share: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return units and totals after spreading; None where a total would pass 2^53."""
+    for parent in tree.above:
+        leaves = tree.below[parent]
+        own = units[:, parent]
+        shares = np.ones((len(units), leaves.size), np.int64)
+        if by_share:
+            there = units[:, leaves]
+            shares = np.where(there.any(axis=1, keepdims=True), there, shares)
+        parts = shares.sum(axis=1)
+        # As many units more as it takes for a parent's own to be a whole number a share.
+        factor = np.where(own > 0, parts // np.gcd(parts, own), 1)
+        if (total.astype(np.float64) * factor).max(initial=0.0) >= _EXACT:
+            return None
+        units, total = units * factor[:, None], total * factor
+        units[:, leaves] += shares * (units[:, parent] // parts)[:, None]
+        units[:, parent] = 0
+    return units, total
+
+
+def _in_floats(values: Floats, tree: Hierarchy, by_share: bool, overall: Floats) -> Floats:
+    """Return plausibilities ([draw,] example, label) after spreading."""
+    values = values.copy()
+    for parent in tree.above:
+        leaves = tree.below[parent]
+        usual = overall[leaves] if overall[leaves].any() else np.ones(leaves.size)
+        shares = np.broadcast_to(usual, values[..., leaves].shape)
+        if by_share:
+            there = values[..., leaves]
+            shares = np.where(there.any(axis=-1, keepdims=True), there, shares)
+        own = values[..., parent, None]
+        values[..., leaves] += own * (shares / shares.sum(axis=-1, keepdims=True))
+        values[..., parent] = 0
+    return values
+
+
+def _overall(values: Floats) -> NDArray[np.float64]:
+    """Return the sums (label,) over all examples, whatever their order."""
+    cells = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
+    return ordered_sum(cells.ravel(), values.ravel(), values.shape[-1])
+
+
+def _named(found: xr.DataArray, rows: Bools) -> list[str]:
+    return [str(name) for name in found.indexes[names.EXAMPLE][rows]]
+
+
+def _by_example(flags: Bools) -> Bools:
+    """Return whether a flag ([draw,] example) is set, by example."""
+    return np.asarray(flags.reshape(-1, flags.shape[-1]).any(axis=0))
+
+
+def _refuse_parents(found: xr.DataArray, tree: Hierarchy) -> None:
+    said: Bools = found.values[..., list(tree.above)] > 0
+    rows = _by_example(np.any(said, axis=-1))
+    if not rows.any():
+        return
+    examples = _named(found, rows)
+    labels = [
+        quoted(tree.labels[code]) for at, code in enumerate(tree.above) if said[..., at].any()
+    ]
+    raise InputError(
+        "parents-named",
+        f"annotations name {listed(labels)}, which {'stands' if len(labels) == 1 else 'stand'} "
+        "above other labels",
+        expected="labels that stand above none",
+        got=f"{several(len(examples), 'example')} ({listed(examples)})",
+        do='parents = "uniform", "frequency" or "drop"',
+        whose="annotations",
+        details={"examples": examples},
+    )
+
+
+def _dropped(found: xr.DataArray, tree: Hierarchy, table: xr.Dataset) -> xr.DataArray:
+    """Return the plausibilities of the leaves among themselves."""
+    counts = _counts(found)
+    values = found.values.astype(np.float64) if counts is None else counts[0].copy()
+    values[..., list(tree.above)] = 0
+    total = values.sum(axis=-1)
+    alone = _by_example(total <= 0)
+    if alone.any():
+        examples = _named(found, alone)
+        raise InputError(
+            "parents-alone",
+            f"annotations name only labels that stand above others in "
+            f"{several(len(examples), 'example')} ({listed(examples)})",
+            expected="an answer to each example that is kept",
+            got='parents = "drop", which leaves none',
+            do='parents = "uniform" or "frequency", or plausibly.select(ann, example=...) the '
+            "others",
+            whose="annotations",
+            details={"examples": examples},
+        )
+    rows = Rows.of(table)
+    of_parents = np.isin(rows.label, tree.above)
+    gone = int(np.rint(rows.weight[rows.response[of_parents]].sum()))
+    kept = _with(found, values / total[..., None], None if counts is None else total)
+    return with_left_out(kept, {"named a label above others": gone})
