@@ -11,6 +11,7 @@ from plausibly.arrays import Floats, FloatType, Masses
 from plausibly.conformal.replicates import Replicates
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
+from plausibly.kernels.rank import Ranks
 
 # Masses of plausibilities that are no counts are in units of 2^-b with b from here on.
 _ROUNDED_BITS = 20
@@ -43,14 +44,18 @@ class Pool:
     base: int
     bits: int | None = None
 
+    @cached_property
+    def _ranks(self) -> Ranks:
+        return Ranks(self.ordered)
+
     def below(self, scores: Floats) -> Masses:
         """Return the mass of the atoms below each score."""
-        masses: Masses = self.cumulative[np.searchsorted(self.ordered, scores, side="left")]
+        masses: Masses = self.cumulative[self._ranks.of(scores, "left")]
         return masses
 
     def at_most(self, scores: Floats) -> Masses:
         """Return the mass of the atoms at most each score."""
-        masses: Masses = self.cumulative[np.searchsorted(self.ordered, scores, side="right")]
+        masses: Masses = self.cumulative[self._ranks.of(scores, "right")]
         return masses
 
     def numerators(self, scores: Floats) -> Masses:

@@ -1,0 +1,104 @@
+"""Ranks of many scores in a large pool: a table over the leading bits, then halving.
+
+The order of floats is the order of their bits read as integers. A table says where in the ordered
+pool each range of bits begins, so that a query starts its search in a few atoms instead of all. The
+ranks are those of `numpy.searchsorted`, to the last one.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats, Ints
+
+Keys: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
+Side: TypeAlias = Literal["left", "right"]
+
+_TABLE_BITS = 20
+_BLOCK = 1 << 16
+_LEAST_POOL = 1 << 10  # below, a plain search stays in the nearest cache
+_LEAST_QUERIES = 1 << 15
+
+
+def _keys(values: Floats) -> Keys:
+    """Return unsigned integers in the order of the floats; -0.0 and 0.0 are one."""
+    plain = np.add(values, 0.0, dtype=values.dtype)
+    if values.dtype == np.float32:
+        bits = plain.view(np.uint32)
+        return bits ^ (np.uint32(0x80000000) | (np.uint32(0) - (bits >> np.uint32(31))))
+    wide = plain.view(np.uint64)
+    return wide ^ (np.uint64(1 << 63) | (np.uint64(0) - (wide >> np.uint64(63))))
+
+
+@attrs.frozen(eq=False)
+class Ranks:
+    """A pool that is asked for ranks; the table is made for the first question worth one.
+
+    Attributes
+    ----------
+    ordered : ndarray, (atom,)
+        Scores in ascending order, without NaN.
+    """
+
+    ordered: Floats
+
+    def of(self, queries: Floats, side: Side) -> Ints:
+        """Return how many atoms are below each query (``left``), or at most it (``right``).
+
+        Parameters
+        ----------
+        queries : ndarray, (*query)
+            Of the float type of the pool, without NaN.
+        side : {"left", "right"}
+        """
+        if self.ordered.size < _LEAST_POOL or queries.size < _LEAST_QUERIES:
+            plain: Ints = np.searchsorted(self.ordered, queries, side=side)
+            return plain
+        found = np.empty(queries.shape, np.int64)
+        flat, out = queries.reshape(-1), found.reshape(-1)
+        for start in range(0, flat.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            self._block(flat[block], side, out[block])
+        return found
+
+    @cached_property
+    def _span(self) -> tuple[int, int]:
+        """Key of the first atom, and how many bits of a key fall within one place of the table."""
+        first, last = (int(key) for key in _keys(self.ordered[[0, -1]]))
+        bits = min(_TABLE_BITS, self.ordered.size.bit_length() + 3)
+        return first, max(0, (last - first).bit_length() - bits)
+
+    @cached_property
+    def _table(self) -> Ints:
+        buckets = self._buckets(_keys(self.ordered))
+        count = np.bincount(buckets, minlength=int(buckets[-1]) + 2)
+        table = np.zeros(count.size + 1, np.int64)
+        np.cumsum(count, out=table[1:])
+        return table
+
+    def _buckets(self, keys: Keys) -> NDArray[np.intp]:
+        first, shift = self._span
+        moved = keys - keys.dtype.type(first)
+        return (moved >> keys.dtype.type(shift)).astype(np.intp)
+
+    def _block(self, queries: Floats, side: Side, out: Ints) -> None:
+        ordered = self.ordered
+        inside = np.clip(queries, ordered[0], ordered[-1])
+        bucket = self._buckets(_keys(inside))
+        low, high = self._table.take(bucket), self._table.take(bucket + 1)
+        size = int((high - low).max(initial=0))
+        step = 1 << size.bit_length() >> 1
+        passes = np.less if side == "left" else np.less_equal
+        last = ordered.size - 1
+        while step:
+            further = low + step
+            held = ordered.take(np.minimum(further - 1, last))
+            # Behind the bucket atoms are larger than the query: no bound needs to be looked at.
+            low = np.where(passes(held, queries) & (further <= ordered.size), further, low)
+            step >>= 1
+        out[...] = low
