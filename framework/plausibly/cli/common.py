@@ -100,7 +100,8 @@ Labels: TypeAlias = Annotated[
     typer.Option(
         "--labels",
         metavar="FILE",
-        help="The labels in order: one name a line, or a table with a column label.",
+        help="The labels in order: one name a line, or a table with a column label (and alias, "
+        "parent, order, risk).",
     ),
 ]
 Rename: TypeAlias = Annotated[

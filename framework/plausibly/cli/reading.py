@@ -18,12 +18,15 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
     read_annotations,
     read_examples,
+    read_labels,
     read_plausibilities,
     read_predictions,
     with_coordinates,
+    with_known_labels,
 )
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe, not_counted
+from plausibly.labelled.merged import read_merged
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.table import rebuilt
 from plausibly.labelled.text import check_names, name_texts, several, text_array
@@ -123,7 +126,7 @@ def read_opinions(
         text=f"{whose} ({table.attrs.get('reader', 'reader')}): {described}",
         facts=annotation_facts(table, asked.path),
         unknown=unknown,
-        table=_renamed(table, label_names(lam)),
+        table=_renamed(table, naming),
     )
 
 
@@ -131,6 +134,8 @@ def _given(path: Path, naming: Naming, output: Output) -> Opinions:
     with output.working(f"reading {path.name}"):
         lam = read_plausibilities(path)
     lam, unknown = _named(lam, naming, path.name)
+    if naming.labels is not None:
+        lam = with_known_labels(lam, read_labels(naming.labels))
     examples, labels = lam.sizes[names.EXAMPLE], lam.sizes[names.LABEL]
     return Opinions(
         plausibilities=lam,
@@ -218,21 +223,28 @@ def table_of(kind: Kind[P], component: P) -> dict[str, object]:
 
 def _named(array: xr.DataArray, naming: Naming, whose: str) -> tuple[xr.DataArray, frozenset[str]]:
     """Return the array with its labels renamed, and the old names that it does not have."""
-    labels = [label.strip() if naming.strip else label for label in label_names(array)]
-    unknown = frozenset(naming.rename) - frozenset(labels)
-    labels = [naming.rename.get(label, label) for label in labels]
+    stripped = [label.strip() if naming.strip else label for label in label_names(array)]
+    unknown = frozenset(naming.rename) - frozenset(stripped)
     if not naming.changes:
         return array, unknown
+    labels = _called(array, naming)
     check_names(labels, names.LABEL, whose=whose)
     return array.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}), unknown
 
 
-def _renamed(table: xr.Dataset, labels: list[str]) -> xr.Dataset:
+def _called(array: xr.DataArray | xr.Dataset, naming: Naming) -> list[str]:
+    """Return what the labels are to be called."""
+    labels = name_texts(array[names.LABEL].values)
+    stripped = (label.strip() if naming.strip else label for label in labels)
+    return [naming.rename.get(label, label) for label in stripped]
+
+
+def _renamed(table: xr.Dataset, naming: Naming) -> xr.Dataset:
     """Return the table with its labels called as they are in its plausibilities."""
+    labels = _called(table, naming)
     if name_texts(table[names.LABEL].values) == labels:
         return table
-    named = table.assign_coords({names.LABEL: (names.LABEL, text_array(labels))})
-    return rebuilt(named)
+    return rebuilt(table.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}))
 
 
 def label_names(array: xr.DataArray) -> list[str]:
@@ -272,4 +284,5 @@ def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
         "responses": int(responses) if responses.is_integer() else responses,
         "labels": name_texts(table[names.LABEL].values),
         "not_counted": not_counted(table),
+        "merged": read_merged(table.attrs),
     }

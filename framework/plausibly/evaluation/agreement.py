@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,22 +9,21 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Ints
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import InputError
 from plausibly.evaluation import agreement_likeness, agreement_measures, inputs, intervals
 from plausibly.evaluation import agreement_parts as parts
 from plausibly.evaluation import agreement_rankings as rankings
 from plausibly.evaluation.agreement_answers import RANKINGS, SINGLE, Answers
 from plausibly.evaluation.agreement_likeness import Likeness
 from plausibly.evaluation.agreement_measures import Measure
+from plausibly.evaluation.agreement_order import ORDER, order_in_words, order_positions
 from plausibly.evaluation.agreement_resampling import Resampling
 from plausibly.evaluation.planning_options import check_resamples
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import names
-from plausibly.labelled.near import near
-from plausibly.labelled.text import name_texts, positions, quoted, text_array
+from plausibly.labelled.text import name_texts, positions, text_array
 
 MEASURE, GROUP = "measure", "group"
-ORDER = "order"
 
 
 def agreement(
@@ -101,7 +99,8 @@ def agreement(
     Warns
     -----
     PlausiblyWarning
-        ``annotator-repeats`` where one annotator answers an example several times.
+        ``annotator-repeats`` where one annotator answers an example several times;
+        ``order-partial`` where the coordinate ``order`` lacks labels that are said.
 
     Notes
     -----
@@ -118,7 +117,7 @@ def agreement(
     """
     intervals.check_method("auto", confidence)
     answers = Answers.of(annotations)
-    position = _positions(annotations, answers, order)
+    position = order_positions(annotations, answers, order)
     deep = _depth(answers, depth)
     drawn = check_resamples(resamples)
     keys = Keys(seed).child("agreement")
@@ -163,7 +162,7 @@ def agreement(
             "confidence": confidence,
             "seed": seed,
             names.LEFT_OUT: str(annotations.attrs.get(names.LEFT_OUT, "{}")),
-            **({} if position is None else {ORDER: _in_words(answers, position)}),
+            **({} if position is None else {ORDER: order_in_words(answers, position)}),
             **({} if answers.kind != RANKINGS else {"depth": deep}),
             **({} if cluster is None else {"cluster": cluster, "clusters": len(plan.hashes)}),
             **({} if by is None else {"by": by}),
@@ -273,54 +272,3 @@ def _depth(answers: Answers, depth: int | None) -> int:
             whose="depth",
         )
     return rankings.check_depth(depth, len(answers.labels))
-
-
-def _positions(
-    annotations: xr.Dataset, answers: Answers, order: Sequence[object] | None
-) -> Ints | None:
-    """Return the place of the label of each value in the order, None where there is no order."""
-    if order is None:
-        if answers.kind != SINGLE or ORDER not in annotations.coords:
-            return None
-        column = annotations.coords[ORDER]
-        if column.dims != (names.LABEL,) or column.dtype.kind not in "iuf":
-            return None
-        wanted = [answers.labels[place] for place in np.argsort(column.values, kind="stable")]
-    else:
-        wanted = name_texts(order)
-    if answers.kind != SINGLE:
-        raise InputError(
-            "order-unfit",
-            f"an order of labels has no meaning for {answers.kind} answers",
-            expected="single-label answers",
-            got=answers.kind,
-            do="leave order (--order) out",
-            whose="order",
-        )
-    place = positions(wanted, answers.labels)
-    said = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
-    if said or len(set(wanted)) < len(wanted):
-        twice = [label for label in dict.fromkeys(wanted) if wanted.count(label) > 1]
-        guess = near(said[0], wanted) if said else None
-        raise InputError(
-            "order-incomplete",
-            f"the order of labels lacks {quoted(said[0])}, which annotators say"
-            if said
-            else f"the order of labels names {quoted(twice[0])} twice",
-            expected="each label that is said, once",
-            got=f"{listed(wanted)}; {counted(len(said) or len(twice))} "
-            f"{'missing' if said else 'repeated'}",
-            do=f"{quoted(said[0])} instead of {quoted(guess)} in the order"
-            if guess
-            else f"order={answers.labels} (--order {','.join(answers.labels)}), in their order",
-            whose="order",
-            details={"missing": said, "repeated": twice},
-        )
-    found: Ints = place[answers.mention_label]
-    return found
-
-
-def _in_words(answers: Answers, position: Ints) -> str:
-    """Return the labels that are said, in their order, as JSON."""
-    place = np.argsort(position, kind="stable")
-    return json.dumps([answers.labels[answers.mention_label[k]] for k in place])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
     from plausibly.io.predictions import read_predictions
     from plausibly.io.sets import read_sets, write_sets
-    from plausibly.io.tables import read_examples, read_labels, with_coordinates
+    from plausibly.io.tables import read_examples, read_labels, with_coordinates, with_known_labels
 
 __all__ = [
     "read_annotations",
@@ -23,6 +23,7 @@ __all__ = [
     "read_predictions",
     "read_sets",
     "with_coordinates",
+    "with_known_labels",
     "write_plausibilities",
     "write_sets",
 ]
@@ -35,6 +36,7 @@ _HOME = {
     "read_predictions": "predictions",
     "read_sets": "sets",
     "with_coordinates": "tables",
+    "with_known_labels": "tables",
     "write_plausibilities": "plausibilities",
     "write_sets": "sets",
 }

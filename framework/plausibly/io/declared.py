@@ -9,7 +9,7 @@ from typing import TypeAlias
 import xarray as xr
 
 from plausibly.errors import InputError
-from plausibly.io.tables import names_of, with_coordinates
+from plausibly.io.tables import is_table, names_of, with_coordinates
 from plausibly.labelled.aliases import aliases_of, merge_aliases
 from plausibly.labelled.names import LABEL
 from plausibly.labelled.text import quoted, several
@@ -44,10 +44,14 @@ def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
     """
     labels = names_of(about, LABEL)
     aliases = aliases_of(about)
-    if not aliases:
-        return with_coordinates(read(labels), about)
-    table = merge_aliases(_read(read, labels, aliases), aliases, labels)
-    return with_coordinates(table, about)
+    try:
+        table = _read(read, labels, aliases) if aliases else read(labels)
+    except InputError as error:
+        source = str(about.attrs.get("source", ""))
+        if error.name == "label-unknown" and is_table(source):
+            error.do += f", or write it into the column alias of {source}, beside its label"
+        raise
+    return with_coordinates(merge_aliases(table, aliases, labels), about)
 
 
 def _read(read: Read, labels: list[str], aliases: Mapping[str, str]) -> xr.Dataset:

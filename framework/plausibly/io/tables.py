@@ -37,6 +37,11 @@ Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
 """Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
 
 
+def is_table(path: Path | str) -> bool:
+    """Return whether a file has columns by its ending, instead of one name a line."""
+    return Path(path).suffix.lower() in _TABLES
+
+
 def _a(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
@@ -157,7 +162,7 @@ def read_labels(path: Path | str) -> xr.Dataset:
         ``order-twice``, with the lines.
     """
     path = Path(path)
-    if path.suffix.lower() in _TABLES:
+    if is_table(path):
         table = text.read_table(path, role="labels")
         do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
         table.need([LABEL], do=do)
@@ -197,7 +202,7 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
         path = Path(source)
         if dim == LABEL:
             return read_labels(path)
-        if path.suffix.lower() in _TABLES:
+        if is_table(path):
             return read_examples(path)
         return _dataset(_one_a_line(path, "examples", dim), dim)
     names = name_texts(source)
@@ -208,7 +213,7 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
     )
 
 
-def names_of(table: xr.Dataset, dim: str) -> list[str]:
+def names_of(table: xr.Dataset | xr.DataArray, dim: str) -> list[str]:
     """Return the names along a dim as text."""
     return name_texts(table[dim].values)
 
@@ -259,3 +264,19 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
         if name not in (dim, ALIAS)
     }
     return array.assign_coords(coordinates)
+
+
+def with_known_labels(array: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    """Attach the coordinates of a label table that has a row for each label; else change nothing.
+
+    For plausibilities that a file holds under other labels than were declared: what is wrong is
+    said where they are matched.
+
+    Parameters
+    ----------
+    array : DataArray, (..., label)
+    table : Dataset
+        From `read_labels`.
+    """
+    known = set(names_of(table, LABEL))
+    return with_coordinates(array, table) if known.issuperset(names_of(array, LABEL)) else array

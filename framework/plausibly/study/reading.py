@@ -28,6 +28,7 @@ from plausibly.io import (
     read_plausibilities,
     read_predictions,
     with_coordinates,
+    with_known_labels,
 )
 from plausibly.labelled import names
 from plausibly.labelled.near import near
@@ -126,13 +127,18 @@ def read_files(draft: Draft) -> Read:
         read.plausibilities = read.attempt(
             "plausibilities",
             _renaming,
-            lambda: _renamed(read_plausibilities(given.path), given, read.labels),
+            lambda: _known(_renamed(read_plausibilities(given.path), given, read.labels), read),
         )
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
         written = draft.text(table, "path")
         if table not in draft.parts and written is not None:
             _look_for(read, table, draft.folder / written)
     return read
+
+
+def _known(lam: xr.DataArray, read: Read) -> xr.DataArray:
+    """Return plausibilities with what is known of their labels."""
+    return lam if read.labels is None else with_known_labels(lam, read.labels)
 
 
 def _look_for(read: Read, table: str, path: Path) -> None:
