@@ -15,24 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
+from plausibly.kernels.bits import Bits, ordered_bits
 
-Keys: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 Side: TypeAlias = Literal["left", "right"]
 
 _TABLE_BITS = 20
 _BLOCK = 1 << 16
 _LEAST_POOL = 1 << 10  # below, a plain search stays in the nearest cache
 _LEAST_QUERIES = 1 << 15
-
-
-def _keys(values: Floats) -> Keys:
-    """Return unsigned integers in the order of the floats; -0.0 and 0.0 are one."""
-    plain = np.add(values, 0.0, dtype=values.dtype)
-    if values.dtype == np.float32:
-        bits = plain.view(np.uint32)
-        return bits ^ (np.uint32(0x80000000) | (np.uint32(0) - (bits >> np.uint32(31))))
-    wide = plain.view(np.uint64)
-    return wide ^ (np.uint64(1 << 63) | (np.uint64(0) - (wide >> np.uint64(63))))
 
 
 @attrs.frozen(eq=False)
@@ -68,28 +58,28 @@ class Ranks:
 
     @cached_property
     def _span(self) -> tuple[int, int]:
-        """Key of the first atom, and how many bits of a key fall within one place of the table."""
-        first, last = (int(key) for key in _keys(self.ordered[[0, -1]]))
+        """Bits of the first atom, and how many of the last bits one place of the table takes."""
+        first, last = (int(one) for one in ordered_bits(self.ordered[[0, -1]]))
         bits = min(_TABLE_BITS, self.ordered.size.bit_length() + 3)
         return first, max(0, (last - first).bit_length() - bits)
 
     @cached_property
     def _table(self) -> Ints:
-        buckets = self._buckets(_keys(self.ordered))
+        buckets = self._buckets(ordered_bits(self.ordered))
         count = np.bincount(buckets, minlength=int(buckets[-1]) + 2)
         table = np.zeros(count.size + 1, np.int64)
         np.cumsum(count, out=table[1:])
         return table
 
-    def _buckets(self, keys: Keys) -> NDArray[np.intp]:
+    def _buckets(self, bits: Bits) -> NDArray[np.intp]:
         first, shift = self._span
-        moved = keys - keys.dtype.type(first)
-        return (moved >> keys.dtype.type(shift)).astype(np.intp)
+        moved = bits - bits.dtype.type(first)
+        return (moved >> bits.dtype.type(shift)).astype(np.intp)
 
     def _block(self, queries: Floats, side: Side, out: Ints) -> None:
         ordered = self.ordered
         inside = np.clip(queries, ordered[0], ordered[-1])
-        bucket = self._buckets(_keys(inside))
+        bucket = self._buckets(ordered_bits(inside))
         low, high = self._table.take(bucket), self._table.take(bucket + 1)
         size = int((high - low).max(initial=0))
         step = 1 << size.bit_length() >> 1
