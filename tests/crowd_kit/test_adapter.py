@@ -1,0 +1,385 @@
+"""What the adapter of crowd-kit does before and after crowd-kit: names, order, faults, messages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import crowd_kit_standin
+import plausibly
+from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
+from plausibly.plugin import AGGREGATOR, ANNOTATION, Keys, build_table, resolve
+from plausibly.registry import default
+from plausibly.testing import check
+
+COMPONENTS = sorted(e.name for e in default().entries(AGGREGATOR) if e.source.plugin == "crowd-kit")
+CHANCES = ("dawid-skene", "glad", "mace", "one-coin")
+WITH_SKILLS = ("wawa", "zero-based-skill", "mmsr")
+VOTES = [
+    ("t10", "bo", "task"),
+    ("t10", "ann", "task"),
+    ("t10", "cy", "worker"),
+    ("t2", "cy", "label"),
+    ("t2", "ann", "worker"),
+    ("t2", "bo", "worker"),
+    ("t1", "ann", "label"),
+    ("t1", "bo", "label"),
+    ("t1", "dan", "task"),
+]
+LABELS = ["worker", "nobody says this", "label", "task"]
+YES_NO = [(t, w, "yes" if k == "task" else "no") for t, w, k in VOTES]
+
+
+@pytest.fixture(autouse=True)
+def frames(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
+    return crowd_kit_standin.install(monkeypatch)
+
+
+def table(votes: list[tuple[str, str, str]] = VOTES, labels: list[str] | None = None) -> xr.Dataset:
+    return resolve(ANNOTATION, "single-label").build(votes, labels)
+
+
+def lam(name: str, given: xr.Dataset, **more: Any) -> xr.DataArray:
+    return plausibly.aggregate(given, f"crowd-kit:{name}", **more)
+
+
+def test_what_there_is() -> None:
+    assert set(COMPONENTS) == {*CHANCES, *WITH_SKILLS, "kos"}
+    for name in COMPONENTS:
+        component = default().create(AGGREGATOR, f"crowd-kit:{name}")
+        assert default().describe(AGGREGATOR, component)["name"] == f"crowd-kit:{name}"
+
+
+def test_the_bare_name_stays_our_own() -> None:
+    ours = default().create(AGGREGATOR, "dawid-skene")
+    theirs = default().create(AGGREGATOR, "crowd-kit:dawid-skene")
+    assert type(ours) is not type(theirs)
+    assert default().describe(AGGREGATOR, ours)["name"] == "dawid-skene"
+
+
+@pytest.mark.parametrize("name", [*CHANCES, *WITH_SKILLS])
+def test_fault_8_labels_called_like_columns(name: str) -> None:
+    found = lam(name, table(labels=LABELS))
+    assert found["label"].values.tolist() == LABELS
+    assert float(found.sel(example="t10", label="task")) > 0.5
+    assert float(found.sel(example="t1", label="label")) > 0.5
+    np.testing.assert_allclose(found.sum("label"), 1.0)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_report_9_labels_that_nobody_says_are_there(name: str) -> None:
+    votes = YES_NO if name == "kos" else VOTES
+    labels = ["maybe", "no", "yes"] if name == "kos" else LABELS
+    found = lam(name, table(votes, labels))
+    assert found["label"].values.tolist() == labels
+    assert (found.sel(label=labels[0 if name == "kos" else 1]) == 0).all()
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_fault_3_and_report_1_no_order_of_rows(name: str) -> None:
+    votes = YES_NO if name == "kos" else VOTES
+    first = lam(name, table(votes))
+    for step in (1, 4, 7):
+        other = lam(name, table(votes[step:] + votes[:step]))
+        xr.testing.assert_identical(
+            first, other.sel(example=first["example"].values, label=first["label"].values)
+        )
+
+
+def test_rows_come_in_the_order_of_names(frames: list[pd.DataFrame]) -> None:
+    """crowd-kit's MACE mixes up annotators and labels that do not appear in sorted order."""
+    lam("mace", table(labels=LABELS))
+    (frame,) = frames
+    for column in ("worker", "label"):
+        seen = pd.unique(frame[column]).tolist()
+        assert seen == sorted(seen)
+    assert frame[["worker", "task"]].values.tolist() == sorted(
+        frame[["worker", "task"]].values.tolist()
+    )
+
+
+def test_fault_4_skips_are_no_rows(frames: list[pd.DataFrame]) -> None:
+    given = table([*VOTES, ("t1", "cy", ""), ("t2", "dan", "")])
+    lam("dawid-skene", given)
+    assert len(frames[0]) == len(VOTES)
+
+
+def test_report_34_nobody_answered() -> None:
+    given = table([*VOTES, ("t7", "cy", "")])
+    with pytest.raises(InputError) as caught:
+        lam("glad", given)
+    assert caught.value.name == "example-unanswered"
+    assert "t7" in caught.value.what
+
+
+def test_fault_12_warnings_stay_inside(recwarn: pytest.WarningsRecorder) -> None:
+    lam("glad", table())
+    assert [one for one in recwarn if issubclass(one.category, DeprecationWarning)] == []
+
+
+def test_the_global_generator_is_as_it_was() -> None:
+    np.random.seed(7)  # noqa: NPY002  # the one that crowd-kit seeds
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(7)  # noqa: NPY002
+    lam("kos", table(YES_NO))
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+def weighted(times: list[float]) -> xr.Dataset:
+    return build_table(
+        "single-label",
+        examples=["x", "y"],
+        annotators=["a", "b"],
+        labels=["no", "yes"],
+        response_example=[0, 0, 1, 1],
+        response_annotator=[0, 1, 0, 1],
+        mention_response=[0, 1, 2, 3],
+        mention_label=[0, 1, 1, 1],
+        response_weight=times,
+    )
+
+
+def test_fault_5_what_counts_twice_is_two_rows(frames: list[pd.DataFrame]) -> None:
+    lam("dawid-skene", weighted([2, 1, 1, 3]))
+    assert len(frames[0]) == 7
+    with pytest.raises(InputError) as caught:
+        lam("mmsr", weighted([2, 1, 1, 1]))
+    assert str(caught.value) == (
+        "error weights-broken: crowd-kit:mmsr counts rows, and 1 response of the\n"
+        "  annotations does not count once\n"
+        "  expected  responses that count once; got response_weight 2\n"
+        "  do        dawid-skene, one-coin or worker-agreement, which take any weight"
+    )
+
+
+def test_broken_weights() -> None:
+    with pytest.raises(InputError) as caught:
+        lam("glad", weighted([0.5, 1, 0.25, 1]))
+    assert str(caught.value) == (
+        "error weights-broken: crowd-kit:glad counts rows, and 2 responses of the\n"
+        "  annotations do not count a whole number of times\n"
+        "  expected  responses that count a whole number of times; got response_weight\n"
+        "            0.5\n"
+        "  do        dawid-skene, one-coin or worker-agreement, which take any weight"
+    )
+
+
+def test_unknown_annotators() -> None:
+    given = table([*VOTES, ("t1", None, "task")])  # type: ignore[list-item]  # an unknown one
+    with pytest.raises(InputError) as caught:
+        lam("glad", given)
+    assert str(caught.value) == (
+        "error annotators-anonymous: annotations: 1 of 10 responses is of unknown\n"
+        "  annotators\n"
+        "  expected  annotators by name: crowd-kit:glad estimates what each is worth; got\n"
+        "            responses without one\n"
+        "  do        plausibly.select(ann, annotator=ann.annotator.values) leaves them\n"
+        "            out; dawid-skene takes them as one annotator"
+    )
+    lam("glad", plausibly.select(given, annotator=given["annotator"].values))
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_report_21_one_label_alone(name: str, frames: list[pd.DataFrame]) -> None:
+    """crowd-kit divides by the number of labels less one; there is nothing to estimate."""
+    given = table([("t1", "a", "x"), ("t1", "b", "x"), ("t2", "b", "x")], ["w", "x"])
+    found = lam(name, given)
+    assert found.sel(label="x").values.tolist() == [1.0, 1.0]
+    assert not frames
+    if name != "kos":
+        told = plausibly.reliability(given, f"crowd-kit:{name}")
+        assert told["weight"].values.tolist() == [1.0, 1.0]
+
+
+def test_kos_is_for_two_labels() -> None:
+    with pytest.raises(InputError) as caught:
+        lam("kos", table())
+    assert str(caught.value) == (
+        "error labels-too-many: crowd-kit:kos reads answers between 2 labels, and 3 are\n"
+        "  said\n"
+        "  expected  2 labels; got 3\n"
+        "  do        aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene"
+    )
+
+
+def test_kos_gives_labels_alone() -> None:
+    found = lam("kos", table(YES_NO))
+    assert found.sel(label="yes", example=["t10", "t1", "t2"]).values.tolist() == [1.0, 0.0, 0.0]
+    with pytest.raises(InputError) as caught:
+        lam("kos", table([("t1", "a", "yes"), ("t1", "b", "no")]))
+    assert str(caught.value) == (
+        "error kos-tied: crowd-kit:kos finds two labels of an example of the same weight,\n"
+        "  and infers neither\n"
+        "  expected  annotators who answered several examples, for each example; got an\n"
+        "            example of which nothing speaks for one label\n"
+        "  do        aggregator worker-agreement or dawid-skene, which keep the tie"
+    )
+    with pytest.raises(InputError, match="reliability-none"):
+        plausibly.reliability(table(YES_NO), "crowd-kit:kos")
+
+
+def test_scores_of_mmsr_are_logarithms() -> None:
+    given = table()
+    found = lam("mmsr", given)
+    weight = plausibly.reliability(given, "crowd-kit:mmsr")["weight"]
+    log = {
+        str(who): float(np.log(2 * weight.sel(annotator=who) / (1 - weight.sel(annotator=who))))
+        for who in weight["annotator"].values
+    }
+    odds = found.sel(example="t10", label="task") / found.sel(example="t10", label="worker")
+    assert float(np.log(odds)) == pytest.approx(log["ann"] + log["bo"] - log["cy"])
+    assert min(log.values()) < 0  # so that a share of the scores would be negative
+
+
+@pytest.mark.parametrize("name", ["wawa", "zero-based-skill"])
+def test_fault_11_votes_are_counted_here(name: str) -> None:
+    """crowd-kit's own count fails with scikit-learn 1.7 and later."""
+    given = table()
+    found = lam(name, given)
+    weight = plausibly.reliability(given, f"crowd-kit:{name}")["weight"]
+    by = {str(who): float(weight.sel(annotator=who)) for who in weight["annotator"].values}
+    assert float(found.sel(example="t10", label="task")) == pytest.approx(
+        (by["ann"] + by["bo"]) / (by["ann"] + by["bo"] + by["cy"])
+    )
+
+
+def test_fault_11_is_said_where_it_strikes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(self: object, data: pd.DataFrame) -> None:
+        raise AttributeError("'Wawa' object has no attribute '__sklearn_tags__'")
+
+    monkeypatch.setattr(crowd_kit_standin.Wawa, "_fit", fit)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "1.9.1")
+    with pytest.raises(InputError) as caught:
+        lam("wawa", table())
+    assert str(caught.value) == (
+        "error crowd-kit-failed: crowd-kit 1.4.2 gives no plausibilities by wawa\n"
+        "  expected  a scikit-learn that crowd-kit 1.4.2 fits, such as 1.6; got\n"
+        "            scikit-learn 1.9.1\n"
+        "  do        aggregator worker-agreement, which is plausibly's own; or pip\n"
+        '            install "scikit-learn<1.7"'
+    )
+
+
+def test_whatever_crowd_kit_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(self: object, data: pd.DataFrame) -> None:
+        raise np.linalg.LinAlgError("Singular\nmatrix")
+
+    monkeypatch.setattr(crowd_kit_standin.GLAD, "_fit", fit)
+    with pytest.raises(InputError) as caught:
+        lam("glad", table())
+    assert str(caught.value) == (
+        "error crowd-kit-failed: crowd-kit 1.4.2 gives no plausibilities by glad\n"
+        "  expected  plausibilities of every example; got LinAlgError: Singular matrix\n"
+        "  do        aggregator dawid-skene, which is plausibly's own"
+    )
+
+
+def test_no_number_is_no_plausibility(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(self: Any, data: pd.DataFrame) -> None:
+        self.probas_ = crowd_kit_standin._votes(data)
+        self.probas_.iloc[0] = np.nan
+
+    monkeypatch.setattr(crowd_kit_standin.DawidSkene, "_fit", fit)
+    with pytest.raises(InputError) as caught:
+        lam("dawid-skene", table())
+    assert caught.value.got == "none for 1 example (t1)"
+    assert caught.value.details == {"examples": ["t1"]}
+
+
+def test_stopped_early() -> None:
+    with pytest.warns(PlausiblyWarning) as heard:
+        found = lam("dawid-skene", table(), iterations=4, tolerance=1e-3)
+    assert [str(one.message) for one in heard] == [
+        "warning not-converged: crowd-kit:dawid-skene has not converged: in iteration 4\n"
+        "  what it maximises still changes by 0.12\n"
+        "  expected  changes below 0.001\n"
+        "  do        iterations = 40"
+    ]
+    facts = json.loads(found.attrs["convergence"])
+    assert (facts["iterations"], facts["change"], facts["tolerance"]) == (4, 0.125, 1e-3)
+    settled = lam("dawid-skene", table(), tolerance=1e-3)
+    assert json.loads(settled.attrs["convergence"])["change"] < 1e-3
+    assert repr(plausibly.reliability(table(), "crowd-kit:dawid-skene")).startswith(
+        "reliability  4 annotators, by crowd-kit:dawid-skene, converged after "
+    )
+
+
+@pytest.mark.parametrize("name", [*CHANCES, *WITH_SKILLS])
+def test_one_table_of_annotators(name: str) -> None:
+    given = table([*VOTES, ("t2", "eve", "")], LABELS)
+    told = plausibly.reliability(given, f"crowd-kit:{name}")
+    assert told["annotator"].values.tolist() == given["annotator"].values.tolist()
+    weight = told["weight"].sel(annotator=["ann", "bo", "cy", "dan"])
+    assert ((weight >= 0) & (weight <= 1)).all()
+    assert float(weight.sel(annotator="ann")) > float(weight.sel(annotator="cy"))
+    assert np.isnan(told["weight"].sel(annotator="eve"))
+    for more in {"ability", "competence"} & set(told):
+        assert np.isfinite(told[more].sel(annotator="bo"))
+        assert np.isnan(told[more].sel(annotator="eve"))
+
+
+def test_confusion_of_dawid_skene() -> None:
+    given = table([*VOTES, ("t2", "eve", "")], LABELS)
+    confusion = plausibly.reliability(given, "crowd-kit:dawid-skene")["confusion"]
+    assert confusion.dims == ("annotator", "label", "said")
+    said = ["label", "task", "worker"]
+    of_ann = confusion.sel(annotator="ann", label=said)
+    np.testing.assert_allclose(of_ann.sum("said", skipna=True), 1.0)
+    assert np.isnan(confusion.sel(label="nobody says this")).all()
+    assert np.isnan(confusion.sel(annotator="eve")).all()
+    # ann says label, task and worker once each, cy never says task
+    assert float(confusion.sel(annotator="cy", label="task", said="task")) == 0.0
+
+
+@pytest.mark.parametrize("name", [n for n in COMPONENTS if n != "kos"])
+def test_the_authors_kit(name: str) -> None:
+    report = check(AGGREGATOR, resolve(AGGREGATOR, f"crowd-kit:{name}"))
+    others = {one.name for one in report.rules if one.state != "holds"}
+    assert others == {"counted-responses"}  # of unknown annotators
+
+
+@pytest.mark.parametrize(
+    ("table_of", "mistake"),
+    [
+        ({"name": "glad", "iterations": 0}, "iterations"),
+        ({"name": "glad", "tolerance": 0.0}, "tolerance"),
+        ({"name": "mace", "method": "map"}, "method"),
+        ({"name": "mace", "random_state": -1}, "random_state"),
+        ({"name": "zero-based-skill", "rate": 1.5}, "rate"),
+        ({"name": "kos", "seed": 3}, "seed"),
+    ],
+)
+def test_parameters_are_checked(table_of: dict[str, Any], mistake: str) -> None:
+    with pytest.raises(InputError, match=mistake):
+        resolve(AGGREGATOR, {**table_of, "name": f"crowd-kit:{table_of['name']}"})
+
+
+def test_parameters_arrive() -> None:
+    given, seen = table(), []
+
+    class Seen(crowd_kit_standin.MACE):
+        def __init__(self, **more: Any) -> None:
+            seen.append(more)
+            super().__init__(**more)
+
+    sys.modules["crowdkit.aggregation"].__dict__["MACE"] = Seen
+    resolve(AGGREGATOR, {"name": "crowd-kit:mace", "iterations": 7, "knows": 2.0}).aggregate(
+        given, Keys(1, "test")
+    )
+    assert seen[0]["n_iter"] == 7
+    assert (seen[0]["alpha"], seen[0]["beta"], seen[0]["n_restarts"]) == (0.5, 2.0, 1)
+
+
+def test_without_crowd_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("crowdkit", "crowdkit.aggregation"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra) as caught:
+        resolve(AGGREGATOR, "crowd-kit:glad")
+    assert str(caught.value).endswith('do        pip install "plausibly[crowd]"')
+    assert "aggregator crowd-kit:glad needs crowdkit" in " ".join(str(caught.value).split())
