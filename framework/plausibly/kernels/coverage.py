@@ -46,9 +46,11 @@ def aggregated(sets: Bools, plausibilities: Floats) -> NDArray[np.float64]:
     The mean over examples is the aggregated coverage of Stutz et al. (2023).
     """
     covered = np.empty(sets.shape[0])
+    inside = np.empty((max(1, _CELLS // max(1, sets.shape[1])), sets.shape[1]))
     for rows in _blocks(sets.shape):
-        inside = np.where(sets[rows], plausibilities[rows], 0).astype(np.float64, order="C")
-        np.add.reduce(inside, axis=1, out=covered[rows])
+        some = inside[: sets[rows].shape[0]]
+        np.multiply(plausibilities[rows], sets[rows], out=some)
+        np.add.reduce(some, axis=1, out=covered[rows])
     return np.minimum(covered, 1.0, out=covered)
 
 
@@ -127,8 +129,9 @@ def sizes(sets: Bools) -> NDArray[np.int64]:
     -------
     ndarray of int64, (example,)
     """
-    counts: NDArray[np.int64] = np.count_nonzero(sets, axis=1).astype(np.int64, copy=False)
-    return counts
+    # Added as bytes: counting what is not zero along a short axis takes twice as long.
+    counts: NDArray[np.uint32] = np.add.reduce(sets.view(np.uint8), axis=1, dtype=np.uint32)
+    return counts.astype(np.int64)
 
 
 def _tied(plausibilities: Floats) -> Bools:
