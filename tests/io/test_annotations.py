@@ -13,6 +13,7 @@ import xarray as xr
 import plausibly
 from io_files import refusal, said, warned, written
 from plausibly import registry
+from plausibly.errors import listed
 from plausibly.io.hints import columns_hint, guessed, has_header
 from plausibly.labelled.table import AnnotationTable
 from plausibly.plugin import READER, InputError, Record, build_table, table_from_records
@@ -116,9 +117,10 @@ def test_options_find_the_reader_that_takes_them(tmp_path: Path) -> None:
 
 def test_no_reader_recognises_a_table(tmp_path: Path, own: registry.Registry) -> None:
     path = written(tmp_path, "export.txt", "id;who;dx\nt1;a;cat\n")
+    readers = [entry.name for entry in own.entries(READER)]
     assert said(lambda: plausibly.read_annotations(path)) == (
         "error format-unknown: no reader recognises export.txt "
-        "expected one of 3 formats (crowd-table, counts, selectors); "
+        f"expected one of {len(readers)} formats ({listed(readers)}); "
         'got text, first line "id;who;dx" '
         "do --reader crowd-table --columns task=id,worker=who,label=dx"
     )

@@ -26,3 +26,9 @@ def register(registrar: Registrar) -> None:
         "plausibly_builtins.readers.selectors:Selectors",
         summary="partial rankings as nested lists of indices (JSON)",
     )
+    registrar.add(
+        READER,
+        "wide-table",
+        "plausibly_builtins.readers.wide_table:WideTable",
+        summary="one row an example, one column an annotator (CSV, TSV, Parquet)",
+    )

@@ -1,0 +1,135 @@
+"""Which rows and columns a wide table has: names of examples, and what is no annotator."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from plausibly.plugin import InputError, TextTable, counted, listed, quoted, several
+
+_ROWS = 4  # in fewer, two annotators who never agree are nothing special
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def check_header(table: TextTable) -> None:
+    """Raise an error where names repeat, or where a column with content has none."""
+    counts = Counter(name for name in table.header if name)
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        raise InputError(
+            "columns-repeat",
+            f"{table.whose} names {listed(map(quoted, twice))} {counts[twice[0]]} times in its "
+            "first row",
+            expected="one column an annotator, each with a name of its own",
+            got=listed(table.header),
+            do="--reader '{name = \"wide-table\", header = false}', if that row is no header",
+            whose=table.whose,
+            details={"columns": twice},
+        )
+    empty = [place for place, name in enumerate(table.header) if not name]
+    unnamed = [place for place in empty if place and any(table.columns[place])]
+    if unnamed:
+        raise InputError(
+            "columns-unnamed",
+            f"{table.whose} has {several(len(unnamed), 'column')} without a name "
+            f"({listed(place + 1 for place in unnamed)})",
+            expected="the name of an annotator above each column",
+            got="an empty cell",
+            do="name them in the first row, or --reader "
+            "'{name = \"wide-table\", header = false}', if that row is no header",
+            whose=table.whose,
+        )
+
+
+def check_unclear(
+    table: TextTable,
+    wanted: Sequence[tuple[int, str]],
+    example: int | None,
+    declared: Sequence[str] | None,
+) -> None:
+    """Raise an error where a column says something else in every row: it names, or describes.
+
+    Two rows are enough where no column names the examples; else it takes more.
+    """
+    cells = {name: table.columns[place] for place, name in wanted}
+    said = Counter(text for column in cells.values() for text in set(column) if text)
+    said.update(declared or ())
+    least = 2 if example is None else _ROWS
+    unclear = [
+        name
+        for name, column in cells.items()
+        if len(cells) > 1
+        and len(column) >= least
+        and len(set(column)) == len(column)
+        and all(text and said[text] == 1 for text in column)
+    ]
+    if not unclear:
+        return
+    names = ", ".join(f'"{name}"' for name in unclear)
+    ignore = f"ignore = [{names}]"
+    do = f"--reader '{{name = \"wide-table\", {ignore}}}', if it is of no annotator"
+    if example is None:
+        do = (
+            f'--reader \'{{name = "wide-table", example = "{unclear[0]}"}}\', if it names the '
+            f"examples; {ignore}, if it is of no annotator"
+        )
+    raise InputError(
+        "columns-unclear",
+        f"{table.whose}: column {quoted(unclear[0])} says something else in every row, which "
+        "nobody else says",
+        expected="labels, one column an annotator",
+        got=listed(map(quoted, cells[unclear[0]])),
+        do=do,
+        whose=table.whose,
+        details={"columns": unclear},
+    )
+
+
+def example_names(table: TextTable, example: int | None) -> tuple[list[str], list[str]]:
+    """Return the name of each row, and those of blank rows between them."""
+    if example is None:
+        return _positions(table)
+    names = table.columns[example]
+    unnamed = [row for row, name in enumerate(names) if not name]
+    if unnamed:
+        raise InputError(
+            "example-unnamed",
+            f"{table.whose} names no example in {table.places(unnamed)}",
+            expected="the name of an example",
+            got="an empty cell",
+            do="name it, or remove the row",
+            whose=table.whose,
+            details={"lines": [table.lines[row] for row in unnamed]},
+        )
+    return names, []
+
+
+def _positions(table: TextTable) -> tuple[list[str], list[str]]:
+    """Return names by place, where a blank row is an example to which nobody responded."""
+    if table.unit != "line":
+        return [str(row) for row in range(len(table))], []
+    header = table.header if table.named else ()
+    due = 2 + _line_ends(header) if table.named else 1
+    names: list[str] = []
+    blank: list[str] = []
+    for row, line in enumerate(table.lines):
+        if row == 0 and table.named and line > due:
+            raise InputError(
+                "rows-blank",
+                f"{table.whose} has blank rows before line {counted(line)}",
+                expected="examples from the first row on, since nothing names them",
+                got=several(line - due, "blank row"),
+                do="remove them, or name the examples in a column: "
+                '--reader \'{name = "wide-table", example = "COLUMN"}\'',
+                whose=table.whose,
+            )
+        for _ in range(line - due):
+            blank.append(str(len(names) + len(blank)))
+        names.append(str(len(names) + len(blank)))
+        due = line + 1 + _line_ends(column[row] for column in table.columns)
+    return names, blank
+
+
+def _line_ends(cells: Iterable[str]) -> int:
+    return sum(len(_LINE_END.findall(cell)) for cell in cells)

@@ -1,0 +1,238 @@
+"""Wide tables: one row an example, one column an annotator."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from plausibly.plugin import (
+    AnnotationTable,
+    InputError,
+    Response,
+    ResponseOptions,
+    TextTable,
+    counted,
+    first_rows,
+    listed,
+    quoted,
+    read_table,
+    several,
+    warn,
+)
+from plausibly_builtins.readers._like_missing import warn_like_missing
+from plausibly_builtins.readers._wide_columns import check_header, check_unclear, example_names
+
+_EXAMPLE = ("example", "task", "")  # an empty first name is what pandas writes above its index
+_BLANKS = frozenset({"?", "-", ".", "-1", "-1.0"})
+_DECIMAL = re.compile(r"(-?[0-9]+)\.0+")
+_PERSON = re.compile(
+    r"(ann|annotator|clinician|coder|doctor|expert|judge|label+er|pathologist|performer|physician|"
+    r"radiologist|rater|reader|reviewer|user|worker)[ _.#-]*([0-9]+|(?<=[ _.#-])[a-z])",
+    re.IGNORECASE,
+)
+
+
+@attrs.frozen(kw_only=True)
+class _Columns:
+    """Where what stands: places of columns, and the names of the annotators."""
+
+    example: int | None
+    annotators: list[tuple[int, str]]
+
+
+@attrs.frozen(kw_only=True)
+class WideTable(ResponseOptions):
+    """Read CSV, TSV or Parquet with one row an example and one column an annotator.
+
+    Every value is kept as the text that was written; an empty cell is no response: nobody gave this
+    example to this annotator. An annotator without any response stays, as does an example.
+
+    Attributes
+    ----------
+    header : bool
+        Whether the first row names the columns. Without, they are called ``"1"``, ``"2"``, …
+    example : str or None
+        Column that names the examples; None takes ``example`` or ``task``, or a first column
+        without a name. Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
+    annotators : tuple of str
+        Columns of the annotators; by default all that are neither the names nor ignored.
+    ignore : tuple of str
+        Columns that are neither.
+    missing : tuple of str
+        Cells that mean "no response", besides the empty one.
+    separator : str or None
+        What stands between the labels of a cell: answers are then label sets.
+    integers : bool
+        Read ``1.0`` as ``1``: what programs make of whole numbers in a column with empty cells.
+    delimiter : str or None
+        ``","``, ``";"`` or a tab; None finds out.
+    """
+
+    header: bool = True
+    example: str | None = None
+    annotators: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    separator: str | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.min_len(1))
+    )
+    integers: bool = False
+    delimiter: str | None = None
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether the columns given are there, or all are called as annotators are.
+
+        Many tables look alike; so a file is recognised only by columns such as ``reader_1``, and
+        at most one besides.
+        """
+        rows = first_rows(path, head, self.delimiter)
+        if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
+            return False
+        named = rows[0] if self.header else tuple(str(at + 1) for at in range(len(rows[0])))
+        given = {*self.annotators, *self.ignore, *([] if self.example is None else [self.example])}
+        if self.annotators:
+            return given <= set(named)
+        people = [name for name in named if _PERSON.fullmatch(name.strip())]
+        others = [name for name in named if name not in people and name not in self.ignore]
+        return given <= set(named) and len(people) > 1 and len(others) < 2
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table in the file.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        labels : sequence of str or None
+            The declared labels.
+
+        Raises
+        ------
+        InputError
+            ``columns-missing``, ``columns-repeat``, ``columns-unclear`` where a column looks like
+            one of names, ``example-unnamed``, ``response-twice``, ``label-unknown`` with the line
+            and column, and those of `plausibly.plugin.read_table`.
+
+        Warns
+        -----
+        PlausiblyWarning
+            ``labels-like-missing``, ``labels-like-decimals``.
+        """
+        table = read_table(
+            path, role="annotations", header=self.header, delimiter=self.delimiter, unique=False
+        )
+        return self.from_table(table, labels)
+
+    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of columns of text; see `read`."""
+        columns = self._columns(table, labels)
+        names, blank = example_names(table, columns.example)
+        said = Counter(
+            cell for place, _ in columns.annotators for cell in table.columns[place] if cell
+        )
+        for text in self.missing:
+            said.pop(text, None)
+        if labels is None:
+            warn_like_missing(table.whose, said, also=_BLANKS)
+            if not self.integers:
+                _warn_like_decimals(table.whose, said)
+        kind = "single-label" if self.separator is None else "label-set"
+        return self.gathered(
+            kind,
+            self._responses(table, columns, names),
+            labels,
+            whose=table.whose,
+            examples=[*names, *blank],
+            annotators=[name for _, name in columns.annotators],
+            offered=self._offered(table, columns),
+        )
+
+    def _responses(
+        self, table: TextTable, columns: _Columns, names: Sequence[str]
+    ) -> Iterator[Response]:
+        skipped = {"", *self.missing}
+        for place, annotator in columns.annotators:
+            for row, cell in enumerate(table.columns[place]):
+                if cell not in skipped:
+                    yield Response(
+                        example=names[row],
+                        annotator=annotator,
+                        answer=self._answer(cell),
+                        place=f"{table.unit} {counted(table.lines[row])}, column {annotator}",
+                    )
+
+    def _answer(self, cell: str) -> object:
+        parts = [cell] if self.separator is None else cell.split(self.separator)
+        if self.integers:
+            parts = [
+                _DECIMAL.sub(r"\1", part) if _DECIMAL.fullmatch(part) else part for part in parts
+            ]
+        return parts[0] if self.separator is None else parts
+
+    def _offered(self, table: TextTable, columns: _Columns) -> list[str] | None:
+        """Return the labels that every column says it could hold, in their order."""
+        found = [table.offered.get(name) for _, name in columns.annotators]
+        if self.separator is not None or any(labels is None for labels in found):
+            return None
+        every = dict.fromkeys(label for labels in found for label in labels or ())
+        return [label for label in every if label and label not in self.missing]
+
+    def _columns(self, table: TextTable, labels: Sequence[str] | None) -> _Columns:
+        check_header(table)
+        example = self._example(table)
+        asked = [*self.annotators, *self.ignore, *([] if self.example is None else [self.example])]
+        table.need(
+            asked,
+            do='--reader \'{name = "wide-table", example = "COLUMN"}\', with '
+            "names of columns that are there",
+        )
+        taken = {*self.ignore, *([] if example is None else [table.header[example]])}
+        wanted = [
+            (place, name)
+            for place, name in enumerate(table.header)
+            if name and name not in taken and (not self.annotators or name in self.annotators)
+        ]
+        if not wanted:
+            raise InputError(
+                "columns-missing",
+                f"{table.whose} has no column of an annotator",
+                expected="one column an annotator, besides the names of the examples",
+                got=listed(table.header),
+                do="--reader wide-table on another file, or ignore fewer columns",
+                whose=table.whose,
+                details={"seen": list(table.header)},
+            )
+        table.need([name for _, name in wanted], do="ignore what is no annotator")
+        if not self.annotators:
+            check_unclear(table, wanted, example, labels)
+        return _Columns(example=example, annotators=wanted)
+
+    def _example(self, table: TextTable) -> int | None:
+        if self.example is not None:
+            return table.header.index(self.example) if self.example in table.header else None
+        if not table.named:
+            return None
+        for name in _EXAMPLE:
+            free = name in table.header and name not in (*self.annotators, *self.ignore)
+            if free and (name or table.header[0] == name):
+                return table.header.index(name)
+        return None
+
+
+def _warn_like_decimals(whose: str, said: Counter[str]) -> None:
+    if not said or not all(map(_DECIMAL.fullmatch, said)):
+        return
+    warn(
+        "labels-like-decimals",
+        f"{whose}: {several(said.total(), 'label')} {listed(map(quoted, said))} are kept as text",
+        expected="label names (text stays as written); are they whole numbers, which empty cells "
+        "turned into decimals?",
+        do="--reader '{name = \"wide-table\", integers = true}', if they are",
+        whose=whose,
+        details={"labels": dict(said)},
+        stacklevel=6,
+    )
