@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 
 import attrs
@@ -45,7 +46,9 @@ def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: b
         for one in shown:
             output.show(_said(one, width))
         if not names:
-            fine = [one for one in found if not _is_news(one)]
+            for line in _lacking(found):
+                output.show(line)
+            fine = [one for one in found if one.source.builtin and one.state == "ok"]
             offering = {one.source for one in fine}
             output.show(
                 f"ok      {plural(len(fine), 'component')} of {plural(len(offering), 'plugin')} "
@@ -67,7 +70,20 @@ def _kit() -> Rules:
 
 
 def _is_news(one: Checked) -> bool:
-    return not one.source.builtin or one.state != "ok"
+    return not one.source.builtin or one.state == "failed"
+
+
+def _lacking(found: Sequence[Checked]) -> list[str]:
+    """Return one line for each plugin of ours that needs an extra, with what to type."""
+    number = Counter(
+        (one.source.plugin, one.do)
+        for one in found
+        if one.source.builtin and one.state == "needs extra"
+    )
+    return [
+        f"EXTRA   {plural(count, 'component')} of {plugin}:  {do}"
+        for (plugin, do), count in sorted(number.items())
+    ]
 
 
 def _checked(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -121,12 +122,19 @@ def _whose(source: Source) -> tuple[str, str]:
 
 
 def _reasons(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield why something is not ready, once for each plugin or component."""
+    """Yield why something is not ready, once for each plugin or component.
+
+    Components of one plugin that lack the same are one line.
+    """
+    alike = Counter((row.source, row.words, row.reason) for row in rows)
     seen: dict[str, None] = {}
     for row in rows:
         if row.reason:
             whole = row.entry is None or row.state == "disabled"
             whose = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
+            several = alike[row.source, row.words, row.reason]
+            if row.state == "needs extra" and several > 1:
+                whose = f"{plural(several, 'component')} of {row.source.plugin}"
             seen[_hanging(f"{row.words}  {whose}: {row.reason}")] = None
     yield from seen
 

@@ -1,0 +1,254 @@
+"""choix for rankings read as comparisons: known figures, equations, ties, one-sided data."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plausibly
+from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
+from plausibly.plugin import AGGREGATOR, ANNOTATION, build_table, resolve
+from plausibly.registry import default
+
+# It is part of the extra `all`, with which CI runs: there, nothing is left out.
+pytestmark = pytest.mark.skipif(
+    find_spec("choix") is None and not os.environ.get("CI"), reason="choix is not installed"
+)
+COMPONENTS = sorted(e.name for e in default().entries(AGGREGATOR) if e.source.plugin == "choix")
+LIKELIHOOD = ("mm", "i-lsr", "opt")
+EIGHT = ["ab", "ab", "ba", "bc", "cb", "bc", "ac", "ca"]  # the winner first
+Blocks = list[list[list[str]]]
+
+
+def table_of(
+    examples: dict[str, Blocks],
+    *,
+    labels: str = "abcd",
+    unlisted: str = "unknown",
+    times: list[float] | None = None,
+) -> xr.Dataset:
+    """Return a table of rankings by unknown annotators: blocks of labels, best first."""
+    said = [(at, blocks) for at, every in enumerate(examples.values()) for blocks in every]
+    mentions = [
+        (response, labels.index(label), block)
+        for response, (_, blocks) in enumerate(said)
+        for block, members in enumerate(blocks, start=1)
+        for label in members
+    ]
+    return build_table(
+        "partial-ranking",
+        examples=list(examples),
+        annotators=[],
+        labels=list(labels),
+        response_example=[at for at, _ in said],
+        response_annotator=[-1] * len(said),
+        response_weight=times,
+        mention_response=[one[0] for one in mentions],
+        mention_label=[one[1] for one in mentions],
+        mention_block=[one[2] for one in mentions],
+        unlisted=unlisted,
+    )
+
+
+def pairs(said: list[str]) -> Blocks:
+    return [[[one[0]], [one[1]]] for one in said]
+
+
+def lam(name: str, given: xr.Dataset, **more: Any) -> xr.DataArray:
+    return plausibly.aggregate(given, f"choix:{name}", **more)
+
+
+def wins(said: list[str], labels: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    found = np.zeros((len(labels), len(labels)))
+    for one in said:
+        found[labels.index(one[0]), labels.index(one[1])] += 1
+    return found
+
+
+def test_what_there_is() -> None:
+    assert COMPONENTS == ["i-lsr", "lsr", "mm", "opt", "rank-centrality"]
+
+
+@pytest.mark.parametrize("name", LIKELIHOOD)
+def test_fault_1_maximum_likelihood_of_eight_comparisons(name: str) -> None:
+    """Another library stops after two steps, at .42178 .32899 .24923."""
+    found = lam(name, table_of({"x": pairs(EIGHT)}, labels="cabd"), regularisation=0.0)
+    ordered = found.sel(example="x", label=list("abcd")).values
+    assert ordered == pytest.approx([0.43364, 0.32411, 0.24225, 0.0], abs=5e-6)
+    own = plausibly.aggregate(
+        table_of({"x": pairs(EIGHT)}, labels="cabd"), "plackett-luce", prior=0.0
+    )
+    xr.testing.assert_allclose(found, own.drop_attrs(), atol=1e-6)
+
+
+def test_one_step_is_another_estimate() -> None:
+    table = table_of({"x": pairs(EIGHT)}, labels="abc")
+    assert lam("lsr", table, regularisation=0.0).values[0] == pytest.approx([7 / 16, 5 / 16, 1 / 4])
+    of_shares = lam("rank-centrality", table, regularisation=0.0).values[0]
+    assert of_shares == pytest.approx([17 / 41, 13 / 41, 11 / 41])
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> list[str]:
+    every = ["".join(pair) for pair in product("abc", repeat=2) if len(set(pair)) == 2]
+    return draw(st.lists(st.sampled_from(every), min_size=1, max_size=8))
+
+
+@settings(max_examples=25)
+@given(said=comparisons(), more=st.sampled_from([0.05, 0.1, 1.0]))
+@pytest.mark.filterwarnings("ignore:warning ranking-one-sided")
+def test_each_stands_where_its_equation_says(said: list[str], more: float) -> None:
+    """The slopes of what is maximised are 0, and the flows of walks are even."""
+    labels = "".join(sorted(set("".join(said))))
+    n = wins(said, labels)
+    table = table_of({"x": pairs(said)}, labels=labels)
+    ask = {"regularisation": more}
+    won, met = n.sum(axis=1), n + n.T
+
+    u = lam("mm", table, **ask).values[0] * len(labels)
+    np.testing.assert_allclose(
+        won + more, u * ((met / (u[:, None] + u)).sum(axis=1) + more), rtol=1e-5
+    )
+    u = lam("opt", table, **ask).values[0]
+    logs = np.log(u) - np.log(u).mean()
+    slope = won - (met * u[:, None] / (u[:, None] + u)).sum(axis=1) - 2 * more * logs
+    np.testing.assert_allclose(slope, 0.0, atol=1e-5)
+    u = lam("i-lsr", table, **ask).values[0] * len(labels)
+    for rate, stands in (
+        (more + n.T / (u[:, None] + u), u),  # from row to column
+        (more + n.T / 2, lam("lsr", table, **ask).values[0]),
+        ((n.T + more) / (met + 2 * more), lam("rank-centrality", table, **ask).values[0]),
+    ):
+        flow = stands[:, None] * rate
+        np.testing.assert_allclose(flow.sum(axis=0), flow.sum(axis=1), rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:warning ranking-one-sided")
+def test_report_42_what_is_not_named() -> None:
+    """Below all that is named where it is excluded; not compared where nothing is known of it."""
+    said: dict[str, Blocks] = {"x": [[["a"], ["b"], ["c"], ["d"]], [["a"], ["b"]], [["b"], ["c"]]]}
+    unknown = lam("lsr", table_of(said), regularisation=1.0)
+    as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bc", "bd", "cd", "ab", "bc"])})
+    xr.testing.assert_identical(unknown, lam("lsr", as_pairs, regularisation=1.0))
+    excluded = lam("lsr", table_of(said, unlisted="excluded"), regularisation=1.0)
+    more = ["ac", "ad", "bc", "bd", "ba", "bd", "ca", "cd"]
+    as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bc", "bd", "cd", "ab", "bc", *more])})
+    xr.testing.assert_identical(excluded, lam("lsr", as_pairs, regularisation=1.0))
+
+
+def test_reports_23_and_41_ties_are_not_compared() -> None:
+    tied = table_of({"x": [[["a"], ["b", "c"], ["d"]]]})
+    as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bd", "cd"])})
+    for name in COMPONENTS:
+        with pytest.warns(PlausiblyWarning):
+            found, other = lam(name, tied), lam(name, as_pairs)
+        xr.testing.assert_identical(found, other)
+        of = found.sel(example="x")
+        assert float(of.sel(label="b") - of.sel(label="c")) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_nothing_but_a_tie() -> None:
+    with pytest.warns(PlausiblyWarning, match="ranking-one-sided"):
+        found = lam("mm", table_of({"x": [[["a", "b"]]], "y": [[["c"]]]}))
+    assert found.values.tolist() == [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
+
+
+@pytest.fixture
+def chain() -> xr.Dataset:
+    labels = "abcdefghijklmno"
+    return table_of({"x": pairs([labels[i : i + 2] for i in range(14)])}, labels=labels)
+
+
+ONE_SIDED = (
+    "  expected  labels each of which beats every other, if by way of others; got\n"
+    "            labels that are never beaten by some others, or never compared with\n"
+    "            them\n"
+)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_report_43_a_chain_hangs_on_the_regularisation(chain: xr.Dataset, name: str) -> None:
+    with pytest.warns(PlausiblyWarning, match="ranking-one-sided"):
+        found = lam(name, chain).values[0]
+    assert found.sum() == pytest.approx(1.0)
+    assert found[0] == found.max()
+    assert found[-1] == found.min()
+
+
+def test_report_43_in_words(chain: xr.Dataset) -> None:
+    with pytest.warns(PlausiblyWarning) as heard:
+        lam("lsr", chain)
+    assert [str(one.message) for one in heard] == [
+        "warning ranking-one-sided: in the comparisons of 1 example (x) some labels only\n"
+        "  win: how far they are ahead is what choix:lsr makes of regularisation 0.1\n"
+        f"{ONE_SIDED}"
+        "  do        compare with regularisation = 1; plackett-luce has a prior that\n"
+        "            counts like votes"
+    ]
+    with pytest.raises(InputError) as caught:
+        lam("lsr", chain, regularisation=0.0)
+    assert str(caught.value) == (
+        "error ranking-one-sided: without regularisation, the comparisons of 1 example\n"
+        f"  (x) fit infinite utilities best\n{ONE_SIDED}"
+        "  do        regularisation = 0.1, or aggregator plackett-luce"
+    )
+
+
+def test_fault_19_what_does_not_converge() -> None:
+    table = table_of({"x": pairs(EIGHT), "y": pairs(["ab", "ba"])}, labels="abc")
+    with pytest.raises(InputError) as caught:
+        lam("mm", table, iterations=2, regularisation=0.0)
+    assert str(caught.value) == (
+        "error not-converged: choix:mm finds no utilities for 1 example (x)\n"
+        '  expected  an estimate that settles; got "Did not converge after 2 iterations"\n'
+        "  do        iterations = 20, a larger regularisation, or aggregator\n"
+        "            plackett-luce"
+    )
+
+
+def test_responses_that_count_a_broken_number_of_times() -> None:
+    table = table_of({"x": pairs(EIGHT)}, labels="abc", times=[0.5] * 8)
+    half = lam("i-lsr", table, regularisation=0.0)
+    assert half.values[0] == pytest.approx([0.43364, 0.32411, 0.24225], abs=5e-6)
+    with pytest.raises(InputError) as caught:
+        lam("opt", table)
+    assert str(caught.value) == (
+        "error weights-broken: choix:opt counts comparisons, and responses count a broken\n"
+        "  number of times\n"
+        "  expected  responses that count a whole number of times; got response_weight\n"
+        "            that is none\n"
+        "  do        aggregator choix:i-lsr, choix:lsr or plackett-luce"
+    )
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+@pytest.mark.filterwarnings("ignore:warning ranking-one-sided")
+def test_any_order_gives_the_same_bits(name: str) -> None:
+    said = [("x", "r1", ["a", ["b", "c"]]), ("x", "r2", ["c", "a"]), ("y", "r1", ["b", "d"])]
+    build = resolve(ANNOTATION, "partial-ranking").build
+    first = lam(name, build(said, list("abcd")))
+    other = lam(name, build(said[::-1], list("dbca")))
+    xr.testing.assert_identical(first, other.sel(example=["x", "y"], label=list("abcd")))
+
+
+def test_parameters_are_checked() -> None:
+    for wrong in ({"regularisation": -1.0}, {"iterations": 0}, {"tolerance": 0.0}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            resolve(AGGREGATOR, {"name": "choix:mm", **wrong})
+
+
+def test_without_choix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "choix", None)
+    with pytest.raises(MissingExtra) as caught:
+        lam("mm", table_of({"x": pairs(EIGHT)}))
+    assert "aggregator choix:mm needs choix" in " ".join(str(caught.value).split())
+    assert str(caught.value).endswith('do        pip install "plausibly[ranking]"')
