@@ -60,7 +60,16 @@ if TYPE_CHECKING:
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.files import contents as file_contents
     from plausibly.io.hints import columns_hint
+    from plausibly.io.json_files import (
+        JsonNumber,
+        json_head,
+        json_shown,
+        read_json,
+        read_json_lines,
+    )
     from plausibly.io.text import TextTable, first_row, first_rows, read_table
+    from plausibly.io.xml_files import Element as XmlElement
+    from plausibly.io.xml_files import read_xml
     from plausibly.kernels.masses import settle
     from plausibly.kernels.ragged import drawn_times, ragged_uniforms
     from plausibly.keys import Keys, hash_names
@@ -113,6 +122,7 @@ __all__ = [
     "IncompatibleComponents",
     "InputError",
     "Ints",
+    "JsonNumber",
     "Keys",
     "Kind",
     "Masses",
@@ -131,6 +141,7 @@ __all__ = [
     "ScoreFunction",
     "ScoreInput",
     "TextTable",
+    "XmlElement",
     "answered_rows",
     "build_table",
     "called",
@@ -158,6 +169,8 @@ __all__ = [
     "is_joint",
     "is_missing",
     "is_name",
+    "json_head",
+    "json_shown",
     "listed",
     "name_text",
     "names",
@@ -165,7 +178,10 @@ __all__ = [
     "ordered_sum",
     "quoted",
     "ragged_uniforms",
+    "read_json",
+    "read_json_lines",
     "read_table",
+    "read_xml",
     "refuse_responses",
     "require",
     "require_held_out",
@@ -194,6 +210,7 @@ _HOME = {
     "Guarantee": "plausibly.guarantee",
     "Hashes": "plausibly.arrays",
     "Ints": "plausibly.arrays",
+    "JsonNumber": "plausibly.io.json_files",
     "Keys": "plausibly.keys",
     "Hierarchy": "plausibly.labelled.hierarchy",
     "LABEL_CELLS": "plausibly.conformal.replicates",
@@ -205,6 +222,7 @@ _HOME = {
     "ResponseOptions": "plausibly.labelled.gathered",
     "Rows": "plausibly.labelled.rows",
     "TextTable": "plausibly.io.text",
+    "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.labelled.rows",
     "build_table": "plausibly.labelled.table",
     "called": "plausibly.conformal.components",
@@ -229,13 +247,18 @@ _HOME = {
     "held_out_field": "plausibly.conformal.held_out",
     "is_missing": "plausibly.labelled.text",
     "is_name": "plausibly.labelled.text",
+    "json_head": "plausibly.io.json_files",
+    "json_shown": "plausibly.io.json_files",
     "name_text": "plausibly.labelled.text",
     "names": "plausibly.labelled.names",
     "near": "plausibly.labelled.near:near",
     "ordered_sum": "plausibly.labelled.rows",
     "quoted": "plausibly.labelled.text",
     "ragged_uniforms": "plausibly.kernels.ragged",
+    "read_json": "plausibly.io.json_files",
+    "read_json_lines": "plausibly.io.json_files",
     "read_table": "plausibly.io.text",
+    "read_xml": "plausibly.io.xml_files",
     "refuse_responses": "plausibly.labelled.validity",
     "require_held_out": "plausibly.conformal.held_out",
     "responses_by_name": "plausibly.labelled.responses:by_name",

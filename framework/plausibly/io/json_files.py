@@ -1,0 +1,337 @@
+"""JSON and JSON Lines, strictly: nothing is lost, and every error has its line.
+
+RFC 8259 leaves open what a key that stands twice means, and Python's own reader takes words that
+are no JSON and rounds numbers. Here a repeated key, ``NaN``, ``Infinity``, half a surrogate pair
+and values nested beyond reason are errors; a number keeps the text in which it was written, so that
+the id 12345678901234567890 and the label 1.0 stay what they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import attrs
+
+from plausibly.errors import InputError, counted
+from plausibly.io import files
+from plausibly.io.delimited import decode
+
+DEEPEST = 100
+"""How deep values may be nested: readers walk them, and no export comes near it."""
+
+_CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
+_LINE_END = re.compile(r"\r\n?")  # a raw line end is no part of a JSON text: nothing is changed
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_BLANK = re.compile(r"[ \t\r\n]*")
+_MOST_SHOWN = 40
+
+
+class JsonNumber(str):
+    """A number, as the text in which it was written; equal to that text."""
+
+    __slots__ = ()
+
+    @property
+    def whole(self) -> int | None:
+        """The integer, where it was written as one of at most 18 digits."""
+        return int(self) if len(self) <= 18 and self.lstrip("-").isdigit() else None
+
+    @property
+    def value(self) -> float:
+        """The nearest float; infinite beyond their range."""
+        return float(self)
+
+
+class _Refused(Exception):
+    """What the strict reading refuses; where that is, is looked for afterwards."""
+
+
+def _constant(_: str) -> NoReturn:
+    raise _Refused
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Refused
+    return found
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_int=JsonNumber,
+    parse_float=JsonNumber,
+    parse_constant=_constant,
+)
+
+
+def read_json(path: Path | str, role: str = "annotations", *, expected: str = "JSON") -> object:
+    """Return the value in a JSON file: dict, list, text, `JsonNumber`, True, False or None.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file: UTF-8, with or without byte order mark.
+    role : str
+        What it is for, in the words of messages.
+    expected : str
+        What it should hold, for the message about a file that is no JSON.
+
+    Raises
+    ------
+    InputError
+        What `plausibly.io.files.contents` and `decode` say; ``file-empty``, ``json-broken``,
+        ``json-key-twice``, ``json-constant``, ``json-surrogate`` and ``json-too-deep``, each with
+        the line.
+    """
+    whose = Path(path).name
+    text = _text(path, role, expected)
+    return _parsed(text, whose, 1, expected)
+
+
+def read_json_lines(
+    path: Path | str, role: str = "annotations", *, expected: str = "one JSON value a line"
+) -> list[tuple[int, object]]:
+    """Return the value on each line of a JSON Lines file with its line, counted from 1.
+
+    Empty lines are passed over. Parameters and errors are those of `read_json`.
+    """
+    whose = Path(path).name
+    lines = _text(path, role, expected).split("\n")
+    return [
+        (number, _parsed(line, whose, number, expected))
+        for number, line in enumerate(lines, start=1)
+        if line.strip(" \t")
+    ]
+
+
+def _text(path: Path | str, role: str, expected: str) -> str:
+    whose = Path(path).name
+    text = _LINE_END.sub("\n", decode(files.contents(path, role), whose))
+    if _BLANK.fullmatch(text):
+        raise files.empty(whose, expected)
+    return text
+
+
+def _parsed(text: str, whose: str, line: int, expected: str) -> object:
+    try:
+        value: object = _STRICT.decode(text)
+    except json.JSONDecodeError as reason:
+        at = line + reason.lineno - 1
+        raise InputError(
+            "json-broken",
+            f"{whose} line {counted(at)} is no JSON",
+            expected=expected,
+            got=reason.msg,
+            do="copy it again, or write it again",
+            whose=whose,
+            details={"line": at, "column": reason.colno},
+        ) from None
+    except (_Refused, RecursionError):
+        raise _refusal(text, whose, line) from None
+    if _too_deep(value) or (_HALF.search(text) and next(_faults(text), None)):
+        raise _refusal(text, whose, line)
+    return value
+
+
+def _too_deep(value: object) -> bool:
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(DEEPEST):
+        level = [child for item in level for child in _children(item)]
+    return bool(level)
+
+
+def _children(value: dict[str, object] | list[object]) -> list[dict[str, object] | list[object]]:
+    """Return the lists and objects in a list or object."""
+    inside = value.values() if isinstance(value, dict) else value
+    return [item for item in inside if isinstance(item, (dict, list))]
+
+
+@attrs.frozen
+class _Fault:
+    name: str
+    token: str
+    start: int
+    first: int
+    path: str
+
+
+@attrs.define
+class _Level:
+    """A list or object that is open: what was seen in it, and where in it the walk is."""
+
+    keys: dict[str, int] | None
+    key: str | None = None
+    index: int = 0
+
+    @property
+    def step(self) -> str:
+        if self.keys is None:
+            return f"[{self.index}]"
+        return f".{self.key}" if self.key is not None else ""
+
+
+def _faults(text: str) -> Iterator[_Fault]:
+    """Yield what the strict reading refuses, in the order of the text."""
+    levels: list[_Level] = []
+    for match in _TOKEN.finditer(text):
+        token, start = match[0], match.start()
+        top = levels[-1] if levels else None
+        if token in ("[", "{"):
+            levels.append(_Level(keys={} if token == "{" else None))
+            if len(levels) > DEEPEST:
+                yield _Fault("json-too-deep", token, start, start, "")
+        elif token in ("]", "}"):
+            del levels[-1:]
+        elif token == "," and top is not None:
+            top.index, top.key = top.index + 1, None
+        elif token[0] == '"':
+            name: str = json.loads(token, strict=False)
+            if name.encode("utf-8", "ignore").decode() != name:
+                yield _Fault("json-surrogate", token, start, start, _path(levels))
+            if top is not None and top.keys is not None and top.key is None:
+                if name in top.keys:
+                    yield _Fault("json-key-twice", name, start, top.keys[name], _path(levels))
+                top.keys[name] = start
+                top.key = name
+        elif token in _CONSTANTS:
+            yield _Fault("json-constant", token, start, start, _path(levels))
+
+
+def _path(levels: Sequence[_Level]) -> str:
+    """Return the place in the way of jq: ``.[7].annotations[0]``."""
+    steps = "".join(level.step for level in levels)
+    return steps if steps.startswith(".") else f".{steps}"
+
+
+def _refusal(text: str, whose: str, line: int) -> InputError:
+    fault = next(_faults(text))  # there is one: the strict reading refused this text
+    at, first = (line + text.count("\n", 0, start) for start in (fault.start, fault.first))
+    where = f"{whose} line {counted(at)}"
+    inside = f"at {fault.path}"
+    what, expected, got, do = {
+        "json-too-deep": (
+            f"{where} is nested too deep",
+            f"at most {DEEPEST} lists and objects within each other",
+            "more",
+            "look at what wrote it",
+        ),
+        "json-surrogate": (
+            f"{where} holds half a character",
+            "both halves of a surrogate pair",
+            f"{_short(fault.token)} {inside}",
+            "write it again as UTF-8",
+        ),
+        "json-key-twice": (
+            f"{where} names the key {_short(json_shown(fault.token))} again",
+            "each key of an object once",
+            f"{_twice_where(first, at)}, {inside}",
+            "remove one of them, or write it again",
+        ),
+        "json-constant": (
+            f"{where} holds {fault.token}",
+            "a number, or null",
+            f"{fault.token} {inside}, which JSON does not know",
+            "write null where there is no number",
+        ),
+    }[fault.name]
+    return InputError(
+        fault.name,
+        what,
+        expected=expected,
+        got=got,
+        do=do,
+        whose=whose,
+        details={"line": at, "place": fault.path},
+    )
+
+
+def _twice_where(first: int, second: int) -> str:
+    if first == second:
+        return f"twice on line {counted(first)}"
+    return f"lines {counted(first)} and {counted(second)}"
+
+
+def json_head(head: bytes) -> list[object]:
+    """Return the JSON values at the start of a file, for readers asked whether they recognise it.
+
+    A JSON file has one, a JSON Lines file one a line. The last may be cut off: then it holds the
+    entries that are there, and null under a key without value. Nothing is raised; what is no JSON
+    gives no value.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes of the file.
+    """
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "ignore")
+    if "\0" in text or not text.lstrip().startswith(("{", "[")):
+        return []
+    values: list[object] = []
+    at = 0
+    while at < len(text):
+        value, end = _in_part(text, at, 0)
+        if end is None:
+            return values if value is None else [*values, value]
+        values.append(value)
+        at = _past_blank(text, end)
+    return values
+
+
+def _past_blank(text: str, at: int) -> int:
+    match = _BLANK.match(text, at)
+    return at if match is None else match.end()
+
+
+def _in_part(text: str, at: int, depth: int) -> tuple[object, int | None]:
+    """Return the value at a place and where it ends; None where it is cut off or broken."""
+    at = _past_blank(text, at)
+    try:
+        return _STRICT.raw_decode(text, at)
+    except (ValueError, RecursionError, _Refused):
+        opens = text[at : at + 1]
+        if depth >= DEEPEST or opens not in ("[", "{"):
+            return None, None
+    entries: list[object] = []
+    named: dict[str, object] = {}
+    while True:
+        at = _past_blank(text, at + 1)
+        if opens == "{":
+            key, end = _in_part(text, at, DEEPEST)
+            if end is None or not isinstance(key, str):
+                return named, None
+            at = _past_blank(text, end) + 1
+            named[key], end = _in_part(text, at, depth + 1)
+        else:
+            entry, end = _in_part(text, at, depth + 1)
+            if end is not None or entry is not None:
+                entries.append(entry)
+        if end is None:
+            return (named if opens == "{" else entries), None
+        at = _past_blank(text, end)
+        if text[at : at + 1] != ",":
+            return (named if opens == "{" else entries), None
+
+
+def json_shown(value: object) -> str:
+    """Return a value as JSON for a message, cut after 40 characters."""
+    return _short(_dumped(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
+
+
+def _dumped(value: object) -> str:
+    if isinstance(value, JsonNumber):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_dumped(key)}: {_dumped(value[key])}" for key in value) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_dumped, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,277 @@
+"""Strict JSON and JSON Lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from io_files import refusal, result_or_refusal, said, written
+from plausibly.io.json_files import (
+    DEEPEST,
+    JsonNumber,
+    json_head,
+    json_shown,
+    read_json,
+    read_json_lines,
+)
+
+Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+SCALARS: st.SearchStrategy[Value] = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    TEXTS,
+)
+VALUES: st.SearchStrategy[Value] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def numbers_as_text(value: Value) -> object:
+    """Return what is to be read: every number the text in which it is written."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, list):
+        return [numbers_as_text(item) for item in value]
+    if isinstance(value, dict):
+        return {key: numbers_as_text(item) for key, item in value.items()}
+    return value
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("json")
+
+
+@given(
+    value=VALUES,
+    indent=st.sampled_from([None, 1]),
+    escaped=st.booleans(),
+    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_any_json_comes_back(
+    folder: Path, value: Value, indent: int | None, escaped: bool, mark: bytes, end: str
+) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=escaped).replace("\n", end) + end
+    data = mark + text.encode()
+    assert read_json(written(folder, "a.json", data)) == numbers_as_text(value)
+
+
+@given(values=st.lists(VALUES, min_size=1, max_size=5), end=st.sampled_from(["\n", "\r\n", "\r"]))
+def test_any_lines_come_back(folder: Path, values: list[Value], end: str) -> None:
+    # A separator that is no line end of JSON Lines (U+2028, U+0085) stays in its text.
+    text = end + f"{end} {end}".join(json.dumps(v, ensure_ascii=False) for v in values)
+    found = read_json_lines(written(folder, "a.jsonl", text.encode()))
+    assert found == [(2 + 2 * n, numbers_as_text(value)) for n, value in enumerate(values)]
+
+
+@given(value=VALUES, cut=st.integers(0, 400), indent=st.sampled_from([None, 2]))
+@example(value={"a": [1, {"b": "\u00fc"}]}, cut=14, indent=None)
+def test_a_cut_file_is_an_error_with_a_line_or_whole(
+    folder: Path, value: Value, cut: int, indent: int | None
+) -> None:
+    whole = json.dumps(value, indent=indent, ensure_ascii=False).encode()
+    part = whole[: cut % (len(whole) + 1)]
+    path = written(folder, "cut.json", part)
+    found = result_or_refusal(lambda: [read_json(path)], "cut.json")
+    if found is None:
+        assert refusal(lambda: read_json(path)).name in {
+            "file-empty",
+            "text-encoding",
+            "json-broken",
+        }
+    else:
+        assert found == [numbers_as_text(json.loads(part))]
+    json_head(part)
+
+
+@given(data=st.binary(max_size=60) | TEXTS.map(str.encode))
+@example(data=b'{"a":1,"a":2}')
+@example(data=b'[1,"\\ud800"')
+@example(data=b"[NaN")
+def test_other_bytes_are_errors_that_name_the_file(folder: Path, data: bytes) -> None:
+    path = written(folder, "n.json", data)
+    result_or_refusal(lambda: read_json(path), "n.json")
+    result_or_refusal(lambda: read_json_lines(path), "n.json")
+    assert isinstance(json_head(data), list)
+
+
+# ---- numbers
+
+
+@pytest.mark.parametrize("text", ["12345678901234567890", "1.0", "1e2", "-0", "1e999", "9" * 5000])
+def test_a_number_is_the_text_in_which_it_is_written(folder: Path, text: str) -> None:
+    found = read_json(written(folder, "n.json", text))
+    assert isinstance(found, JsonNumber)
+    assert found == text
+    assert str(found) == text
+
+
+def test_what_a_number_is_worth() -> None:
+    assert JsonNumber("-12").whole == -12
+    assert JsonNumber("1.0").whole is None
+    assert JsonNumber("1e2").whole is None
+    assert JsonNumber("9" * 19).whole is None
+    assert JsonNumber("1e2").value == 100.0
+    assert JsonNumber("1e999").value == float("inf")
+    names: dict[str, str] = {JsonNumber("7"): "a"}
+    assert names["7"] == "a"
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '{"a": 1,\n "b": {"c": 1},\n "a": 2}',
+            'error json-key-twice: f.json line 3 names the key "a" again expected each key of an '
+            "object once; got lines 1 and 3, at . do remove one of them, or write it again",
+        ),
+        (
+            '[{"id": 1}, {"data": [0, {"x": 1, "y": [1, 2], "\\u0078": 2}]}]',
+            'error json-key-twice: f.json line 1 names the key "x" again expected each key of an '
+            "object once; got twice on line 1, at .[1].data[1] "
+            "do remove one of them, or write it again",
+        ),
+        (
+            '[1,\n{"score": NaN}]',
+            "error json-constant: f.json line 2 holds NaN expected a number, or null; "
+            "got NaN at .[1].score, which JSON does not know "
+            "do write null where there is no number",
+        ),
+        (
+            "-Infinity",
+            "error json-constant: f.json line 1 holds -Infinity expected a number, or null; "
+            "got -Infinity at ., which JSON does not know do write null where there is no number",
+        ),
+        (
+            '["\\ud83d\\ude00",\n"\\uDC00x"]',
+            "error json-surrogate: f.json line 2 holds half a character expected both halves of a "
+            'surrogate pair; got "\\uDC00x" at .[1] do write it again as UTF-8',
+        ),
+        (
+            '{"\\ud800": 1}',
+            "error json-surrogate: f.json line 1 holds half a character expected both halves of a "
+            'surrogate pair; got "\\ud800" at . do write it again as UTF-8',
+        ),
+        (
+            "\n" + "[" * (DEEPEST + 1) + "]" * (DEEPEST + 1),
+            "error json-too-deep: f.json line 2 is nested too deep expected at most 100 lists and "
+            "objects within each other; got more do look at what wrote it",
+        ),
+        (
+            "[1,\n2,,3]",
+            "error json-broken: f.json line 2 is no JSON expected JSON; got Expecting value "
+            "do copy it again, or write it again",
+        ),
+        (
+            '{"a": 1}\n{"a": 2}',
+            "error json-broken: f.json line 2 is no JSON expected JSON; got Extra data "
+            "do copy it again, or write it again",
+        ),
+        (
+            " \n",
+            "error file-empty: f.json is empty expected JSON; got nothing "
+            "do write it again, or name another file",
+        ),
+    ],
+)
+def test_what_is_refused(folder: Path, text: str, message: str) -> None:
+    assert said(lambda: read_json(written(folder, "f.json", text))) == message
+
+
+def test_lines_are_refused_by_their_line(folder: Path) -> None:
+    path = written(folder, "f.jsonl", '{"a": 1}\n\n{"a": 1, "a": 2}\n')
+    assert said(lambda: read_json_lines(path)) == (
+        'error json-key-twice: f.jsonl line 3 names the key "a" again expected each key of an '
+        "object once; got twice on line 3, at . do remove one of them, or write it again"
+    )
+    path = written(folder, "g.jsonl", '{"a":\n 1}\n')
+    assert said(lambda: read_json_lines(path)) == (
+        "error json-broken: g.jsonl line 1 is no JSON expected one JSON value a line; "
+        "got Expecting value do copy it again, or write it again"
+    )
+
+
+@pytest.mark.parametrize("deep", [DEEPEST + 1, 5_000, 200_000])
+def test_deep_json_is_refused(folder: Path, deep: int) -> None:
+    for text in ("[" * deep, '{"a":' * deep + "1" + "}" * deep):
+        path = written(folder, "deep.json", text)
+        assert refusal(lambda path=path: read_json(path)).name in ("json-too-deep", "json-broken")  # type: ignore[misc]  # bound in the loop
+        json_head(text.encode())
+    closed = written(folder, "deep.json", "[" * deep + "]" * deep)
+    assert refusal(lambda: read_json(closed)).name == "json-too-deep"
+
+
+def test_what_is_just_not_too_deep(folder: Path) -> None:
+    text = '{"a":' * (DEEPEST - 1) + "[1]" + "}" * (DEEPEST - 1)
+    assert read_json(written(folder, "f.json", text)) == numbers_as_text(json.loads(text))
+
+
+def test_other_encodings_are_refused(folder: Path) -> None:
+    latin = written(folder, "l.json", '["a",\n"Grüße"]'.encode("latin-1"))
+    assert refusal(lambda: read_json(latin)).what == "l.json line 2 is not UTF-8"
+    wide = written(folder, "w.json", "[1]".encode("utf-16"))
+    assert refusal(lambda: read_json(wide)).name == "text-binary"
+    assert json_head("[1]".encode("utf-16")) == []
+
+
+def test_long_texts_are_read_and_cut_in_messages(folder: Path) -> None:
+    text = "x" * 100_000
+    assert read_json(written(folder, "f.json", json.dumps([text]))) == [text]
+    error = refusal(lambda: read_json(written(folder, "f.json", f'{{"{text}":1,"{text}":2}}')))
+    assert error.what == f'f.json line 1 names the key "{"x" * 38}… again'
+
+
+# ---- the first bytes
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ('[{"id": 1}, {"id": 2, "data": {"t', [[{"id": "1"}, {"id": "2", "data": {}}]]),
+        ('[{"id": 1}, {"id": 2, "data"', [[{"id": "1"}, {"id": "2", "data": None}]]),
+        ('{"a": 1}\n{"b": [1, 2', [{"a": "1"}, {"b": ["1", "2"]}]),
+        ('\ufeff {"a": 1}\r\n', [{"a": "1"}]),
+        ('{"a": 1}', [{"a": "1"}]),
+        ('[{"a": "long te', [[{"a": None}]]),
+        ("[", [[]]),
+        ("7\n", []),
+        ("task,worker\n", []),
+        ("", []),
+        ('{"a": 1,, "b": 2}', [{"a": "1"}]),
+    ],
+)
+def test_values_in_the_first_bytes(head: str, found: list[object]) -> None:
+    assert json_head(head.encode()) == found
+
+
+@given(records=st.lists(st.dictionaries(TEXTS, SCALARS, min_size=1, max_size=3), min_size=2))
+def test_the_head_of_any_list_has_its_first_record(records: list[dict[str, Value]]) -> None:
+    text = json.dumps(records, ensure_ascii=False).encode()
+    first = len(json.dumps(records[:1], ensure_ascii=False).encode())
+    (found,) = json_head(text[: first + 1])
+    assert isinstance(found, list)
+    assert found[0] == numbers_as_text(dict(records[0]))
+
+
+# ---- values in messages
+
+
+def test_values_in_messages(folder: Path) -> None:
+    value = read_json(written(folder, "f.json", '{"a": [1.0, "ü", null, true]}'))
+    assert json_shown(value) == '{"a": [1.0, "ü", null, true]}'
+    assert json_shown(["x" * 50]) == f'["{"x" * 37}…'
