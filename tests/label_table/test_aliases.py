@@ -1,0 +1,297 @@
+"""Aliases: what is said under another name counts for the label, and nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import label_table_records as lt
+import labelled_records as lr
+import plausibly
+from io_files import csv_text, refusal, said, written
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.labelled import build_table, to_frame
+from plausibly.labelled.aliases import aliases_of, merge_aliases, split_aliases
+from plausibly.labelled.merged import read_merged
+from plausibly.labelled.text import name_texts
+from plausibly.plugin import ANNOTATION, resolve, warn
+
+KINDS = sorted(lt.ANSWERS)
+TABLE = """\
+label,alias
+eczema,Eczema | atopic eczema
+psoriasis,
+tinea,ringworm|Tinea
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_merging_then_counting_is_counting_renamed_records(kind: str, data: st.DataObject) -> None:
+    records = data.draw(lr.records(lt.ANSWERS[kind]))
+    annotation = resolve(ANNOTATION, kind)
+    found = merge_aliases(annotation.build(records, lt.NAMES), lt.ALIASES, lt.LABELS)
+    annotation.validate(found)
+    expected = annotation.build(lt.renamed(kind, records), lt.LABELS)
+    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(expected))
+    named = [str(name) for _, _, answer in records for name in _named(answer)]
+    counts = {alias: float(named.count(alias)) for alias in lt.ALIASES if alias in named}
+    assert read_merged(found.attrs) == counts
+    # Responses of unknown annotators that became the same may stand in another order.
+    rows = [sorted(map(str, to_frame(table).values.tolist())) for table in (found, expected)]
+    assert rows[0] == rows[1]
+
+
+def _named(answer: object) -> list[object]:
+    if isinstance(answer, dict):
+        return list(answer)
+    if isinstance(answer, list):
+        return [name for part in answer for name in _named(part)]
+    return [answer]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_the_order_of_rows_does_not_matter(kind: str, data: st.DataObject) -> None:
+    records = data.draw(lr.records(lt.ANSWERS[kind]))
+    other = data.draw(st.permutations(records))
+    annotation = resolve(ANNOTATION, kind)
+    tables = [
+        merge_aliases(annotation.build(given_, lt.NAMES), lt.ALIASES, lt.LABELS)
+        for given_ in (records, other)
+    ]
+    xr.testing.assert_identical(*(plausibly.aggregate(table) for table in tables))
+    assert (
+        tables[0].attrs["merged" if "merged" in tables[0].attrs else "kind"]
+        == (tables[1].attrs["merged" if "merged" in tables[1].attrs else "kind"])
+    )
+
+
+def test_a_ranking_keeps_the_better_place_and_closes_the_gap() -> None:
+    kind = resolve(ANNOTATION, "partial-ranking")
+    blocks = [["MM"], ["b c", "Ä"], ["melanoma"], ["bc"], ["0"]]
+    table = kind.build([("e", "q", blocks)], lt.NAMES)
+    found = merge_aliases(table, lt.ALIASES, lt.LABELS)
+    kind.validate(found)
+    frame = to_frame(found)
+    places = dict(zip(frame["label"], frame["mention_block"], strict=True))
+    assert places == {"melanoma": 1, "b c": 2, "Ä": 2, "0": 3}
+
+
+def test_a_gap_that_was_there_is_still_refused() -> None:
+    table = build_table(
+        "partial-ranking",
+        examples=["e"],
+        annotators=["q"],
+        labels=["a", "A", "b"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0, 0, 0],
+        mention_label=[0, 1, 2],
+        mention_block=[1, 2, 4],
+    )
+    found = merge_aliases(table, {"A": "a"}, ["a", "b"])
+    assert found["mention_block"].values.tolist() == [1, 3]
+    assert refusal(lambda: resolve(ANNOTATION, "partial-ranking").validate(found)).name == (
+        "ranking-gap"
+    )
+
+
+def test_a_kind_with_its_own_columns_keeps_every_mention() -> None:
+    spans = xr.Variable("mention", [3, 9])
+    table = build_table(
+        "label-set",
+        examples=["e"],
+        annotators=["q"],
+        labels=["a", "A"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0, 0],
+        mention_label=[0, 1],
+        variables={"mention_start": spans},
+        coordinates={"shade": xr.Variable("label", ["dark", "light"])},
+    )
+    found = merge_aliases(table, {"A": "a"}, ["a"])
+    assert found["mention_label"].values.tolist() == [0, 0]
+    assert found["mention_start"].values.tolist() == [3, 9]
+    assert found["shade"].values.tolist() == ["dark"]
+
+
+def test_several_aliases_in_a_cell() -> None:
+    assert split_aliases("") == []
+    assert split_aliases(" a b | c||d ") == ["a b", "c", "d"]
+    assert split_aliases(r"left\|right|x") == ["left|right", "x"]
+    assert split_aliases("x|x") == ["x"]
+
+
+@given(st.lists(st.text(min_size=1).map(str.strip).filter(bool), unique=True, max_size=5))
+def test_any_alias_can_be_written(aliases: list[str]) -> None:
+    plain = [alias for alias in aliases if "\\" not in alias]
+    cell = " | ".join(alias.replace("|", r"\|") for alias in plain)
+    assert split_aliases(cell) == plain
+
+
+def test_a_crowd_table(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    rows = "t1,w1,Eczema\nt1,w2,eczema\nt2,w1,ringworm\nt2,w2,atopic eczema\nt2,w3,psoriasis\n"
+    votes = written(tmp_path, "votes.csv", f"task,worker,label\n{rows}")
+    table = plausibly.read_annotations(votes, labels=labels)
+    assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
+    assert str(table) == (
+        "annotations  2 examples, 3 annotators, 5 responses (2 to 3 each), 3 labels\n"
+        "  single-label; 50 % of examples disputed; under another name: 3 "
+        '(1 as "Eczema", 1 as "atopic eczema", 1 as "ringworm")'
+    )
+    assert read_merged(table.attrs) == {"Eczema": 1, "atopic eczema": 1, "ringworm": 1}
+    assert "alias" not in table.coords
+    lam = plausibly.aggregate(table)
+    np.testing.assert_array_equal(lam.values, [[1, 0, 0], [1 / 3, 1 / 3, 1 / 3]])
+    assert lam["denominator"].values.tolist() == [2, 3]
+
+
+def test_rows_of_one_worker_are_one_set(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    rows = "t,w,Eczema\nt,w,eczema\nt,w,Tinea\n"
+    votes = written(tmp_path, "votes.csv", f"task,worker,label\n{rows}")
+    table = plausibly.read_annotations(votes, labels=labels, kind="label-set")
+    assert to_frame(table)["label"].tolist() == ["eczema", "tinea"]
+    assert plausibly.aggregate(table).values.tolist() == [[0.5, 0, 0.5]]
+
+
+def test_votes_that_were_counted(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    wide = written(tmp_path, "c.csv", "example,Eczema,ringworm,eczema\nx,2,1,3\ny,0,4,0\n")
+    table = plausibly.read_annotations(wide, labels=labels)
+    assert plausibly.aggregate(table).values.tolist() == [[5 / 6, 0, 1 / 6], [0, 0, 1]]
+    assert read_merged(table.attrs) == {"Eczema": 2, "ringworm": 5}
+    path = tmp_path / "c.npz"
+    np.savez(path, counts=[[2, 1, 3], [0, 4, 0]], labels=["Eczema", "ringworm", "eczema"])
+    again = plausibly.read_annotations(path, labels=labels)
+    assert plausibly.aggregate(again).values.tolist() == plausibly.aggregate(table).values.tolist()
+
+
+def test_places_are_never_taken_for_aliases(tmp_path: Path) -> None:
+    """A file of column numbers counts the labels alone, however many aliases there are."""
+    labels = written(tmp_path, "labels.csv", TABLE)
+    inside = written(tmp_path, "in.json", "[[[[0], [2]]]]")
+    table = plausibly.read_annotations(inside, labels=labels)
+    assert to_frame(table)["label"].tolist() == ["eczema", "tinea"]
+    outside = written(tmp_path, "out.json", "[[[[0], [3]]]]")
+    assert refusal(lambda: plausibly.read_annotations(outside, labels=labels)).name == "label-index"
+    path = tmp_path / "c.npy"
+    np.save(path, np.array([[2, 1, 3]]))
+    assert plausibly.read_annotations(path, labels=labels).sizes["label"] == 3
+    np.save(path, np.array([[2, 1, 3, 0, 0, 0, 0]]))  # as many columns as labels and aliases
+    assert refusal(lambda: plausibly.read_annotations(path, labels=labels)).name == "names-count"
+
+
+@attrs.frozen(kw_only=True)
+class Strange:
+    """A stranger's reader, strict about labels in words of its own."""
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        return False
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        warn("read-twice", f"{path.name} is read", do="look", stacklevel=3)
+        said_ = path.read_text(encoding="utf-8").split()
+        for name in said_:
+            if labels is not None and name not in labels:
+                raise InputError("label-unknown", f'{path.name} holds "{name}"', do="mend it")
+        records = [(f"e{place}", None, name) for place, name in enumerate(said_)]
+        return resolve(ANNOTATION, "single-label").build(records, labels)
+
+
+@pytest.mark.parametrize("text", ["eczema psoriasis", "eczema Eczema"])
+def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    path = written(tmp_path, "votes.x", text)
+    with pytest.warns(PlausiblyWarning) as caught:
+        table = plausibly.read_annotations(path, Strange(), labels)
+    assert len(caught) == 1
+    assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
+    wrong = written(tmp_path, "wrong.x", "eczema typo")
+    with pytest.warns(PlausiblyWarning, match="wrong.x is read"):
+        assert said(lambda: plausibly.read_annotations(wrong, Strange(), labels)) == (
+            'error label-unknown: wrong.x holds "typo" '
+            "do mend it, or write it into the column alias of labels.csv, beside its label"
+        )
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [("t1,w1,eczma\n", "one of 3 declared labels"), ("t1,w1,Eczema\nt2,w1,eczma\n", "3")],
+)
+def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    votes = written(tmp_path, "votes.csv", f"task,worker,label\n{rows}")
+    error = refusal(lambda: plausibly.read_annotations(votes, labels=labels))
+    alias = ", or an alias" if expected == "3" else ""
+    assert error.expected == f"one of 3 declared labels{alias}"
+    assert error.do == (
+        'did you mean "eczema"? mend it, or declare it in --labels, or write it into the column '
+        "alias of labels.csv, beside its label"
+    )
+    assert error.got == "1 label outside (1 vote)"
+    # A list of names has no column: nothing is said of one.
+    error = refusal(lambda: plausibly.read_annotations(votes, labels=["eczema"]))
+    assert "alias" not in error.do
+
+
+def test_labels_in_memory_have_aliases_too(tmp_path: Path) -> None:
+    votes = written(tmp_path, "votes.csv", "task,worker,label\nt1,w1,Eczema\n")
+    labels = plausibly.read_labels(written(tmp_path, "labels.csv", TABLE))
+    assert aliases_of(labels)["Tinea"] == "tinea"
+    assert plausibly.read_annotations(votes, labels=labels)["label"].size == 3
+    made = xr.Dataset(coords={"label": ["a", "b"], "alias": ("label", ["t", None])})
+    assert aliases_of(made) == {"t": "a"}
+
+
+def test_tables_are_joined_with_what_was_merged(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    parts = []
+    for number, name in enumerate(["Eczema", "Eczema", "eczema", "Tinea"]):
+        text = f"task,worker,label\nt{number},w1,{name}\n"
+        votes = written(tmp_path, f"v{number}.csv", text)
+        parts.append(plausibly.read_annotations(votes, labels=labels))
+    whole = plausibly.concat([parts[2], parts[0], parts[1], parts[3]])
+    assert read_merged(whole.attrs) == {"Eczema": 2, "Tinea": 1}
+    assert "merged" not in plausibly.concat([parts[2]]).attrs
+    assert read_merged(plausibly.select(whole, example="t2").attrs) == {"Eczema": 2, "Tinea": 1}
+
+
+def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    path = written(tmp_path, "p.csv", "example,ringworm,Eczema,psoriasis\nx,.2,.5,.3\n")
+    model = plausibly.read_predictions(path, labels=labels)
+    assert name_texts(model["label"].values) == ["eczema", "psoriasis", "tinea"]
+    assert model.values.tolist() == [[0.5, 0.3, 0.2]]
+    both = written(tmp_path, "both.csv", "example,tinea,Eczema,eczema,psoriasis\nx,.2,.2,.3,.3\n")
+    assert said(lambda: plausibly.read_predictions(both, labels=labels)) == (
+        'error label-twice: both.csv has 2 columns of the label "eczema", under other names '
+        '("Eczema", "eczema") expected one column a label; probabilities of one label add up, '
+        "other scores do not do add the columns up where they are made, or keep one"
+    )
+
+
+def test_a_million_and_the_file(tmp_path: Path) -> None:
+    """Many aliases of many labels are merged by name, whatever their order."""
+    wanted = [f"label {number}" for number in range(300)]
+    rows = [["label", "alias"], *([name, f"{name} (old)|{name} (new)"] for name in wanted)]
+    labels = written(tmp_path, "labels.csv", csv_text(rows))
+    votes = [["task", "worker", "label"]]
+    votes += [[f"t{number % 7}", f"w{number}", f"{wanted[-number]} (old)"] for number in range(300)]
+    table = plausibly.read_annotations(written(tmp_path, "v.csv", csv_text(votes)), labels=labels)
+    assert name_texts(table["label"].values) == wanted
+    frame = to_frame(table)
+    by = dict(zip(frame["annotator"].astype(str), frame["label"].astype(str), strict=True))
+    assert by == {f"w{number}": wanted[-number] for number in range(300)}
