@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         refuse_responses,
         responses_of,
     )
+    from plausibly.labelled.verbs import select
 
 __all__ = [
     "AGGREGATOR",
@@ -188,6 +189,7 @@ __all__ = [
     "resolve",
     "responses_by_name",
     "responses_of",
+    "select",
     "settle",
     "several",
     "states",
@@ -263,6 +265,7 @@ _HOME = {
     "require_held_out": "plausibly.conformal.held_out",
     "responses_by_name": "plausibly.labelled.responses:by_name",
     "responses_of": "plausibly.labelled.validity",
+    "select": "plausibly.labelled.verbs",
     "settle": "plausibly.kernels.masses",
     "several": "plausibly.labelled.text",
     "states": "plausibly.labelled.states",
