@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         JsonNumber,
         json_head,
         json_shown,
+        parse_json,
         read_json,
         read_json_lines,
     )
@@ -177,6 +178,7 @@ __all__ = [
     "names",
     "near",
     "ordered_sum",
+    "parse_json",
     "quoted",
     "ragged_uniforms",
     "read_json",
@@ -255,6 +257,7 @@ _HOME = {
     "names": "plausibly.labelled.names",
     "near": "plausibly.labelled.near:near",
     "ordered_sum": "plausibly.labelled.rows",
+    "parse_json": "plausibly.io.json_files",
     "quoted": "plausibly.labelled.text",
     "ragged_uniforms": "plausibly.kernels.ragged",
     "read_json": "plausibly.io.json_files",

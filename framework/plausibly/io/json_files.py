@@ -91,7 +91,7 @@ def read_json(path: Path | str, role: str = "annotations", *, expected: str = "J
     """
     whose = Path(path).name
     text = _text(path, role, expected)
-    return _parsed(text, whose, 1, expected)
+    return parse_json(text, whose, 1, expected)
 
 
 def read_json_lines(
@@ -104,7 +104,7 @@ def read_json_lines(
     whose = Path(path).name
     lines = _text(path, role, expected).split("\n")
     return [
-        (number, _parsed(line, whose, number, expected))
+        (number, parse_json(line, whose, number, expected))
         for number, line in enumerate(lines, start=1)
         if line.strip(" \t")
     ]
@@ -118,7 +118,8 @@ def _text(path: Path | str, role: str, expected: str) -> str:
     return text
 
 
-def _parsed(text: str, whose: str, line: int, expected: str) -> object:
+def parse_json(text: str, whose: str, line: int, expected: str = "JSON") -> object:
+    """Return the value in a JSON text that starts on a line of a file; see `read_json`."""
     try:
         value: object = _STRICT.decode(text)
     except json.JSONDecodeError as reason:
