@@ -38,6 +38,7 @@ SHIPPED = {
         "crowd-kit:zero-based-skill",
         "dawid-skene",
         "dirichlet",
+        "exclude",
         "inverse-rank",
         "label-frequency",
         "label-set",

@@ -45,6 +45,8 @@ OTHERWISE: list[tuple[str, dict[str, Any]]] = [
     ("aggregator", {"name": "dawid-skene", "smoothing": 0.0, "iterations": 20}),
     ("aggregator", {"name": "one-coin", "right": 2.0, "wrong": 1.0}),
     ("aggregator", {"name": "bootstrap", "inner": "worker-agreement", "draws": 2}),
+    ("aggregator", {"name": "exclude", "below": 0.9, "lost": "keep"}),
+    ("aggregator", {"name": "exclude", "inner": "dawid-skene", "fewer_than": 1}),
     ("aggregator", {"name": "spread", "inner": "bootstrap", "parents": "frequency"}),
     ("calibrator", {"name": "monte-carlo", "draws": 1}),
     ("calibrator", {"name": "monte-carlo", "systematic": True}),

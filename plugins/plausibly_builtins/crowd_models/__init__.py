@@ -32,3 +32,9 @@ def register(registrar: Registrar) -> None:
         "plausibly_builtins.crowd_models.weighted_vote:WeightedVote",
         summary="votes weighed by a weight for each annotator, which you give",
     )
+    registrar.add(
+        AGGREGATOR,
+        "exclude",
+        "plausibly_builtins.crowd_models.exclude:Exclude",
+        summary="any aggregator without the responses of some annotators: named, or of low weight",
+    )

@@ -1,0 +1,262 @@
+"""Exclude: any aggregator, without the responses of some annotators."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Literal
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    AGGREGATOR,
+    Aggregator,
+    AnnotatorModel,
+    ComponentLike,
+    InputError,
+    Keys,
+    Rows,
+    answered_rows,
+    counted,
+    default_aggregator,
+    default_kinds,
+    is_joint,
+    listed,
+    names,
+    near,
+    ordered_sum,
+    resolve,
+    select,
+    several,
+    take_responses,
+    warn,
+)
+
+EXCLUDED = "excluded"
+_REASON = "responses by excluded annotators"
+
+
+def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
+    return None if given is None else resolve(AGGREGATOR, given)
+
+
+def _agreement() -> Aggregator:
+    return resolve(AGGREGATOR, "worker-agreement")
+
+
+def _judge(given: ComponentLike[Aggregator]) -> Aggregator:
+    return resolve(AGGREGATOR, given)
+
+
+def _listed(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _bound(_: object, __: object, value: float | None) -> None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        msg = "must be a number above 0, such as 0.5"
+        raise ValueError(msg)
+
+
+@attrs.frozen(kw_only=True)
+class Exclude:
+    """Plausibilities by another aggregator, of the responses that are left.
+
+    Left out are the responses of annotators
+
+    1. whom you name (`annotators`);
+    2. who gave fewer than `fewer_than` answers (their total `response_weight`);
+    3. whose weight, as the aggregator `by` estimates it from the responses that 1 and 2 leave, is
+       below `below`. All are judged at once, and nobody again without the others.
+
+    Nobody is left out silently: the attribute `left_out` counts the responses, and `excluded` names
+    the annotators, as JSON, each with the reason. They stay in the table, as annotators without a
+    response. Responses of unknown annotators are kept. Where none of the three is asked for, nobody
+    is left out, with a warning.
+
+    Whom to leave out, where it is counted or estimated, depends on all examples of the table
+    (`joint`), so that the guarantee has the same condition as with an aggregator that estimates
+    weights. Whoever excludes those who disagree also excludes disagreement: what is then covered is
+    what the others say.
+
+    Attributes
+    ----------
+    inner : Aggregator, optional
+        By name, as a table or itself; by default the one for the kind of annotation.
+    annotators : sequence of str
+        Names of annotators to leave out.
+    fewer_than : int
+        Answers that an annotator must have given.
+    below : float, optional
+        Weight that an annotator must have.
+    by : Aggregator
+        One that estimates annotators, such as ``worker-agreement``, ``one-coin`` or
+        ``dawid-skene``.
+    lost : {"error", "keep"}
+        Examples that would lose all their responses are refused; or keep all of them, with a
+        warning.
+    """
+
+    inner: Aggregator | None = attrs.field(default=None, converter=_component)
+    annotators: tuple[str, ...] = attrs.field(default=(), converter=_listed)
+    fewer_than: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    below: float | None = attrs.field(default=None, validator=_bound)
+    by: Aggregator = attrs.field(factory=_agreement, converter=_judge)
+    lost: Literal["error", "keep"] = attrs.field(
+        default="error", validator=attrs.validators.in_(("error", "keep"))
+    )
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Kinds of annotation that the inner aggregator reads, and `by` where it is asked."""
+        inner = default_kinds() if self.inner is None else self.inner.accepts
+        return inner if self.below is None else inner & self.by.accepts
+
+    @property
+    def joint(self) -> bool:
+        """Whether who is left out, or the inner aggregator, depends on all examples."""
+        learns = self.inner is not None and is_joint(self.inner)
+        return learns or self.below is not None or self.fewer_than > 1
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities ([draw,] example, label).
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of a kind that the inner aggregator reads.
+        keys : Keys
+            Handed on to the inner aggregator.
+
+        Raises
+        ------
+        InputError
+            ``example-unanswered``, ``annotators-unknown`` where you name somebody who is not in the
+            table, ``annotators-needed`` where examples would lose all responses,
+            ``reliability-none`` where `by` estimates no annotators, and what the aggregators say.
+        """
+        rows = answered_rows(annotations, self.accepts)
+        if not self.annotators and self.fewer_than < 1 and self.below is None:
+            warn(
+                "exclude-nobody",
+                "exclude is not told whom to leave out",
+                expected="names of annotators, a number of answers, or a weight",
+                got="none of them: all responses count",
+                do='annotators = ["..."], fewer_than = 5 or below = 0.5',
+                whose="aggregator exclude",
+            )
+        reasons = self._reasons(rows)
+        out = np.append(np.array([bool(one) for one in reasons], bool), False)[rows.annotator]
+        out = self._without_lost(rows, out, reasons)
+        table = take_responses(rows.table, np.flatnonzero(~out)) if out.any() else rows.table
+        inner = self.inner
+        if inner is None:
+            inner = resolve(AGGREGATOR, default_aggregator(str(rows.table.attrs[names.KIND])))
+        found = inner.aggregate(table, keys)
+        gone = {who: why for who, why in zip(_annotators(rows), reasons, strict=True) if why}
+        if not gone:
+            return found
+        counts: dict[str, int] = json.loads(str(found.attrs.get(names.LEFT_OUT, "{}")))
+        # Empty answers, which say nothing, are not counted.
+        number = int((out & (rows.mentions > 0)).sum())
+        counts[_REASON] = counts.get(_REASON, 0) + number
+        return found.assign_attrs({EXCLUDED: json.dumps(gone), names.LEFT_OUT: json.dumps(counts)})
+
+    def _reasons(self, rows: Rows) -> list[str]:
+        """Return why each annotator is left out; empty where they are not."""
+        known = _annotators(rows)
+        lost = sorted(set(self.annotators).difference(known))
+        if lost:
+            meant = near(lost[0], known)
+            raise InputError(
+                "annotators-unknown",
+                f"exclude names {several(len(lost), 'annotator')} whom the table does not know "
+                f"({listed(lost)})",
+                expected=f"names among {several(len(known), 'annotator')}",
+                got=listed(lost),
+                do=f"did you mean {meant}?" if meant else "take them out of annotators",
+                whose="aggregator exclude",
+                details={"annotators": lost},
+            )
+        reasons = ["named" if name in self.annotators else "" for name in known]
+        answers = _answers(rows)
+        for place, number in enumerate(answers.tolist()):
+            if not reasons[place] and 0 < number < self.fewer_than:
+                reasons[place] = f"{number:g} of {self.fewer_than} answers"
+        if self.below is not None:
+            for place, weight in enumerate(self._weights(rows, reasons).tolist()):
+                if not reasons[place] and weight < self.below:
+                    reasons[place] = f"weight {weight:.2f}, below {self.below:g}"
+        return reasons
+
+    def _weights(self, rows: Rows, reasons: list[str]) -> NDArray[np.float64]:
+        """Return what `by` thinks of each annotator, without those who are left out already."""
+        if not callable(getattr(self.by, "reliability", None)):
+            raise InputError(
+                "reliability-none",
+                f"exclude: {type(self.by).__name__} does not estimate what annotators are worth",
+                expected="an aggregator with a method reliability(annotations)",
+                got="nothing of that name",
+                do='by = "worker-agreement", "one-coin" or "dawid-skene"',
+                whose="aggregator exclude",
+            )
+        model: AnnotatorModel = self.by  # type: ignore[assignment]  # it has the method, as seen
+        out = np.append(np.array([bool(one) for one in reasons], bool), False)[rows.annotator]
+        kept = ~out & (rows.mentions > 0)
+        table = take_responses(rows.table, np.flatnonzero(kept))
+        answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
+        if not answered.all():
+            table = select(table, example=answered)
+        found = model.reliability(table)[names.WEIGHT]
+        weights: NDArray[np.float64] = found.sel({names.ANNOTATOR: _annotators(rows)}).values
+        return weights
+
+    def _without_lost(
+        self, rows: Rows, out: NDArray[np.bool_], reasons: list[str]
+    ) -> NDArray[np.bool_]:
+        """Return which responses are left out, once no example loses all of its."""
+        counts = (rows.mentions > 0) & (rows.weight > 0)
+        left = np.bincount(rows.example[counts & ~out], minlength=rows.n) > 0
+        if left.all():
+            return out
+        shown = [str(name) for name in rows.table.indexes[names.EXAMPLE][~left]]
+        several_lost = f"{counted(len(shown))} of {several(rows.n, 'example')}"
+        who = sum(1 for one in reasons if one)
+        told = {
+            "expected": "a response left for each example",
+            "got": f"{several(who, 'annotator')} of {len(reasons)} left out",
+            "whose": "aggregator exclude",
+        }
+        if self.lost == "error":
+            raise InputError(
+                "annotators-needed",
+                f"exclude leaves {several_lost} without a response ({listed(shown)})",
+                do='lost = "keep" keeps all responses of these; or leave out fewer annotators',
+                details={"examples": shown},
+                **told,
+            )
+        warn(
+            "annotators-needed",
+            f"exclude keeps all responses of {several_lost} ({listed(shown)}), which only those "
+            "who are left out have answered",
+            do='lost = "error" refuses them',
+            details={"examples": shown},
+            stacklevel=4,
+            **told,
+        )
+        return out & left[rows.example]
+
+
+def _annotators(rows: Rows) -> list[str]:
+    return [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
+
+
+def _answers(rows: Rows) -> NDArray[np.float64]:
+    """Return the total weight of the answers of each annotator: (annotator,)."""
+    size = rows.table.sizes[names.ANNOTATOR]
+    said = (rows.mentions > 0) & (rows.annotator >= 0)
+    return ordered_sum(rows.annotator[said], rows.weight[said], size)

@@ -1,0 +1,214 @@
+"""Responses of some annotators left out: by name, by their number, by what they are worth."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import xarray as xr
+
+import plausibly
+from crowd_models_worlds import quiet, table_of
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.labelled.left_out import read_left_out
+from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
+from plausibly.registry import default
+
+# dan says x to everything, eve means the opposite, fay answers once.
+VOTES = {
+    "ann": "xyxyy",
+    "bob": "xyxyy",
+    "cat": "xyxyy",
+    "dan": "xxxxx",
+    "eve": "yxyxx",
+    "fay": "x----",
+}
+RECORDS = [
+    (f"t{at}", who, label, 1)
+    for who, said in VOTES.items()
+    for at, label in enumerate(said)
+    if label != "-"
+]
+TABLE = table_of(RECORDS, labels="xyz")
+
+
+def without(*annotators: str) -> xr.Dataset:
+    """Return the table without the responses of some, in which they still stand."""
+    return table_of([one for one in RECORDS if one[1] not in annotators], labels="xyz")
+
+
+def excluded(found: xr.DataArray) -> dict[str, str]:
+    told: dict[str, str] = json.loads(found.attrs["excluded"])
+    return told
+
+
+def test_by_name() -> None:
+    found = plausibly.aggregate(TABLE, "exclude", annotators=["dan", "eve"])
+    xr.testing.assert_equal(found, plausibly.aggregate(without("dan", "eve")))
+    assert excluded(found) == {"dan": "named", "eve": "named"}
+    assert read_left_out(found.attrs) == {"responses by excluded annotators": 10}
+    assert "joint" not in found.attrs
+
+
+def test_by_number() -> None:
+    found = plausibly.aggregate(TABLE, "exclude", fewer_than=2)
+    xr.testing.assert_equal(found, plausibly.aggregate(without("fay")))
+    assert excluded(found) == {"fay": "1 of 2 answers"}
+    assert found.attrs["joint"] == "exclude"
+
+
+def test_by_worth() -> None:
+    """Agreement with the majority: ann, bob, cat and fay always, dan 2/5, eve never."""
+    found = plausibly.aggregate(TABLE, "exclude", below=0.45)
+    xr.testing.assert_equal(found, plausibly.aggregate(without("dan", "eve")))
+    assert excluded(found) == {
+        "dan": "weight 0.40, below 0.45",
+        "eve": "weight 0.00, below 0.45",
+    }
+    by = {"name": "dawid-skene", "smoothing": 0.1}
+    other = plausibly.aggregate(TABLE, "exclude", below=0.45, by=by)
+    assert list(excluded(other)) == ["dan", "eve"]
+
+
+def test_all_three_one_after_the_other() -> None:
+    """Weights are of those whom the other rules leave: of five examples, three are tied then."""
+    found = plausibly.aggregate(
+        TABLE, "exclude", annotators=["ann"], fewer_than=2, below=0.45, inner="worker-agreement"
+    )
+    assert excluded(found) == {
+        "ann": "named",
+        "eve": "weight 0.30, below 0.45",
+        "fay": "1 of 2 answers",
+    }
+    left = without("ann", "eve", "fay")
+    xr.testing.assert_equal(found, plausibly.aggregate(left, "worker-agreement"))
+
+
+def test_nobody_is_below() -> None:
+    found = plausibly.aggregate(TABLE, "exclude", fewer_than=1, below=1e-9, annotators=[])
+    assert excluded(found) == {"eve": "weight 0.00, below 1e-09"}
+    found = plausibly.aggregate(without("eve"), "exclude", below=1e-9)
+    assert "excluded" not in found.attrs
+    assert "left_out" not in found.attrs
+
+
+def test_whoever_is_unknown_stays() -> None:
+    table = table_of(RECORDS, labels="xyz", anonymous=["eve"])
+    found = plausibly.aggregate(table, "exclude", fewer_than=2)
+    xr.testing.assert_equal(found, plausibly.aggregate(without("fay")))
+
+
+def test_rankings_by_name_and_number() -> None:
+    said = [("x", "a", ["p", "q"]), ("x", "b", ["q", "p"]), ("y", "b", ["p"])]
+    table = resolve(ANNOTATION, "partial-ranking").build(said, None)
+    found = plausibly.aggregate(table, "exclude", annotators=["a"], inner="plackett-luce")
+    xr.testing.assert_equal(
+        found.drop_attrs(), plausibly.aggregate(build(said[1:]), "plackett-luce").drop_attrs()
+    )
+    xr.testing.assert_equal(
+        plausibly.aggregate(table, "exclude", fewer_than=2), plausibly.aggregate(build(said[1:]))
+    )
+    with pytest.raises(InputError, match="exclude does not read partial-ranking"):
+        plausibly.aggregate(table, "exclude", below=0.5)
+
+
+def build(said: list[Any]) -> xr.Dataset:
+    return resolve(ANNOTATION, "partial-ranking").build(said, ["p", "q"])
+
+
+def test_inside_a_bootstrap_and_around_one() -> None:
+    inside = {"name": "exclude", "annotators": ["eve"]}
+    draws = plausibly.aggregate(TABLE, {"name": "bootstrap", "inner": inside, "draws": 3})
+    assert draws.sizes["draw"] == 3
+    around = {"name": "exclude", "inner": {"name": "bootstrap", "draws": 3}, "annotators": ["eve"]}
+    other = plausibly.aggregate(TABLE, around)
+    assert excluded(other) == {"eve": "named"}
+    xr.testing.assert_equal(
+        other, plausibly.aggregate(without("eve"), {"name": "bootstrap", "draws": 3})
+    )
+
+
+def test_whether_it_is_joint() -> None:
+    for table, joint in (
+        ({"annotators": ["a"]}, False),
+        ({"fewer_than": 1}, False),
+        ({"fewer_than": 2}, True),
+        ({"below": 0.5}, True),
+        ({"annotators": ["a"], "inner": "one-coin"}, True),
+    ):
+        assert is_joint(resolve(AGGREGATOR, {"name": "exclude", **table})) is joint
+
+
+def test_a_table_and_back() -> None:
+    made = resolve(AGGREGATOR, {"name": "exclude", "annotators": ["dan"], "by": "one-coin"})
+    told = default().describe(AGGREGATOR, made)
+    assert (told["name"], told["annotators"]) == ("exclude", ["dan"])
+    assert resolve(AGGREGATOR, told) == made
+
+
+def test_examples_that_lose_everybody() -> None:
+    table = table_of([*RECORDS, ("t9", "dan", "x", 1)], labels="xyz")
+    with pytest.raises(InputError) as caught:
+        plausibly.aggregate(table, "exclude", annotators=["dan", "eve"])
+    assert str(caught.value) == (
+        "error annotators-needed: exclude leaves 1 of 6 examples without a response (t9)\n"
+        "  expected  a response left for each example; got 2 annotators of 6 left out\n"
+        '  do        lost = "keep" keeps all responses of these; or leave out fewer\n'
+        "            annotators"
+    )
+    with pytest.warns(PlausiblyWarning) as heard:
+        found = plausibly.aggregate(table, "exclude", annotators=["dan", "eve"], lost="keep")
+    assert [str(one.message) for one in heard] == [
+        "warning annotators-needed: exclude keeps all responses of 1 of 6 examples (t9),\n"
+        "  which only those who are left out have answered\n"
+        "  expected  a response left for each example; got 2 annotators of 6 left out\n"
+        '  do        lost = "error" refuses them'
+    ]
+    assert float(found.sel(example="t9", label="x")) == 1.0
+    assert read_left_out(found.attrs) == {"responses by excluded annotators": 10}
+    # Weights are estimated from what is left all the same.
+    with quiet():
+        other = plausibly.aggregate(table, "exclude", annotators=["dan"], below=0.3, lost="keep")
+    assert list(excluded(other)) == ["dan", "eve"]
+
+
+def test_nobody_is_named() -> None:
+    with pytest.warns(PlausiblyWarning) as heard:
+        found = plausibly.aggregate(TABLE, "exclude")
+    assert [str(one.message) for one in heard] == [
+        "warning exclude-nobody: exclude is not told whom to leave out\n"
+        "  expected  names of annotators, a number of answers, or a weight; got none of\n"
+        "            them: all responses count\n"
+        '  do        annotators = ["..."], fewer_than = 5 or below = 0.5'
+    ]
+    xr.testing.assert_equal(found, plausibly.aggregate(TABLE))
+
+
+def test_names_that_nobody_has() -> None:
+    with pytest.raises(InputError) as caught:
+        plausibly.aggregate(TABLE, "exclude", annotators=["dana", "eve"])
+    assert str(caught.value) == (
+        "error annotators-unknown: exclude names 1 annotator whom the table does not know\n"
+        "  (dana)\n"
+        "  expected  names among 6 annotators; got dana\n"
+        "  do        did you mean dan?"
+    )
+
+
+def test_who_does_not_estimate() -> None:
+    with pytest.raises(InputError) as caught:
+        plausibly.aggregate(TABLE, "exclude", below=0.5, by="label-frequency")
+    assert str(caught.value) == (
+        "error reliability-none: exclude: LabelFrequency does not estimate what\n"
+        "  annotators are worth\n"
+        "  expected  an aggregator with a method reliability(annotations); got nothing of\n"
+        "            that name\n"
+        '  do        by = "worker-agreement", "one-coin" or "dawid-skene"'
+    )
+
+
+def test_parameters_are_checked() -> None:
+    for wrong in ({"below": 0.0}, {"fewer_than": -1}, {"lost": "drop"}, {"annotators": "dan"}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            resolve(AGGREGATOR, {"name": "exclude", **wrong})
