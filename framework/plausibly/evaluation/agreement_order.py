@@ -76,8 +76,9 @@ def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
     if wanted and without:
         warn(
             "order-partial",
-            f"{counted(len(without))} of {counted(len(said))} labels that annotators say have no "
-            f"place in the order ({listed(map(quoted, without))})",
+            f"{counted(len(without))} of {counted(len(said))} labels that annotators say "
+            f"{'has' if len(without) == 1 else 'have'} no place in the order "
+            f"({listed(map(quoted, without))})",
             expected="a number in the column order for each label that is said",
             got="agreement without the measures that know an order",
             do=f"number them, or --missing {without[0]}, if it means no answer",

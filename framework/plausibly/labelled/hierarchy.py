@@ -186,8 +186,8 @@ def without_unsaid_parents(
         expected=f"the {several(len(known), 'label')} of {other}, or how to get there",
         got=f"{several(len(named), 'such label')} in {counted(len(examples))} of "
         f"{several(rows.size, 'example')} ({listed(examples)})",
-        do='--aggregator spread (aggregator="spread") gives it to the labels below, in equal '
-        "shares or by another policy",
+        do='aggregate with --aggregator spread (aggregator="spread"): it gives that to the labels '
+        "below, in equal shares or by another policy",
         whose=whose,
         details={"labels": named, "examples": examples},
     )

@@ -40,12 +40,12 @@ def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
     return None if given is None else resolve(AGGREGATOR, given)
 
 
-def _fits(spread: Spread, _: object, value: str) -> None:
-    if value not in ("uniform", "overall"):
+def _fits(spread: Spread, _: object, value: str | None) -> None:
+    if value not in (None, "uniform", "overall"):
         msg = f'unseen is "uniform" or "overall", not "{value}"'
         raise ValueError(msg)
-    if value == "overall" and spread.parents != "frequency":
-        msg = f'unseen = "overall" has no meaning with parents = "{spread.parents}"'
+    if value is not None and spread.parents != "frequency":
+        msg = f'unseen = "{value}" has no meaning with parents = "{spread.parents}"'
         raise ValueError(msg)
 
 
@@ -74,7 +74,7 @@ class Spread:
         What becomes of a parent's plausibility: equal shares for its leaves (default); shares in
         proportion to their own plausibility in the example; nothing, the other labels of the
         example sharing it in proportion; or an error that names the examples.
-    unseen : {"uniform", "overall"}
+    unseen : {"uniform", "overall"}, optional
         With ``"frequency"``, of an example in which no leaf of the parent has plausibility: equal
         shares (default), or shares in proportion to the leaves' plausibilities in all examples
         together. The plausibilities of an example then depend on the others (`joint`), and the
@@ -86,7 +86,7 @@ class Spread:
         default="uniform",
         validator=attrs.validators.in_(("uniform", "frequency", "drop", "error")),
     )
-    unseen: Literal["uniform", "overall"] = attrs.field(default="uniform", validator=_fits)
+    unseen: Literal["uniform", "overall"] | None = attrs.field(default=None, validator=_fits)
 
     @property
     def accepts(self) -> frozenset[str]:
@@ -143,7 +143,7 @@ class Spread:
     def _spread(self, found: xr.DataArray, tree: Hierarchy) -> xr.DataArray:
         by_share = self.parents == "frequency"
         counts = _counts(found)
-        if counts is not None and self.unseen == "uniform":
+        if counts is not None and self.unseen != "overall":
             exact = _in_units(*counts, tree, by_share)
             if exact is not None:
                 return _with(found, exact[0] / exact[1][:, None], exact[1])

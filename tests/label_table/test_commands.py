@@ -1,0 +1,232 @@
+"""The table of labels in commands and study files: ``--labels`` and ``[labels] path``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import label_table_world
+import plausibly
+from cli_world import Ran, World, run
+from io_files import said
+from plausibly.labelled.text import name_texts
+from plausibly.plugin import ANNOTATION, resolve
+from plausibly.study import prepare
+
+LABELS = ("--labels", "labels.csv")
+SPREAD = ("--aggregator", "spread")
+NAMED = (
+    "which stands above labels that {} has expected the 3 labels of {}, or how to get there; got 1 "
+    "such label in 1 of 30 examples (c03) do "
+)
+ADVICE = "it gives that to the labels below, in equal shares or by another policy"
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return label_table_world.make(tmp_path)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def done(ran: Ran) -> Ran:
+    assert (ran.code, ran.err) == (0, "")
+    return ran
+
+
+def test_aggregate(world: World) -> None:
+    ran = done(run("aggregate", "-a", "said.csv", *LABELS, *SPREAD, "-o", "lam.csv"))
+    text = one_line(ran.out)
+    assert '70 % of examples disputed; under another name: 12 (12 as "Katze")' in text
+    assert "chosen aggregator spread (parents uniform)" in text
+    assert "30 examples x 3 labels" in text
+    lam = plausibly.io.read_plausibilities("lam.csv")
+    row = lam.sel(example="c03")
+    assert dict(zip(name_texts(row["label"].values), row.values, strict=True)) == {
+        "cat": 1 / 6,
+        "dog": 1 / 2,
+        "fox": 1 / 3,
+    }
+    document = done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "l.nc", "--json")).document
+    assert document["annotations"]["merged"] == {"Katze": 12}
+    assert document["annotations"]["labels"] == ["cat", "dog", "fox", "pet"]
+
+
+def test_calibrate_predict_and_evaluate(world: World) -> None:
+    data = ("-a", "said.csv", "-p", "model.csv", *LABELS)
+    ran = done(run("calibrate", *data, *SPREAD, "-o", "p.nc"))
+    assert "predictions model.csv: 30 x 3 float64" in one_line(ran.out)
+    predictor = plausibly.load_predictor("p.nc")
+    assert predictor.labels == ("cat", "dog", "fox")
+    done(run("predict", "p.nc", "-p", "new.csv", "--alpha", "0.1", "-o", "sets.csv"))
+    ran = done(run("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--risk", "risk"))
+    assert 'under another name: 8 (8 as "feline")' in one_line(ran.out)
+    assert "0.2" in ran.out
+    assert "risk left out, a mean example" in ran.out
+    plain = done(run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json")).document
+    same = done(run("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--json")).document
+    assert _without_files(same) == _without_files(plain)
+
+
+def _without_files(document: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in document.items() if key not in ("annotations", "command")}
+
+
+def test_a_parent_that_the_model_does_not_know(world: World) -> None:
+    ran = run("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
+    assert ran.code == 2
+    assert one_line(ran.err) == (
+        'error parents-named: said.csv names "pet", '
+        + NAMED.format("model.csv", "model.csv")
+        + f'aggregate with --aggregator spread (aggregator="spread"): {ADVICE}'
+    )
+    done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv"))
+    ran = run("calibrate", "--plausibilities", "lam.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
+    assert (ran.code, "lam.csv names" in ran.err) == (2, True)
+
+
+def test_a_parent_that_nobody_named_is_no_label_of_the_model(world: World) -> None:
+    world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
+    done(run("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc"))
+    done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv"))
+    data = ("--plausibilities", "lam.csv", "-p", "model.csv", *LABELS)
+    done(run("calibrate", *data, "-o", "again.nc"))
+    one, other = (plausibly.load_predictor(name) for name in ("p.nc", "again.nc"))
+    assert one.threshold(0.1).item() == other.threshold(0.1).item()
+    ran = run("calibrate", "--plausibilities", "lam.csv", "-p", "probabilities.csv", "-o", "p.nc")
+    assert (ran.code, "labels-differ" in ran.err) == (2, True)  # no table says that pet is above
+
+
+def test_a_model_that_knows_the_parent(world: World) -> None:
+    """Then the parent is a label like others, and is kept."""
+    lines = world.path("model.csv").read_text(encoding="utf-8").splitlines()
+    rows = [f"{lines[0]},pet", *(f"{line},0" for line in lines[1:])]
+    world.write("model.csv", "\n".join(rows) + "\n")
+    done(run("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc"))
+    assert plausibly.load_predictor("p.nc").labels == ("cat", "dog", "fox", "pet")
+
+
+def test_columns_without_names_are_those_below(world: World) -> None:
+    model = plausibly.read_predictions("model.csv", labels="labels.csv")
+    np.save("model.npy", model.values)
+    found = plausibly.read_predictions("model.npy", labels="labels.csv")
+    assert name_texts(found["label"].values) == ["cat", "dog", "fox"]
+    np.testing.assert_array_equal(found.values, model.values)
+    assert found["risk"].values.tolist() == [0.1, 0.2, 1]
+    np.save("wide.npy", np.full((2, 4), 0.25))
+    wide = plausibly.read_predictions("wide.npy", labels="labels.csv")
+    assert name_texts(wide["label"].values) == ["cat", "dog", "fox", "pet"]
+
+
+def test_labels_that_are_missing_besides_parents(world: World) -> None:
+    world.write("model.csv", "example,cat,fox\nc00,0.5,0.5\n")
+    assert said(lambda: plausibly.read_predictions("model.csv", labels="labels.csv")) == (
+        "error labels-differ: model.csv does not have the declared labels expected the same 3 "
+        'names; got model.csv lacks "dog" do mend the names here or there'
+    )
+
+
+def test_calibrating_by_risk(world: World) -> None:
+    """Risks of the labels of the model are numbers, though that of the parent is empty."""
+    model = plausibly.read_predictions("model.csv", labels="labels.csv")
+    table = plausibly.read_annotations("said.csv", labels="labels.csv")
+    lam = plausibly.aggregate(table, "spread")
+    assert lam["risk"].values.tolist() == [0.1, 0.2, 1]
+    predictor = plausibly.calibrate(model, lam, calibrator={"name": "risk", "by": "risk"})
+    bare = model.drop_vars(["risk", "order", "parent"]).assign_coords(risk=("label", [0.1, 0.2, 1]))
+    plain = plausibly.calibrate(
+        bare, lam.drop_vars("risk"), calibrator={"name": "risk", "by": "risk"}
+    )
+    assert predictor.threshold(0.2).item() == plain.threshold(0.2).item()
+
+
+def test_agreement_knows_the_order_of_the_table(world: World) -> None:
+    asked = ("agreement", "-a", "votes.csv", "--resamples", "0", "--json")
+    by_table = done(run(*asked, *LABELS)).document
+    by_hand = done(run(*asked, "--order", "cat,dog,fox")).document
+    assert by_table["measures"] == by_hand["measures"]
+    assert "krippendorff-ordinal" in str(by_table["measures"])
+    ran = done(run(*asked[:-1], *LABELS))
+    assert "the same or a neighbouring label" in ran.out
+
+
+def test_agreement_where_a_label_has_no_place(world: World) -> None:
+    ran = run("agreement", "-a", "said.csv", "--resamples", "0", *LABELS)
+    assert ran.code == 0
+    assert one_line(ran.err) == (
+        "warning order-partial: 1 of 4 labels that annotators say has no place in the order "
+        '("pet") expected a number in the column order for each label that is said; got agreement '
+        "without the measures that know an order do number them, or --missing pet, if it means no "
+        "answer"
+    )
+    assert "ordinal" not in ran.out
+    assert "12 as" in ran.out
+
+
+def test_an_order_of_places_that_nobody_needs() -> None:
+    table = resolve(ANNOTATION, "single-label").build(
+        [("e", "v", "low"), ("e", "w", "high"), ("f", "v", "low"), ("f", "w", "low")],
+        ["high", "unsaid", "low"],
+    )
+    order = xr.Variable("label", [3.0, np.nan, 1.0])
+    found = plausibly.agreement(table.assign_coords(order=order), resamples=0)
+    same = plausibly.agreement(table, order=["low", "high"], resamples=0)
+    xr.testing.assert_equal(found.drop_vars("order", errors="ignore"), same)
+    empty = table.assign_coords(order=("label", [np.nan] * 3))
+    assert "neighbouring" not in plausibly.agreement(empty, resamples=0)["measure"].values
+
+
+def test_a_study(world: World) -> None:
+    ready = prepare("study.toml")
+    assert name_texts(ready.plausibilities["label"].values) == ["cat", "dog", "fox"]
+    assert ready.plausibilities.attrs["parents"] == "uniform"
+    assert name_texts(ready.predictions["label"].values) == ["cat", "dog", "fox"]
+    done(run("config", "check", "study.toml"))
+    ran = done(run("run", "study.toml", "-o", "out"))
+    assert 'under another name: 12 (12 as "Katze")' in one_line(ran.out)
+    again = prepare("out/resolved.toml")
+    xr.testing.assert_identical(again.plausibilities, ready.plausibilities)
+
+
+def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
+    world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
+    ran = run("run", "study.toml", "-o", "out")
+    assert ran.code == 2
+    assert one_line(ran.err) == (
+        'error parents-named: said.csv names "pet", '
+        + NAMED.format("model.csv", "model.csv")
+        + f'aggregate with [aggregator] name = "spread": {ADVICE}'
+    )
+    world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
+    assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
+
+
+def test_a_study_of_plausibilities(world: World) -> None:
+    world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
+    done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv"))
+    old = '[annotations]\npath = "said.csv"\n'
+    world.edit("study.toml", old, '[plausibilities]\npath = "lam.csv"\n')
+    world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
+    assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
+
+
+def test_renamed_labels_of_a_table_with_parents(world: World) -> None:
+    ran = run(
+        *("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD),
+        *("--rename", "Katze=cat", "-o", "p.nc"),
+    )
+    assert ran.code == 0, ran.err
+    assert plausibly.load_predictor("p.nc").labels == ("cat", "dog", "fox")
+
+
+def test_planning_reads_the_table(world: World) -> None:
+    asked = ("plan", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD, "--alpha", "0.2")
+    ran = run(*asked)
+    assert (ran.code, ran.err) == (0, "")
+    assert "spread (parents uniform)" in ran.out

@@ -1,0 +1,283 @@
+"""Parents: where what is said of them goes, against fractions worked out by recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import label_table_trees as lt
+import plausibly
+from io_files import refusal, said
+from plausibly.labelled.hierarchy import Hierarchy
+from plausibly.labelled.left_out import read_left_out
+from plausibly.labelled.text import name_texts
+from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
+
+TREE = {"dermatitis": "", "eczema": "dermatitis", "contact": "dermatitis", "tinea": ""}
+DEEP = {
+    "skin": "",
+    "dermatitis": "skin",
+    "contact": "dermatitis",
+    "allergic": "contact",
+    "irritant": "contact",
+    "eczema": "dermatitis",
+    "tinea": "skin",
+    "other": "",
+}
+
+
+def exact(lam: xr.DataArray) -> dict[str, dict[str, Fraction]]:
+    """Return plausibilities as the fractions that their denominators make of them."""
+    found: dict[str, dict[str, Fraction]] = {}
+    for example in lam["example"].values:
+        row = lam.sel(example=example)
+        units = {
+            str(label): round(float(row.sel(label=label)) * int(row["denominator"]))
+            for label in lam["label"].values
+        }
+        total = int(row["denominator"])
+        for label, unit in units.items():
+            assert float(row.sel(label=label)) == unit / total
+        found[str(example)] = {label: Fraction(unit, total) for label, unit in units.items()}
+    return found
+
+
+@st.composite
+def votes_in_trees(draw: st.DrawFn) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    tree = draw(lt.forests())
+    vote = st.tuples(st.sampled_from(["x", "y", "z"]), st.sampled_from(sorted(tree)))
+    return tree, draw(st.lists(vote, min_size=1, max_size=12))
+
+
+@settings(max_examples=40)
+@given(votes_in_trees(), st.sampled_from(["uniform", "frequency"]))
+def test_exact_shares(world: tuple[dict[str, str], list[tuple[str, str]]], policy: str) -> None:
+    tree, votes = world
+    lam = plausibly.aggregate(lt.table_of(tree, votes), "spread", parents=policy)
+    spread = {"uniform": lt.uniform, "frequency": lt.frequency}[policy]
+    expected = {example: spread(tree, row) for example, row in lt.frequencies(votes).items()}
+    assert exact(lam) == expected
+    assert name_texts(lam["label"].values) == [n for n in tree if not lt.children(tree, n)]
+    if any(tree.values()):
+        assert lam.attrs["parents"] == policy
+
+
+@settings(max_examples=20)
+@given(votes_in_trees(), st.randoms(use_true_random=False))
+def test_no_order_matters_and_no_other_example(
+    world: tuple[dict[str, str], list[tuple[str, str]]], random: object
+) -> None:
+    tree, votes = world
+    for policy in ("uniform", "frequency"):
+        lam = plausibly.aggregate(lt.table_of(tree, votes), "spread", parents=policy)
+        turned = plausibly.aggregate(
+            lt.table_of(dict(reversed(tree.items())), votes[::-1]), "spread", parents=policy
+        )
+        xr.testing.assert_equal(turned.sel(label=lam["label"], example=lam["example"]), lam)
+        alone = plausibly.aggregate(
+            lt.table_of(tree, [vote for vote in votes if vote[0] == votes[0][0]]),
+            "spread",
+            parents=policy,
+        )
+        xr.testing.assert_equal(alone, lam.sel(example=alone["example"]))
+
+
+def test_equal_shares_by_hand() -> None:
+    votes = [("x", "dermatitis"), ("x", "eczema"), ("x", "tinea"), ("y", "tinea")]
+    lam = plausibly.aggregate(lt.table_of(TREE, votes), "spread")
+    assert name_texts(lam["label"].values) == ["eczema", "contact", "tinea"]
+    np.testing.assert_array_equal(lam.values, [[1 / 2, 1 / 6, 1 / 3], [0, 0, 1]])
+    assert lam["denominator"].values.tolist() == [6, 1]
+    assert lam.attrs == {"parents": "uniform"}
+    assert lam["parent"].values.tolist() == ["dermatitis", "dermatitis", ""]
+
+
+def test_a_middle_level_bears_on_the_level_above() -> None:
+    """What is said of contact dermatitis is what a bare dermatitis then follows."""
+    lam = plausibly.aggregate(
+        lt.table_of(DEEP, [("x", "dermatitis"), ("x", "contact"), ("x", "irritant")]),
+        "spread",
+        parents="frequency",
+    )
+    row = dict(zip(name_texts(lam["label"].values), lam.values[0], strict=True))
+    assert row == {"allergic": 0, "irritant": 1, "eczema": 0, "tinea": 0, "other": 0}
+
+
+def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
+    votes = [("x", "dermatitis"), ("y", "eczema"), ("z", "contact"), ("w", "contact")]
+    table = lt.table_of(TREE, votes)
+    like = {"name": "spread", "parents": "frequency", "unseen": "overall"}
+    lam = plausibly.aggregate(table, like)
+    np.testing.assert_allclose(lam.sel(example="x").values, [1 / 3, 2 / 3, 0], rtol=1e-15)
+    assert "denominator" not in lam.coords
+    assert lam.attrs["joint"] == "spread"
+    plain = plausibly.aggregate(table, "spread", parents="frequency")
+    assert plain.sel(example="x").values.tolist() == [0.5, 0.5, 0]
+    assert "joint" not in plain.attrs
+    nobody = plausibly.aggregate(lt.table_of(TREE, [("x", "dermatitis")]), like)
+    assert nobody.values.tolist() == [[0.5, 0.5, 0]]
+    assert is_joint(resolve(AGGREGATOR, {"name": "spread", "inner": "dawid-skene"}))
+    assert not is_joint(resolve(AGGREGATOR, "spread"))
+
+
+@settings(max_examples=20)
+@given(votes_in_trees())
+def test_in_proportion_to_all_examples(
+    world: tuple[dict[str, str], list[tuple[str, str]]],
+) -> None:
+    tree, votes = world
+    rows = lt.frequencies(votes)
+    overall = {
+        name: sum((row.get(name, Fraction(0)) for row in rows.values()), Fraction(0))
+        for name in tree
+    }
+    lam = plausibly.aggregate(
+        lt.table_of(tree, votes), "spread", parents="frequency", unseen="overall"
+    )
+    for example, row in rows.items():
+        expected = lt.frequency(tree, row, overall)
+        found = lam.sel(example=example)
+        for label, share in expected.items():
+            assert abs(float(found.sel(label=label)) - share) < 1e-12
+
+
+def test_dropped_parents_are_counted() -> None:
+    votes = [("x", "dermatitis"), ("x", "eczema"), ("x", "tinea"), ("x", "tinea"), ("y", "tinea")]
+    lam = plausibly.aggregate(lt.table_of(TREE, votes), "spread", parents="drop")
+    np.testing.assert_array_equal(lam.values, [[1 / 3, 0, 2 / 3], [0, 0, 1]])
+    assert lam["denominator"].values.tolist() == [3, 1]
+    assert read_left_out(lam.attrs) == {"named a label above others": 1}
+    assert lam.attrs["parents"] == "drop"
+    assert said(
+        lambda: plausibly.aggregate(
+            lt.table_of(TREE, [*votes, ("z", "dermatitis")]), "spread", parents="drop"
+        )
+    ) == (
+        "error parents-alone: annotations name only labels that stand above others in 1 example "
+        '(z) expected an answer to each example that is kept; got parents = "drop", which leaves '
+        'none do parents = "uniform" or "frequency", or plausibly.select(ann, example=...) the '
+        "others"
+    )
+
+
+def test_refused_parents_are_named() -> None:
+    votes = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
+    assert said(
+        lambda: plausibly.aggregate(lt.table_of(TREE, votes), "spread", parents="error")
+    ) == (
+        'error parents-named: annotations name "dermatitis", which stands above other labels '
+        "expected labels that stand above none; got 1 example (y) "
+        'do parents = "uniform", "frequency" or "drop"'
+    )
+    fine = plausibly.aggregate(lt.table_of(TREE, votes[:1]), "spread", parents="error")
+    assert name_texts(fine["label"].values) == ["eczema", "contact", "tinea"]
+
+
+def test_parameters_that_do_not_fit() -> None:
+    table = lt.table_of(TREE, [("x", "tinea")])
+    assert refusal(lambda: plausibly.aggregate(table, "spread", parents="half")).name == (
+        "component-parameter"
+    )
+    assert "no meaning" in said(lambda: plausibly.aggregate(table, "spread", unseen="overall"))
+    assert "unseen" in said(
+        lambda: plausibly.aggregate(table, "spread", parents="frequency", unseen="never")
+    )
+
+
+INNER: list[tuple[str, Mapping[str, object], list[object]]] = [
+    ("partial-ranking", {"name": "inverse-rank"}, [["dermatitis"], ["eczema", "tinea"]]),
+    ("partial-ranking", {"name": "borda"}, [["dermatitis"], ["eczema", "tinea"]]),
+    ("partial-ranking", {"name": "dirichlet", "draws": 3}, [["dermatitis"], ["tinea"]]),
+    ("label-set", {"name": "label-set"}, ["dermatitis", "eczema"]),
+    ("single-label", {"name": "majority-vote"}, ["dermatitis"]),
+    ("single-label", {"name": "bootstrap", "draws": 3}, ["dermatitis"]),
+    ("single-label", {"name": "dawid-skene"}, ["dermatitis"]),
+]
+
+
+# A resample may hold parents alone: without them nothing is left.
+CASES = [
+    pytest.param(*one, policy, id=f"{one[1]['name']}-{policy}")
+    for one in INNER
+    for policy in ("uniform", "frequency", "drop")
+    if (one[1]["name"], policy) != ("bootstrap", "drop")
+]
+
+
+@pytest.mark.parametrize(("kind", "inner", "answer", "policy"), CASES)
+def test_around_any_aggregator(
+    kind: str, inner: Mapping[str, object], answer: list[object], policy: str
+) -> None:
+    """Spreading is done to what the inner aggregator gives, row by row and draw by draw."""
+    answers = [answer[0] if kind == "single-label" else answer]
+    answers += ["tinea", "eczema"] if kind == "single-label" else [["tinea"], ["contact"]]
+    records = [("x", f"w{place}", one) for place, one in enumerate(answers)]
+    records += [("y", "w1", answers[1]), ("y", "w2", answers[2])]
+    table = resolve(ANNOTATION, kind).build(records, list(TREE))
+    table = table.assign_coords(parent=("label", list(TREE.values())))
+    before = plausibly.aggregate(table, inner)
+    after = plausibly.aggregate(table, "spread", inner=inner, parents=policy)
+    kept = before.sel(label=["eczema", "contact", "tinea"])
+    mass = before.sel(label="dermatitis").values[..., None]
+    below = kept.values * np.array([1, 1, 0])
+    equal = np.broadcast_to([0.5, 0.5, 0], below.shape)
+    if policy == "drop":
+        expected = kept.values / kept.values.sum(axis=-1, keepdims=True)
+    else:
+        total = below.sum(axis=-1, keepdims=True)
+        use = (policy == "frequency") & (total > 0)
+        shares = np.where(use, below / np.where(total > 0, total, 1), equal)
+        expected = kept.values + mass * shares
+    assert after.dims == before.dims
+    np.testing.assert_allclose(after.values, expected, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(after.values.sum(axis=-1), 1, rtol=1e-14)
+
+
+def test_inside_a_bootstrap() -> None:
+    votes = [("x", "dermatitis"), ("x", "eczema"), ("x", "tinea"), ("y", "tinea")]
+    table = lt.table_of(TREE, votes)
+    inside = plausibly.aggregate(table, "bootstrap", inner="spread", draws=20)
+    around = plausibly.aggregate(table, "spread", inner={"name": "bootstrap", "draws": 20})
+    np.testing.assert_allclose(inside.values, around.values, rtol=1e-14)
+    assert inside.attrs["parents"] == "uniform"
+    assert name_texts(inside["label"].values) == ["eczema", "contact", "tinea"]
+
+
+def test_units_that_would_pass_what_a_float_holds() -> None:
+    """Shares stay right where no whole number of units can be kept."""
+    tree = {"top": "", **{f"k{n}": "top" for n in range(3)}}
+    table = lt.table_of(tree, [("x", "top"), ("x", "k0")])
+    huge = 2.0**52 - 1  # prime to 3: three times as many units would be needed
+    table = table.assign(response_weight=("response", [huge, 1.0]))
+    table = plausibly.labelled.table.rebuilt(table)
+    lam = plausibly.aggregate(table, "spread")
+    assert "denominator" not in lam.coords
+    assert abs(lam.values.sum() - 1) < 1e-12
+
+
+def test_labels_without_parents_are_as_they_were() -> None:
+    table = resolve(ANNOTATION, "single-label").build([("x", None, "a")], ["a", "b"])
+    xr.testing.assert_identical(plausibly.aggregate(table, "spread"), plausibly.aggregate(table))
+    flat = table.assign_coords(parent=("label", ["", "elsewhere"]))
+    assert plausibly.aggregate(flat, "spread").sizes["label"] == 2
+
+
+@settings(max_examples=40)
+@given(lt.forests())
+def test_hierarchies_against_recursion(tree: dict[str, str]) -> None:
+    labels = list(tree)
+    found = Hierarchy.of(labels, list(tree.values()))
+    above = [name for name in labels if lt.children(tree, name)]
+    assert sorted(labels[code] for code in found.above) == sorted(above)
+    assert [labels[code] for code in found.leaves] == [n for n in labels if n not in above]
+    for code, below in found.below.items():
+        assert sorted(labels[leaf] for leaf in below) == sorted(lt.leaves(tree, labels[code]))
+    order = [labels[code] for code in found.above]
+    for name in order:
+        assert not tree[name] or order.index(tree[name]) > order.index(name)
