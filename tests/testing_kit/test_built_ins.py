@@ -88,6 +88,51 @@ def _selectors(path: Path) -> None:
     path.write_text(json.dumps([[[[0, 2], [1]], [[2]]], [[[1], [0]]]]), encoding="utf-8")
 
 
+def _wide(path: Path) -> None:
+    rows = ["x 10,b c,,0", "x 9,Ä,Ä,", "x 8,,b c,Ä"]
+    path.write_text("\n".join(["example,reader 1,reader 2,reader 3", *rows, ""]), encoding="utf-8")
+
+
+def _workers(path: Path) -> None:
+    said = [[("w2", "b c"), ("w10", "Ä")], [("w2", "0")]]
+    lines = [
+        {
+            "source": f"text {at}",
+            "dx": {
+                "annotationsFromAllWorkers": [
+                    {"workerId": who, "annotationData": {"content": json.dumps({"q": label})}}
+                    for who, label in answers
+                ]
+            },
+            "dx-metadata": {"type": "groundtruth/custom", "job-name": "dx"},
+        }
+        for at, answers in enumerate(said)
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+
+def _cvat(path: Path) -> None:
+    images = {"x 1": ("b c", "Ä"), "x 2": ("0",)}
+    tags = {name: "".join(f'<tag label="{tag}"/>' for tag in said) for name, said in images.items()}
+    rows = "\n".join(f'<image id="0" name="{name}">{said}</image>' for name, said in tags.items())
+    path.write_text(
+        f"<annotations><version>1.1</version>\n{rows}\n</annotations>\n", encoding="utf-8"
+    )
+
+
+def _coco(path: Path) -> None:
+    content = {
+        "images": [{"id": 5, "file_name": "a.png"}, {"id": 7, "file_name": "b.png"}],
+        "categories": [{"id": 4 * at + 2, "name": label} for at, label in enumerate(LABELS)],
+        "annotations": [
+            {"image_id": 5, "category_id": 2, "annotator": "w2"},
+            {"image_id": 5, "category_id": 10, "annotator": "w10"},
+            {"image_id": 7, "category_id": 6, "annotator": "w2"},
+        ],
+    }
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
 # Reader, ending, kind, declared labels, what writes the file.
 FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Path], None]]] = [
     ({"name": "crowd-table"}, "csv", "single-label", None, _crowd),
@@ -96,6 +141,10 @@ FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Pa
     ({"name": "counts"}, "npy", "single-label", LABELS, _array),
     ({"name": "counts"}, "npz", "single-label", None, _archive),
     ({"name": "selectors"}, "json", "partial-ranking", LABELS, _selectors),
+    ({"name": "wide-table"}, "csv", "single-label", None, _wide),
+    ({"name": "sagemaker"}, "manifest", "single-label", None, _workers),
+    ({"name": "cvat", "annotator": "w 1"}, "xml", "label-set", None, _cvat),
+    ({"name": "coco"}, "json", "label-set", None, _coco),
 ]
 
 

@@ -32,3 +32,21 @@ def register(registrar: Registrar) -> None:
         "plausibly_builtins.readers.wide_table:WideTable",
         summary="one row an example, one column an annotator (CSV, TSV, Parquet)",
     )
+    registrar.add(
+        READER,
+        "sagemaker",
+        "plausibly_builtins.readers.sagemaker:SageMaker",
+        summary="merged labels of a manifest, or workers' answers (JSON Lines, JSON, folder)",
+    )
+    registrar.add(
+        READER,
+        "cvat",
+        "plausibly_builtins.readers.cvat:Cvat",
+        summary="tags of images (CVAT XML 1.1; a folder: a file an annotator)",
+    )
+    registrar.add(
+        READER,
+        "coco",
+        "plausibly_builtins.readers.coco:Coco",
+        summary="categories of whole images (COCO JSON)",
+    )

@@ -1,0 +1,22 @@
+"""What readers of exports without votes share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+CONSOLIDATED: Final = "consolidated"
+"""Annotator of what several people said together, or nobody knows who."""
+
+
+def one_or_all(kind: str, labels: Sequence[str]) -> object:
+    """Return labels as an answer of a kind: the label where one alone can be said."""
+    return labels[0] if kind == "single-label" and len(labels) == 1 else list(labels)
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    """Return the files below a folder, in the order of their names, hidden ones left out."""
+    found = (path for path in folder.rglob(pattern) if path.is_file())
+    inside = ((path.relative_to(folder).parts, path) for path in found)
+    return [path for parts, path in sorted(inside) if not any(p.startswith(".") for p in parts)]
