@@ -1,0 +1,165 @@
+"""Other names and parents over real answers: the counts are those of the files without them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from io_files import csv_text, written
+from plausibly.labelled.aliases import merge_aliases
+from plausibly.labelled.merged import read_merged
+from plausibly.labelled.text import name_texts
+from plausibly.plugin import ANNOTATION, resolve
+
+pytestmark = pytest.mark.realdata
+
+ECZEMA = (
+    *("Allergic Contact Dermatitis", "Eczema", "Irritant Contact Dermatitis"),
+    *("Perioral Dermatitis", "Seborrheic Dermatitis", "Stasis Dermatitis"),
+)
+"""Conditions that an invented label "dermatitis" stands above."""
+
+Cases = list[list[list[list[int]]]]
+
+
+@pytest.fixture(scope="module")
+def conditions(shared: Path) -> list[str]:
+    return (shared / "data/derm_ddx/dermatology_conditions.txt").read_text("utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def cases(shared: Path) -> Cases:
+    text = (shared / "data/derm_ddx/dermatology_selectors.json").read_text("utf-8")
+    found: Cases = json.loads(text)
+    return found
+
+
+def rankings(cases: Cases, names: list[str], labels: list[str]) -> xr.Dataset:
+    """Return the table of rankings whose indices are called `names`."""
+    records = [
+        (f"{case:04}", None, [[names[k] for k in block] for block in ranking])
+        for case, readers in enumerate(cases)
+        for ranking in readers
+    ]
+    return resolve(ANNOTATION, "partial-ranking").build(records, labels)
+
+
+def test_every_condition_under_another_name(cases: Cases, conditions: list[str]) -> None:
+    """All 419 conditions in capitals in every second case: the same inverse ranks, bit by bit."""
+    loud = [f"{name.upper()} (code {place})" for place, name in enumerate(conditions)]
+    plain = rankings(cases, conditions, conditions)
+    both = [
+        (
+            f"{case:04}",
+            None,
+            [[(loud if case % 2 else conditions)[k] for k in block] for block in one],
+        )
+        for case, readers in enumerate(cases)
+        for one in readers
+    ]
+    table = resolve(ANNOTATION, "partial-ranking").build(both, [*conditions, *loud])
+    found = merge_aliases(table, dict(zip(loud, conditions, strict=True)), conditions)
+    assert (found.sizes["example"], found.sizes["response"]) == (1947, 9602)
+    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(plain))
+    odd = sum(len(block) for readers in cases[1::2] for one in readers for block in one)
+    assert sum(read_merged(found.attrs).values()) == odd
+
+
+def test_two_conditions_that_are_one(cases: Cases, conditions: list[str]) -> None:
+    """A ranking with both keeps the better place, as its file would be mended by hand."""
+    alias, label = "Infected eczema", "Eczema"
+    kept = [name for name in conditions if name != alias]
+    records = []
+    both = 0
+    for case, readers in enumerate(cases):
+        for one in readers:
+            blocks: list[list[str]] = []
+            seen: set[str] = set()
+            for block in one:
+                named = {label if conditions[k] == alias else conditions[k] for k in block} - seen
+                seen |= named
+                blocks += [sorted(named)] if named else []
+            every = [conditions[k] for block in one for k in block]
+            both += alias in every and label in every
+            records.append((f"{case:04}", None, blocks))
+    expected = resolve(ANNOTATION, "partial-ranking").build(records, kept)
+    found = merge_aliases(rankings(cases, conditions, conditions), {alias: label}, kept)
+    assert both > 0
+    assert found.sizes["mention"] == expected.sizes["mention"]
+    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(expected))
+
+
+@pytest.mark.parametrize("policy", ["uniform", "frequency"])
+def test_a_label_above_six_kinds_of_dermatitis(
+    cases: Cases, conditions: list[str], policy: str
+) -> None:
+    """Whoever said eczema now says dermatitis: its inverse ranks go to the six conditions."""
+    names = ["dermatitis" if name == "Eczema" else name for name in conditions]
+    labels = [*conditions, "dermatitis"]
+    table = rankings(cases, names, labels)
+    parents = ["dermatitis" if name in ECZEMA else "" for name in labels]
+    table = table.assign_coords(parent=("label", parents))
+    found = plausibly.aggregate(table, "spread", parents=policy)
+    plain = plausibly.aggregate(rankings(cases, conditions, conditions))
+    assert name_texts(found["label"].values) == conditions
+    values = plain.values.copy()
+    six = [conditions.index(name) for name in ECZEMA]
+    eczema = conditions.index("Eczema")
+    moved, values[:, eczema] = values[:, eczema].copy(), 0
+    shares = np.full((len(values), 6), 1 / 6)
+    if policy == "frequency":
+        named = values[:, six].sum(axis=1) > 0
+        shares[named] = values[np.ix_(named, six)]
+        shares[named] /= shares[named].sum(axis=1, keepdims=True)
+    values[:, six] += moved[:, None] * shares
+    assert (moved > 0).sum() > 300
+    np.testing.assert_allclose(found.values, values, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found.values.sum(axis=1), 1, rtol=1e-12)
+    outside = [k for k in range(419) if k not in six]
+    np.testing.assert_array_equal(found.values[:, outside], plain.values[:, outside])
+
+
+def test_letters_for_three_judgements(shared: Path, tmp_path: Path) -> None:
+    """ChaosNLI writes e, n and c in one place and whole words in another."""
+    stored = np.load(shared / "data/chaosnli_snli/data.npz")
+    words = stored["class_names"].tolist()
+    letters = [word[0] for word in words]
+    rows = [["example", *letters]]
+    rows += [
+        [uid, *map(str, row)] for uid, row in zip(stored["uid"], stored["counts"], strict=True)
+    ]
+    path = written(tmp_path, "counts.csv", csv_text(rows))
+    table = [["label", "alias"], *map(list, zip(words, letters, strict=True))]
+    labels = written(tmp_path, "labels.csv", csv_text(table))
+    found = plausibly.read_annotations(path, labels=labels)
+    whole = plausibly.read_annotations(
+        written(tmp_path, "whole.csv", csv_text([["example", *words], *rows[1:]])), labels=words
+    )
+    assert name_texts(found["label"].values) == words
+    assert found.sizes["example"] == 1514
+    total = stored["counts"].sum(axis=0).tolist()
+    assert read_merged(found.attrs) == dict(zip(letters, map(float, total), strict=True))
+    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(whole))
+
+
+def test_votes_on_faces_in_two_tables_of_names(shared: Path, tmp_path: Path) -> None:
+    """FER+ calls them happiness and sadness, a model happy and sad: both columns find the label."""
+    path = shared / "cases/annotations/counts/ferplus_votes_subset.csv"
+    first = path.read_text("utf-8").splitlines()[0].split(",")
+    moods = first[2:]
+    renamed = {"happiness": "happy", "sadness": "sad"}
+    rows = [["label", "alias"]]
+    rows += [[renamed.get(mood, mood), mood if mood in renamed else ""] for mood in moods]
+    labels = written(tmp_path, "labels.csv", csv_text(rows))
+    reader = {"name": "counts", "example": "Image name", "ignore": ["Usage"], "unnamed": "drop"}
+    found = plausibly.read_annotations(path, reader, labels=labels)
+    plain = plausibly.read_annotations(path, reader)
+    assert name_texts(found["label"].values) == [renamed.get(mood, mood) for mood in moods]
+    assert set(read_merged(found.attrs)) == set(renamed)
+    lam, same = (plausibly.aggregate(one, unanswered="drop") for one in (found, plain))
+    np.testing.assert_array_equal(lam.values, same.values)
