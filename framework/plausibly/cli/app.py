@@ -19,6 +19,7 @@ from plausibly.cli import (
     predict,
     reproduce,
     run,
+    sensitivity,
 )
 from plausibly.cli.house import House
 from plausibly.cli.start import tolerate
@@ -55,6 +56,7 @@ for _name, _module, _function in (
     ("reproduce", reproduce, reproduce.reproduce),
     ("plan", plan, plan.plan),
     ("agreement", agreement, agreement.agreement),
+    ("sensitivity", sensitivity, sensitivity.sensitivity),
     ("info", info, info.info),
 ):
     app.command(_name, short_help=_module.SUMMARY, help=_module.HELP, epilog=_module.EXAMPLES)(

@@ -1,0 +1,206 @@
+"""``plausibly sensitivity``: what depends on how responses become plausibilities."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plausibly.cli import asked, common, values
+from plausibly.cli.output import Output
+
+SUMMARY = "What depends on the aggregator: coverage, sizes, labels."
+HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
+
+Each also calibrates sets of its own; everything is measured on random splits.
+"""
+EXAMPLES = """\b
+Examples:
+  plausibly sensitivity -a votes.csv -p probabilities.csv \\
+    --aggregator label-frequency --aggregator dawid-skene
+  plausibly sensitivity -a rankings.json --labels labels.txt -p probabilities.csv \\
+    --aggregator inverse-rank --aggregator plackett-luce \\
+    --aggregator '{name = "dirichlet", temperature = 3.0}'
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What `plausibly.sensitivity` is asked for."""
+
+    aggregators: list[asked.Table]
+    reference: str | None
+    splits: int
+    test: float
+
+
+def sensitivity(
+    annotations: Annotated[
+        Path,
+        typer.Option(
+            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
+        ),
+    ],
+    predictions: common.Predictions,
+    aggregator: Annotated[
+        list[str],
+        typer.Option(
+            "--aggregator",
+            metavar="NAME|TABLE",
+            help="How responses become plausibilities. Repeatable: two or more.",
+        ),
+    ],
+    examples: common.Examples = None,
+    labels: common.Labels = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="NAME",
+            help="The aggregator that others are compared with [default: the first].",
+        ),
+    ] = None,
+    calibrator: Annotated[
+        str | None,
+        typer.Option("--calibrator", metavar="NAME|TABLE", help="[default: expected]"),
+    ] = None,
+    score: Annotated[
+        str | None, typer.Option("--score", metavar="NAME|TABLE", help="[default: probability]")
+    ] = None,
+    combiner: Annotated[
+        str | None, typer.Option("--combiner", metavar="NAME|TABLE", help="[default: average]")
+    ] = None,
+    splits: Annotated[int, typer.Option("--splits", metavar="S", help="How many.")] = 100,
+    test: Annotated[
+        float, typer.Option("--test", metavar="SHARE", help="Of the examples, to measure on.")
+    ] = 0.5,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="COLUMN",
+            help="Column of -e whose groups, such as patients, stay on one side.",
+        ),
+    ] = None,
+    alpha: common.Alphas = None,
+    seed: common.Seed = 0,
+    only_common: common.OnlyCommon = False,
+    reader: common.Reader = None,
+    columns: common.Columns = None,
+    kind: common.AnswerKind = None,
+    missing: common.Missing = None,
+    unanswered: common.UnansweredPolicy = None,
+    example: common.ExampleColumn = None,
+    variable: common.Variable = None,
+    scale: common.PredictionScale = None,
+    normalise: common.Normalise = False,
+    bad_rows: common.BadRowsPolicy = None,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly sensitivity``."""
+    output = Output("sensitivity", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        _run(
+            output,
+            asked.opinions(
+                annotations,
+                reader=reader,
+                columns=columns,
+                kind=kind,
+                missing=missing,
+                unanswered=unanswered,
+                aggregator=None,
+                seed=seed,
+            ),
+            asked.model(
+                predictions,
+                examples=examples,
+                example=example,
+                variable=variable,
+                scale=scale,
+                normalise=normalise,
+                bad_rows=bad_rows,
+            ),
+            asked.Method(
+                calibrator=values.component(calibrator, "--calibrator"),
+                score=values.component(score, "--score"),
+                combiner=values.component(combiner, "--combiner"),
+                draws=None,
+                group=group,
+                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+                seed=seed,
+                only_common=only_common,
+                allow_no_guarantee=False,
+            ),
+            Wanted(
+                aggregators=[values.component(one, "--aggregator") for one in aggregator],
+                reference=reference,
+                splits=splits,
+                test=test,
+            ),
+            labels,
+        )
+
+    return output.run(body)
+
+
+def _run(
+    output: Output,
+    opinions: asked.AskedOpinions,
+    asked_model: asked.AskedPredictions,
+    method: asked.Method,
+    wanted: Wanted,
+    labels: Path | None,
+) -> None:
+    from plausibly.cli import layout, reading
+    from plausibly.evaluation.sensitivity import sensitivity as measured
+    from plausibly.evaluation.sensitivity_parts import read_aggregators
+    from plausibly.evaluation.sensitivity_words import describe_sensitivity, sensitivity_as_json
+    from plausibly.io import read_annotations
+    from plausibly.labelled.describe import describe
+
+    asked_for = [one for one in wanted.aggregators if one is not None]
+    read_aggregators(asked_for)  # a slip is said before anything is read
+    model = reading.read_model(asked_model, asked.naming(labels, strip=False, rename=None), output)
+    declared = labels if labels is not None else reading.label_names(model.predictions)
+    whose = opinions.path.name
+    with output.working(f"reading {whose}"):
+        table = read_annotations(opinions.path, opinions.reader, declared, **opinions.options)
+    with output.working("calibrating") as tick:
+        found = measured(
+            model.predictions,
+            table,
+            asked_for,
+            alphas=method.alphas,
+            calibrator=method.calibrator or "expected",
+            score=method.score or "probability",
+            combiner=method.combiner or "average",
+            splits=wanted.splits,
+            test=wanted.test,
+            group=method.group,
+            seed=method.seed,
+            reference=wanted.reference,
+            unanswered="drop" if opinions.unanswered == "drop" else "error",
+            only_common=method.only_common,
+            progress=tick,
+        )
+    output.document |= {
+        "annotations": reading.annotation_facts(table, opinions.path),
+        "predictions": model.facts,
+        **sensitivity_as_json(found),
+    }
+    first, *rest = describe(table).split("\n")
+    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+    head = layout.fields(
+        [
+            ("annotations", f"{whose} ({table.attrs.get('reader', 'reader')}): {about}"),
+            ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
+        ]
+    )
+    output.show(f"{head}\n\n{describe_sensitivity(found)}")
