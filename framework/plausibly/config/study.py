@@ -163,7 +163,8 @@ class Labels:
     Attributes
     ----------
     path : Path
-        Table with a column ``label``, or a text file of one name a line.
+        Table with a column ``label`` (and ``alias``, ``parent``, ``order``, ``risk``), or a text
+        file of one name a line.
     """
 
     path: Path
