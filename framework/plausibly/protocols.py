@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.pvalues import PValues
     from plausibly.conformal.replicates import Replicates
     from plausibly.guarantee import Guarantee
+    from plausibly.io.text import TextTable
     from plausibly.keys import Keys
 
 P = TypeVar("P")
@@ -56,6 +57,22 @@ class Reader(Protocol):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         """Return the annotation table in the file; `labels` are the declared ones."""
+
+
+class TableReader(Protocol):
+    """What a reader has besides where its files are tables: it reads data frames too."""
+
+    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> xr.Dataset:
+        """Return the annotation table of columns of text; `labels` are the declared ones."""
+
+
+class PredictionsReader(Protocol):
+    """What a reader has besides where its files hold predictions too, by one model or several."""
+
+    def predictions(
+        self, path: Path, labels: Sequence[str] | None, model: str | None
+    ) -> xr.DataArray:
+        """Return what a model predicted, (example, label); None = the only model there is."""
 
 
 class Aggregator(Protocol):

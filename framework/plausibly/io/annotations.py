@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 import attrs
 import xarray as xr
 
 from plausibly import registry
 from plausibly.errors import ComponentError, InputError, MissingExtra, listed, warn
-from plausibly.io import files, text
+from plausibly.io import files, frames, text
 from plausibly.io.declared import read_declared
 from plausibly.io.hints import NEEDED, columns_hint, guessed
 from plausibly.io.tables import Names, table_from
@@ -19,26 +21,32 @@ from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import quoted, several
 from plausibly.protocols import ANNOTATION, READER, ComponentLike, Reader
-from plausibly.registry.entries import reason_of
+from plausibly.registry.entries import Entry, reason_of
 
 _ROLE = "annotations"
 
+_As: TypeAlias = tuple[str, str, Callable[[list[str] | None], xr.Dataset]]
+"""Name of the reader, name of what it reads, and how it does, given the declared labels."""
+
+_FromTable: TypeAlias = Callable[[text.TextTable, list[str] | None], xr.Dataset]
+
 
 def read_annotations(
-    path: Path | str,
+    path: Path | str | frames.Frame,
     reader: ComponentLike[Reader] | None = None,
     labels: Names | None = None,
     **options: object,
 ) -> AnnotationTable:
-    """Read an annotation table from a file.
+    """Read an annotation table from a file, or from a data frame.
 
     Parameters
     ----------
-    path : Path or str
-        The file.
+    path : Path, str, or frame
+        The file; or columns in memory: of pandas, polars, pyarrow, or a data set of Hugging Face
+        (extra ``frames``), for readers of tables.
     reader : str, mapping or Reader, optional
         Its syntax, such as ``"crowd-table"``; None asks every reader whether it recognises the
-        file, and takes the only one that does.
+        file, and takes the only one that does. A frame needs one.
     labels : sequence of str, Path, str or Dataset, optional
         The declared labels, in order: names, a path to a label table or to a file of one name a
         line, or what `plausibly.read_labels` gave, whose coordinates the result gets. Answers that
@@ -49,7 +57,8 @@ def read_annotations(
     Returns
     -------
     AnnotationTable
-        With the attributes ``reader`` and ``source``, the name of the file; ``merged`` counts the
+        With the attributes ``reader`` and ``source``, the name of the file, or ``the frame`` or
+        ``the data set``, whose rows messages count from 1; ``merged`` counts the
         answers under each alias that was named.
 
     Raises
@@ -57,21 +66,49 @@ def read_annotations(
     InputError
         ``file-missing``, ``format-unknown`` where no reader recognises the file,
         ``format-ambiguous`` where several do, ``options-unfit``, and what the reader and the kind
-        of annotation say.
+        of annotation say. For frames ``reader-unnamed``, ``reader-unfit``, and what
+        `plausibly.io.frames.text_table` says.
     """
-    path = Path(path)
-    if not path.is_dir():
-        files.existing(path, _ROLE)
-    found = _recognised(path, options) if reader is None else _named(reader, options)
     about = None if labels is None else table_from(labels, LABEL)
+    found, whose, read_as = (
+        _from_file(Path(path), reader, options)
+        if isinstance(path, (str, os.PathLike))
+        else _from_frame(path, reader, options)
+    )
 
     def read(declared: list[str] | None) -> xr.Dataset:
-        return check_table(found.reader.read(path, declared), whose=path.name)
+        return check_table(read_as(declared), whose=whose)
 
     table = read(None) if about is None else read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
     registry.resolve(ANNOTATION, str(table.attrs[KIND])).validate(table)
-    return rebuilt(table.assign_attrs(reader=found.name, source=path.name))
+    return rebuilt(table.assign_attrs(reader=found, source=whose))
+
+
+def _from_file(path: Path, reader: ComponentLike[Reader] | None, options: dict[str, object]) -> _As:
+    if not path.is_dir():
+        files.existing(path, _ROLE)
+    found = _recognised(path, options) if reader is None else _named(reader, options)
+    return found.name, path.name, lambda declared: found.reader.read(path, declared)
+
+
+def _from_frame(
+    frame: frames.Frame, reader: ComponentLike[Reader] | None, options: dict[str, object]
+) -> _As:
+    table = frames.text_table(frame)
+    named = None if reader is None else _named(reader, options)
+    from_table: _FromTable | None = getattr(named and named.reader, "from_table", None)
+    if named is not None and from_table is not None:
+        return named.name, table.whose, lambda declared: from_table(table, declared)
+    known = [entry.name for entry in registry.default().entries(READER) if _reads_tables(entry)]
+    raise frames.reader_missing(table, named.name if named else None, known)
+
+
+def _reads_tables(entry: Entry) -> bool:
+    try:
+        return hasattr(entry.load(), "from_table")
+    except (ComponentError, MissingExtra):
+        return False
 
 
 @attrs.frozen

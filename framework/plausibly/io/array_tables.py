@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError, listed
-from plausibly.io import files, parquet, text, views
+from plausibly.io import files, frames, parquet, text, views
 from plausibly.io.arrays import NamedArray
 from plausibly.io.numbers import numbers
 from plausibly.labelled.near import near
@@ -19,6 +19,19 @@ from plausibly.labelled.text import quoted
 
 _REST = "a column of example names, then one column of numbers a label and nothing else"
 _NO_LABEL = "remove what is no label from the file"
+
+
+class _Column(Protocol):
+    """One column that knows its type, of Parquet or of a frame."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    def texts(self) -> list[str]: ...
+    def numbers(self) -> NDArray[Any]: ...  # Any: float32 stays float32
 
 
 @attrs.frozen(kw_only=True)
@@ -134,7 +147,7 @@ def from_table(
     whose = path.name
     asked = _Asked(whose=whose, example=example, view=view, unique=unique, views_fit=views_fit)
     if files.opening(path, role, 4) == b"PAR1":
-        return _from_parquet(path, role, asked)
+        return _from_columns(parquet.read_columns(path, role), asked)
     table = text.read_text(path, role=role, unique=False)
     name_place, view_place, rest = asked.places(table)
     if not len(table):
@@ -157,9 +170,15 @@ def from_table(
     return asked.named(values, names, labels, of_view, table)
 
 
-def _from_parquet(path: Path, role: str, asked: _Asked) -> NamedArray:
+def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
+    """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
+    whose, columns = frames.columns_of(frame)
+    asked = _Asked(whose=whose, example=example, view=view, unique=True, views_fit=True)
+    return _from_columns(columns, asked)
+
+
+def _from_columns(columns: Sequence[_Column], asked: _Asked) -> NamedArray:
     whose = asked.whose
-    columns = parquet.read_columns(path, role)
     header = tuple(column.name for column in columns)
     nothing: tuple[list[str], ...] = tuple([] for _ in header)
     shell = text.TextTable(whose=whose, header=header, columns=nothing, lines=(), unit="row")

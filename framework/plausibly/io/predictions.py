@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -10,8 +11,9 @@ import numpy as np
 import xarray as xr
 
 from plausibly.errors import InputError, listed
-from plausibly.io import arrays, files, netcdf
-from plausibly.io.array_tables import from_table
+from plausibly.io import arrays, files, frames, netcdf
+from plausibly.io.array_tables import from_frame, from_table
+from plausibly.io.export_predictions import in_export
 from plausibly.io.tables import Names
 from plausibly.labelled import borders
 from plausibly.labelled.augmented import check_augmented, is_augmented
@@ -19,6 +21,7 @@ from plausibly.labelled.left_out import with_left_out
 from plausibly.labelled.names import EXAMPLE, LABEL
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
+from plausibly.protocols import ComponentLike, Reader
 
 _ROLE = "predictions"
 _USUAL = ("predictions", "probs", "probabilities")
@@ -26,30 +29,35 @@ _COLUMN = "example"
 
 
 def read_predictions(
-    path: Path | str,
+    path: Path | str | frames.Frame,
     *,
     labels: Names | None = None,
     examples: Names | None = None,
     example: str = _COLUMN,
-    scale: str = "probability",
+    scale: str | None = None,
     normalise: bool = False,
     bad_rows: Literal["error", "drop"] = "error",
     strip: bool = False,
     rename: Mapping[str, str] | None = None,
     variable: str | None = None,
     view: str | None = None,
+    reader: ComponentLike[Reader] | None = None,
+    model: str | None = None,
 ) -> xr.DataArray:
     """Read predictions from npy, npz, CSV, TSV, Parquet or netCDF, told by the first bytes.
 
+    With `reader` they are those that an export of an annotation tool holds.
+
     Parameters
     ----------
-    path : Path or str
-        The file. A table has a column of example names, then one column a label and nothing else.
-        An npz has one array ``predictions``, ``probs`` or ``probabilities`` (example, label), and
-        may have the names as ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or
-        ``names``. A netCDF file has a variable over dims ``example`` and ``label``. Either may
-        have several augmentations of each example: an array (augmentation, example, label) beside
-        their names as ``augmentations`` or ``views``, or a variable with the dim ``augmentation``.
+    path : Path, str, or frame
+        The file; or a table in memory, of pandas, polars or pyarrow (extra ``frames``). A table has
+        a column of example names, then one column a label and nothing else. An npz has one array
+        ``predictions``, ``probs`` or ``probabilities`` (example, label), and may have the names as
+        ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or ``names``. A netCDF
+        file has a variable over dims ``example`` and ``label``. Either may have several
+        augmentations of each example: an array (augmentation, example, label) beside their names
+        as ``augmentations`` or ``views``, or a variable with the dim ``augmentation``.
     labels : sequence of str, Path, str or Dataset, optional
         Names of the labels: needed where the file has none (npy), in column order. Where the file
         names them, the names must be these, and the result has their order. A table (see
@@ -58,8 +66,9 @@ def read_predictions(
         Names of the examples where the file has none; else they are ``"0"``, ``"1"``, …
     example : str
         Column of a table that names the examples.
-    scale : {"probability", "logit", "independent", "any"}
-        What the numbers are; see `plausibly.labelled.borders.check_predictions`.
+    scale : {"probability", "logit", "independent", "any"}, optional
+        What the numbers are; see `plausibly.labelled.borders.check_predictions`. Default:
+        ``"probability"``, and what the reader says (``"any"``) of predictions in an export.
     normalise : bool
         Divide each row by its sum (scale ``probability`` only).
     bad_rows : {"error", "drop"}
@@ -75,6 +84,11 @@ def read_predictions(
         Column of a table with several rows an example, each of another view of it, such as an
         augmented image. Every example has every view; what is checked of predictions is checked
         of each.
+    reader : str, mapping or Reader, optional
+        Name of a reader of annotations that also reads the predictions in its files, such as
+        ``"label-studio"``, or ``{"name": "label-studio", "control": "dx"}``.
+    model : str, optional
+        Whose predictions, where an export holds those of several models.
 
     Returns
     -------
@@ -87,25 +101,47 @@ def read_predictions(
     InputError
         With the name of the file and the rows, for whatever cannot be used as it is.
     """
-    path = Path(path)
-    found = _read(path, example, variable, view)
-    array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
-    array = _renamed(array, path.name, strip=strip, rename=rename or {})
-    if labels is not None and found.labels is not None:
-        array = arrays.declared(array, labels, path.name)
+    if reader is not None:
+        unfit: dict[str, object] = {"variable": variable, "view": view, "examples": examples}
+        unfit |= {"rename": rename, "strip": strip or None}
+        unfit |= {"example": None if example == _COLUMN else example}
+        if not isinstance(path, (str, os.PathLike)):
+            raise _option(frames.WHOSE, "reader", f"{reader}", "a file")
+        whose = Path(path).name
+        for option in (option for option, value in unfit.items() if value is not None):
+            raise _option(whose, option, f"{unfit[option]}", "a file of predictions alone")
+        array = in_export(Path(path), reader, labels, model)
+        scale = scale or "any"
+    else:
+        found = _read(path, example, variable, view)
+        whose = found.whose
+        if model is not None:
+            raise _option(whose, "model", model, 'an export, with reader="..."')
+        array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
+        array = _renamed(array, whose, strip=strip, rename=rename or {})
+        if labels is not None and found.labels is not None:
+            array = arrays.declared(array, labels, whose)
+        scale = scale or "probability"
     if bad_rows == "drop":
-        array = _finite_rows(array, path.name)
+        array = _finite_rows(array, whose)
     elif bad_rows != "error":
-        raise _option(path.name, "bad_rows", bad_rows, "error or drop")
+        raise _option(whose, "bad_rows", bad_rows, "error or drop")
     if normalise:
         if scale != "probability":
-            raise _option(path.name, "normalise", f"scale {scale}", "scale probability")
+            raise _option(whose, "normalise", f"scale {scale}", "scale probability")
         array = _normalised(array)
     check = check_augmented if is_augmented(array) else borders.check_predictions
-    return check(array, whose=path.name, scale=scale)
+    return check(array, whose=whose, scale=scale)
 
 
-def _read(path: Path, example: str, variable: str | None, view: str | None) -> arrays.NamedArray:
+def _read(
+    path: Path | str | frames.Frame, example: str, variable: str | None, view: str | None
+) -> arrays.NamedArray:
+    if not isinstance(path, (str, os.PathLike)):
+        if variable is not None:
+            raise _option(frames.WHOSE, "variable", variable, "a netCDF file")
+        return from_frame(path, example, view=view)
+    path = Path(path)
     head = files.opening(path, _ROLE, 8)
     ending = path.suffix.lower()
     is_netcdf = head.startswith(netcdf.SIGNATURES)

@@ -184,7 +184,9 @@ class WideTable(ResponseOptions):
     def _columns(self, table: TextTable, labels: Sequence[str] | None) -> _Columns:
         check_header(table)
         example = self._example(table)
-        asked = [*self.annotators, *self.ignore, *([] if self.example is None else [self.example])]
+        asked = [*self.annotators, *([] if self.example is None else [self.example])]
+        # What is ignored has to be there, and may hold anything.
+        asked += [name for name in self.ignore if name not in table.header]
         table.need(
             asked,
             do='--reader \'{name = "wide-table", example = "COLUMN"}\', with '

@@ -1,0 +1,339 @@
+"""Data frames in memory as tables of text: pandas, polars, pyarrow, and Hugging Face data sets.
+
+All through narwhals (extra ``frames``); of a data set its Arrow table, so that `datasets` itself is
+not imported. Every value becomes the text that Python writes of it, and what is missing (None, NaN,
+the NA of pandas, null) an empty cell; text such as ``nan`` stays text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+import attrs
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from plausibly import extras
+from plausibly.errors import InputError, counted, listed
+from plausibly.io.hints import NEEDED, guessed
+from plausibly.io.text import TextTable
+from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
+
+WHOSE = "the frame"
+_DATA_SET = "the data set"
+_NO_LABEL = -1
+_INDEX = "index"
+
+Content = Literal["number", "text", "nested"]
+
+
+class Frame(Protocol):
+    """A table in memory with named columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class FrameColumn:
+    """One column of a frame.
+
+    Attributes
+    ----------
+    name : str
+        Its name, as text.
+    content : {"number", "text", "nested"}
+        What it holds: integers or floats, other single values, or anything else.
+    type : str
+        Its type, as narwhals calls it.
+    """
+
+    name: str
+    content: Content
+    type: str
+    _series: Any  # a narwhals.Series; narwhals is an extra
+    _called: tuple[str, ...] | None = None
+
+    def texts(self) -> list[str]:
+        """Return the values as text; what is missing is the empty text."""
+        values: list[object] = self._series.to_list()
+        if self._called is not None:
+            return [self._name_of(value, row) for row, value in enumerate(values)]
+        if self.type == "Float32":  # as a float64 its digits would be others
+            return ["" if is_missing(value) else str(np.float32(value)) for value in values]  # type: ignore[arg-type]  # a float
+        return ["" if is_missing(value) else name_text(value) for value in values]
+
+    def numbers(self) -> NDArray[Any]:  # Any: float32 stays float32
+        """Return the values of a number column, (row,); what is missing is NaN."""
+        single = self.type == "Float32"
+        values = [np.nan if is_missing(value) else value for value in self._series.to_list()]
+        return np.array(values, np.float32 if single else np.float64)
+
+    def offered(self) -> tuple[str, ...] | None:
+        """Return the texts that the column could hold, where its type lists them."""
+        if self._called is not None:
+            return self._called
+        if self.type.startswith("Categorical") and not self._series.implementation.is_polars():
+            # Those of polars are shared by all columns of a process.
+            return tuple(map(name_text, self._series.cat.get_categories().to_list()))
+        if self.type.startswith("Enum"):
+            return tuple(map(name_text, self._series.cat.get_categories().to_list()))
+        return None
+
+    def made_floats(self) -> bool:
+        """Return whether whole numbers became floats, since some are missing."""
+        if not self.type.startswith("Float"):
+            return False
+        values = self.numbers()
+        there = values[np.isfinite(values)]
+        return bool(0 < there.size < values.size and (there == np.floor(there)).all())
+
+    def _name_of(self, value: object, row: int) -> str:
+        called = self._called or ()
+        if is_missing(value) or value == _NO_LABEL:
+            return ""
+        if isinstance(value, int) and 0 <= value < len(called):
+            return called[value]
+        raise InputError(
+            "label-number",
+            f"{_DATA_SET} row {counted(row + 1)}, column {quoted(self.name)} holds a number "
+            "without a name",
+            expected=f"0 to {len(called) - 1}, or -1 for no label",
+            got=str(value),
+            do="mend the features of the data set",
+            whose=_DATA_SET,
+        )
+
+
+def is_frame(source: object) -> bool:
+    """Return whether annotations or predictions are given in memory instead of by a path."""
+    return not isinstance(source, (str, os.PathLike))
+
+
+def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
+    """Return what a frame is called in messages, and its columns in order.
+
+    The index of a pandas frame becomes columns in front where it has a name, or is of text.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame, pyarrow Table, or datasets.Dataset
+        It is only read.
+
+    Raises
+    ------
+    InputError
+        ``frame-unknown`` where it is none of these, ``frame-lazy``, ``split-unnamed`` for several
+        data sets, ``columns-repeat``, ``columns-nested``, ``frame-empty``, ``extra-missing``.
+    """
+    whose, called = WHOSE, dict[str, tuple[str, ...]]()
+    if hasattr(frame, "with_format"):
+        whose, called = _DATA_SET, _label_names(frame)
+        frame = _arrow(frame)
+    if isinstance(frame, pd.DataFrame):
+        frame = _with_index(frame)
+    nw = extras.require("narwhals.stable.v1", extra="frames", whose=whose)
+    names = [name_text(name) for name in _raw_names(frame)]
+    _check_names(names, whose)
+    series = list(_native(nw, frame, whose).iter_columns())
+    if not series or not len(series[0]):
+        raise InputError(
+            "frame-empty",
+            f"{whose} is empty",
+            expected="columns with one row or more",
+            got=f"{len(series)} columns without a row" if series else "no column",
+            do="look at how it was selected or read",
+            whose=whose,
+        )
+    return whose, [
+        FrameColumn(
+            name=name_text(one.name),
+            content=_content(one),
+            type=str(one.dtype).partition("(")[0],
+            series=one,
+            called=called.get(str(one.name)),
+        )
+        for one in series
+    ]
+
+
+def text_table(frame: object) -> TextTable:
+    """Return a frame as a table of text, which readers read as they read files.
+
+    Whole numbers that became floats are refused where they are read: ``1.0`` is another name than
+    ``1``. Parameters and errors are those of `columns_of`; ``column-floats``, from `need`.
+    """
+    whose, columns = columns_of(frame)
+    plain = [column for column in columns if column.content != "nested"]
+    offered = {column.name: column.offered() for column in plain}
+    rows = len(columns[0]._series)
+    return TextTable(
+        whose=whose,
+        header=tuple(column.name for column in columns),
+        columns=tuple([] if c.content == "nested" else c.texts() for c in columns),
+        lines=range(1, rows + 1),
+        unit="row",
+        nested={column.name: column.type for column in columns if column.content == "nested"},
+        unfit={c.name: _floats(c, whose) for c in plain if c.made_floats()},
+        offered={name: labels for name, labels in offered.items() if labels is not None},
+    )
+
+
+def _floats(column: FrameColumn, whose: str) -> InputError:
+    shown = list(dict.fromkeys(text for text in column.texts() if text))
+    polars = column._series.implementation.is_polars()
+    return InputError(
+        "column-floats",
+        f"{whose} holds whole numbers as decimals in column {quoted(column.name)}",
+        expected="names as they were given: 1.0 is another one than 1",
+        got=f"{listed(shown)}, and empty cells, which made them so",
+        do=f'frame.with_columns(pl.col("{column.name}").cast(pl.Int64))'
+        if polars
+        else f'frame.astype({{"{column.name}": "Int64"}})',
+        whose=whose,
+        details={"column": column.name},
+    )
+
+
+def _content(series: Any) -> Content:  # Any: narwhals is an extra
+    if series.dtype.is_numeric():
+        return "number"
+    if series.dtype.is_nested():
+        return "nested"
+    values: Sequence[object] = series.to_list()
+    plain = all(is_missing(value) or is_name(value) for value in values)
+    return "nested" if not plain or any(isinstance(value, bytes) for value in values) else "text"
+
+
+def _native(nw: ModuleType, frame: object, whose: str) -> Any:  # Any: narwhals is an extra
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        lazy = callable(getattr(frame, "collect", None))
+        raise InputError(
+            "frame-lazy" if lazy else "frame-unknown",
+            f"{whose} is lazy" if lazy else f"{type(frame).__name__} is no frame",
+            expected="columns in memory"
+            if lazy
+            else "the path of a file, or a frame of pandas, polars, pyarrow or datasets",
+            got=f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}",
+            do="frame.collect()" if lazy else "pandas.DataFrame(...)",
+            whose=whose,
+        ) from None
+
+
+def _raw_names(frame: object) -> Sequence[object]:
+    """Return the names of the columns, without asking narwhals, which refuses repeated ones."""
+    for attribute in ("column_names", "columns"):
+        found = getattr(frame, attribute, None)
+        if isinstance(found, pd.MultiIndex):
+            raise InputError(
+                "columns-nested",
+                f"{WHOSE} has {found.nlevels} levels of columns",
+                expected="one name a column",
+                got=listed(map(str, found)),
+                do='frame.columns = ["_".join(name) for name in frame.columns]',
+                whose=WHOSE,
+            )
+        if found is not None and not callable(found):
+            return list(found)
+    return []
+
+
+def _check_names(names: Sequence[str], whose: str) -> None:
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise InputError(
+            "columns-repeat",
+            f"{whose} names {listed(map(quoted, dict.fromkeys(twice)))} twice",
+            expected="columns with different names",
+            got=listed(names),
+            do="frame.columns = [...], with different names",
+            whose=whose,
+            details={"columns": list(dict.fromkeys(twice))},
+        )
+
+
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    index = frame.index
+    if all(name is not None for name in index.names):
+        _check_names([name_text(name) for name in (*index.names, *frame.columns)], WHOSE)
+        return frame.reset_index()
+    texts = index.nlevels == 1 and all(isinstance(name, str) for name in index)
+    if texts and len(index) and _INDEX not in frame.columns:
+        return frame.reset_index(names=_INDEX)
+    return frame
+
+
+def _label_names(data_set: object) -> dict[str, tuple[str, ...]]:
+    """Return the names behind the numbers of the columns that are of labels."""
+    features = getattr(data_set, "features", None)
+    if not isinstance(features, Mapping):
+        return {}
+    found = {str(name): getattr(feature, "names", None) for name, feature in features.items()}
+    return {
+        name: tuple(map(str, names))
+        for name, names in found.items()
+        if isinstance(names, (list, tuple))
+    }
+
+
+def _arrow(data_set: Any) -> object:  # Any: datasets is not imported
+    if isinstance(data_set, Mapping):
+        splits = list(data_set)
+        raise InputError(
+            "split-unnamed",
+            f"{_DATA_SET} has {len(splits)} splits",
+            expected="one of them",
+            got=listed(map(quoted, splits)),
+            do=f'data["{splits[0] if splits else "train"}"]',
+            whose=_DATA_SET,
+        )
+    take: Callable[[slice], object] | None = getattr(
+        data_set.with_format("arrow"), "__getitem__", None
+    )
+    if take is None:
+        raise InputError(
+            "frame-lazy",
+            f"{_DATA_SET} is streamed",
+            expected="columns in memory",
+            got=type(data_set).__name__,
+            do="load_dataset(...) without streaming",
+            whose=_DATA_SET,
+        )
+    return take(slice(None))
+
+
+def reader_missing(table: TextTable, named: str | None, known: Sequence[str]) -> InputError:
+    """Return the error about a frame that nobody reads.
+
+    Parameters
+    ----------
+    table : TextTable
+        The frame.
+    named : str or None
+        The reader that the user named.
+    known : sequence of str
+        Readers that read frames.
+    """
+    found = {role: role for role in NEEDED if role in table.header}
+    found |= guessed(table.header, [role for role in NEEDED if role not in found])
+    do = 'reader="wide-table", where each column is of an annotator'
+    if set(found) == set(NEEDED):
+        pairs = ", ".join(f'"{r}": "{c}"' for r, c in sorted(found.items()) if r != c)
+        do = f'reader="crowd-table", columns={{{pairs}}}' if pairs else 'reader="crowd-table"'
+    what = f"{table.whose} has {several(len(table.header), 'column')}, and no reader is named"
+    return InputError(
+        "reader-unnamed" if named is None else "reader-unfit",
+        what if named is None else f"reader {named} reads files, not {table.whose}",
+        expected=f"one of {listed(known, most=9)}",
+        got=f"columns {listed(map(quoted, table.header))}",
+        do=do,
+        whose=table.whose,
+        details={"columns": list(table.header), "readers": list(known)},
+    )
