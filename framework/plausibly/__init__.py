@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from plausibly.evaluation.study import compare
     from plausibly.evaluation.tuning import tune_raps
     from plausibly.guarantee import Guarantee
-    from plausibly.io import read_annotations, read_examples, read_labels, read_predictions
+    from plausibly.io import (
+        read_annotations,
+        read_examples,
+        read_labels,
+        read_plausibilities,
+        read_predictions,
+        write_annotations,
+        write_plausibilities,
+    )
     from plausibly.labelled.frame import to_frame
     from plausibly.labelled.joined import concat
     from plausibly.labelled.verbs import select
@@ -61,6 +69,7 @@ __all__ = [
     "read_annotations",
     "read_examples",
     "read_labels",
+    "read_plausibilities",
     "read_predictions",
     "register",
     "reliability",
@@ -69,6 +78,8 @@ __all__ = [
     "select",
     "to_frame",
     "tune_raps",
+    "write_annotations",
+    "write_plausibilities",
 ]
 
 _HOME = {
@@ -93,6 +104,7 @@ _HOME = {
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",
     "read_labels": "plausibly.io",
+    "read_plausibilities": "plausibly.io",
     "read_predictions": "plausibly.io",
     "register": "plausibly.registry",
     "reliability": "plausibly.evaluation.reliability",
@@ -101,6 +113,8 @@ _HOME = {
     "select": "plausibly.labelled.verbs",
     "to_frame": "plausibly.labelled.frame",
     "tune_raps": "plausibly.evaluation.tuning",
+    "write_annotations": "plausibly.io",
+    "write_plausibilities": "plausibly.io",
 }
 
 

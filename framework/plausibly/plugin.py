@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, Replicates
     from plausibly.conformal.weights import check_weights, effective_size
     from plausibly.guarantee import Guarantee
+    from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.files import contents as file_contents
     from plausibly.io.hints import columns_hint
@@ -168,6 +169,7 @@ __all__ = [
     "hash_names",
     "held_out_field",
     "hookimpl",
+    "is_annotation_file",
     "is_joint",
     "is_missing",
     "is_name",
@@ -181,6 +183,7 @@ __all__ = [
     "parse_json",
     "quoted",
     "ragged_uniforms",
+    "read_annotation_file",
     "read_json",
     "read_json_lines",
     "read_table",
@@ -249,6 +252,7 @@ _HOME = {
     "group_names": "plausibly.conformal.coordinates",
     "hash_names": "plausibly.keys",
     "held_out_field": "plausibly.conformal.held_out",
+    "is_annotation_file": "plausibly.io.annotation_files",
     "is_missing": "plausibly.labelled.text",
     "is_name": "plausibly.labelled.text",
     "json_head": "plausibly.io.json_files",
@@ -260,6 +264,7 @@ _HOME = {
     "parse_json": "plausibly.io.json_files",
     "quoted": "plausibly.labelled.text",
     "ragged_uniforms": "plausibly.kernels.ragged",
+    "read_annotation_file": "plausibly.io.annotation_files",
     "read_json": "plausibly.io.json_files",
     "read_json_lines": "plausibly.io.json_files",
     "read_table": "plausibly.io.text",

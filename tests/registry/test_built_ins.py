@@ -19,7 +19,7 @@ from plausibly.registry import Entry, default
 
 SHIPPED = {
     "annotation": ["label-set", "partial-ranking", "single-label", "soft-label"],
-    "reader": ["coco", "counts", "crowd-table", "cvat", "sagemaker", "selectors", "wide-table"],
+    "reader": ["annotation-table", "coco", "counts", "crowd-table", "cvat", "sagemaker", "selectors", "wide-table"],
     "aggregator": [
         "bootstrap",
         "borda",

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plausibly.protocols import KINDS
+from plausibly.io import write_annotations
+from plausibly.protocols import ANNOTATION, KINDS
 from plausibly.registry import default
 from plausibly.registry.needs import missing
 from plausibly.testing import check, rules
@@ -133,8 +134,18 @@ def _coco(path: Path) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+def _written(path: Path) -> None:
+    soft = [("t 1", "w2", {"b c": 0.3, "Ä": 0.1}), ("t 2", None, {"0": 1.0})]
+    annotation = default().create(ANNOTATION, "soft-label")
+    write_annotations(annotation.build(soft, [*LABELS, "unused"]), path)
+
+
 # Reader, ending, kind, declared labels, what writes the file.
 FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Path], None]]] = [
+    *(
+        ({"name": "annotation-table"}, ending, "soft-label", None, _written)
+        for ending in ("csv", "parquet", "npz", "nc")
+    ),
     ({"name": "crowd-table"}, "csv", "single-label", None, _crowd),
     ({"name": "crowd-table", "kind": "label-set"}, "tsv", "label-set", None, _sets),
     ({"name": "counts"}, "csv", "single-label", None, _counts),

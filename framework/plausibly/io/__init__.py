@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from plausibly.io.annotation_files import write_annotations
     from plausibly.io.annotations import read_annotations
     from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
     from plausibly.io.predictions import read_predictions
@@ -24,6 +25,7 @@ __all__ = [
     "read_sets",
     "with_coordinates",
     "with_known_labels",
+    "write_annotations",
     "write_plausibilities",
     "write_sets",
 ]
@@ -37,6 +39,7 @@ _HOME = {
     "read_sets": "sets",
     "with_coordinates": "tables",
     "with_known_labels": "tables",
+    "write_annotations": "annotation_files",
     "write_plausibilities": "plausibilities",
     "write_sets": "sets",
 }

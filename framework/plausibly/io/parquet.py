@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -90,11 +90,20 @@ def read_columns(path: Path | str, role: str) -> list[Column]:
 
 def names(path: Path | str) -> tuple[str, ...]:
     """Return the names of the columns of a Parquet file, from its footer; errors as above."""
-    path = Path(path)
+    return tuple(_schema(Path(path)).names)
+
+
+def metadata(path: Path | str, key: str) -> str | None:
+    """Return a text in the metadata of a Parquet file, None where it has none; errors as above."""
+    found = (_schema(Path(path)).metadata or {}).get(key.encode())
+    return None if found is None else str(found.decode("utf-8", "replace"))
+
+
+def _schema(path: Path) -> Any:  # Any: pyarrow has no type hints
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
-        return tuple(parquet.read_schema(path).names)
+        return parquet.read_schema(path)
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
         raise _damaged(path.name, reason) from reason
 
@@ -132,7 +141,12 @@ def text_table(path: Path | str, role: str, *, unique: bool = True) -> TextTable
     )
 
 
-def write_columns(path: Path, names: Sequence[str], columns: Sequence[object]) -> None:
+def write_columns(
+    path: Path,
+    names: Sequence[str],
+    columns: Sequence[Sequence[str | None] | NDArray[Any]],  # Any: numbers of any type
+    metadata: Mapping[str, str] | None = None,
+) -> None:
     """Write columns in order; `names` may repeat.
 
     Parameters
@@ -142,7 +156,9 @@ def write_columns(path: Path, names: Sequence[str], columns: Sequence[object]) -
     names : sequence of str
         One name a column.
     columns : sequence of sequences
-        Lists of text or ndarrays, all of one length.
+        Lists of text or ndarrays, all of one length; None and masked entries become null.
+    metadata : mapping of str to str, optional
+        Texts that the file says of itself, which `metadata` reads.
 
     Raises
     ------
@@ -152,7 +168,10 @@ def write_columns(path: Path, names: Sequence[str], columns: Sequence[object]) -
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     arrays = [
-        pyarrow.array(column, type=pyarrow.string() if isinstance(column, list) else None)
+        pyarrow.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
+        if isinstance(column, np.ndarray)
+        else pyarrow.array(column, type=pyarrow.string())
         for column in columns
     ]
-    parquet.write_table(pyarrow.Table.from_arrays(arrays, names=list(names)), path)
+    table = pyarrow.Table.from_arrays(arrays, names=list(names))
+    parquet.write_table(table.replace_schema_metadata(dict(metadata or {})), path)

@@ -10,6 +10,12 @@ def register(registrar: Registrar) -> None:
     """Register the components of this family."""
     registrar.add(
         READER,
+        "annotation-table",
+        "plausibly_builtins.readers.annotation_table:WrittenTable",
+        summary="what plausibly wrote: rows, or arrays (CSV, Parquet, npz, netCDF)",
+    )
+    registrar.add(
+        READER,
         "crowd-table",
         "plausibly_builtins.readers.crowd_table:CrowdTable",
         summary="one row a vote: task, worker, label (CSV, TSV, Parquet)",
