@@ -36,11 +36,13 @@ from plausibly.protocols import (
     Calibrator,
     ComponentLike,
     Kind,
+    PredictionsReader,
     PValueCombiner,
     Reader,
     Record,
     ScoreFunction,
     ScoreInput,
+    TableReader,
     is_joint,
 )
 from plausibly.registry import API_VERSION, Registrar, hookimpl, resolve
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.files import contents as file_contents
+    from plausibly.io.files import opening as file_opening
     from plausibly.io.hints import columns_hint
     from plausibly.io.json_files import (
         JsonNumber,
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
         read_json,
         read_json_lines,
     )
+    from plausibly.io.named_predictions import NamedPrediction, from_named
     from plausibly.io.text import TextTable, first_row, first_rows, read_table
     from plausibly.io.xml_files import Element as XmlElement
     from plausibly.io.xml_files import read_xml
@@ -85,7 +89,7 @@ if TYPE_CHECKING:
     from plausibly.labelled.responses import take_responses
     from plausibly.labelled.rows import Rows, answered_rows, ordered_sum, whole
     from plausibly.labelled.seal import check_table
-    from plausibly.labelled.settled import Response
+    from plausibly.labelled.settled import Duplicates, Response
     from plausibly.labelled.table import AnnotationTable, build_table
     from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
     from plausibly.labelled.validity import (
@@ -117,6 +121,7 @@ __all__ = [
     "Calibrator",
     "ComponentError",
     "ComponentLike",
+    "Duplicates",
     "Evidence",
     "Floats",
     "Guarantee",
@@ -131,9 +136,11 @@ __all__ = [
     "Masses",
     "MissingExtra",
     "NamedArray",
+    "NamedPrediction",
     "PValueCombiner",
     "PValues",
     "PlausiblyWarning",
+    "PredictionsReader",
     "Reader",
     "Record",
     "Registrar",
@@ -143,6 +150,7 @@ __all__ = [
     "Rows",
     "ScoreFunction",
     "ScoreInput",
+    "TableReader",
     "TextTable",
     "XmlElement",
     "answered_rows",
@@ -161,8 +169,10 @@ __all__ = [
     "effective_size",
     "exact",
     "file_contents",
+    "file_opening",
     "first_row",
     "first_rows",
+    "from_named",
     "from_npy",
     "from_npz",
     "group_names",
@@ -206,6 +216,10 @@ __all__ = [
 ]
 
 _HOME = {
+    "file_opening": "plausibly.io.files:opening",
+    "from_named": "plausibly.io.named_predictions",
+    "NamedPrediction": "plausibly.io.named_predictions",
+    "Duplicates": "plausibly.labelled.settled",
     "AnnotationTable": "plausibly.labelled.table",
     "Answer": "plausibly.labelled.build",
     "AnswerRefused": "plausibly.labelled.build",

@@ -229,6 +229,13 @@ def test_other_encodings_are_refused(folder: Path) -> None:
     assert json_head("[1]".encode("utf-16")) == []
 
 
+def test_a_file_is_called_what_its_reader_calls_it(folder: Path) -> None:
+    path = written(folder, "f.json", "[1,")
+    assert refusal(lambda: read_json(path, whose="a/f.json")).what == "a/f.json line 1 is no JSON"
+    error = refusal(lambda: read_json_lines(path, whose="a/f.json"))
+    assert error.what == "a/f.json line 1 is no JSON"
+
+
 def test_long_texts_are_read_and_cut_in_messages(folder: Path) -> None:
     text = "x" * 100_000
     assert read_json(written(folder, "f.json", json.dumps([text]))) == [text]

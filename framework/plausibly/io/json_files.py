@@ -70,7 +70,13 @@ _STRICT = json.JSONDecoder(
 )
 
 
-def read_json(path: Path | str, role: str = "annotations", *, expected: str = "JSON") -> object:
+def read_json(
+    path: Path | str,
+    role: str = "annotations",
+    *,
+    expected: str = "JSON",
+    whose: str | None = None,
+) -> object:
     """Return the value in a JSON file: dict, list, text, `JsonNumber`, True, False or None.
 
     Parameters
@@ -81,6 +87,8 @@ def read_json(path: Path | str, role: str = "annotations", *, expected: str = "J
         What it is for, in the words of messages.
     expected : str
         What it should hold, for the message about a file that is no JSON.
+    whose : str, optional
+        What messages call it, such as ``folder/file``; else by its name.
 
     Raises
     ------
@@ -89,20 +97,24 @@ def read_json(path: Path | str, role: str = "annotations", *, expected: str = "J
         ``json-key-twice``, ``json-constant``, ``json-surrogate`` and ``json-too-deep``, each with
         the line.
     """
-    whose = Path(path).name
-    text = _text(path, role, expected)
+    whose = whose or Path(path).name
+    text = _text(path, role, expected, whose)
     return parse_json(text, whose, 1, expected)
 
 
 def read_json_lines(
-    path: Path | str, role: str = "annotations", *, expected: str = "one JSON value a line"
+    path: Path | str,
+    role: str = "annotations",
+    *,
+    expected: str = "one JSON value a line",
+    whose: str | None = None,
 ) -> list[tuple[int, object]]:
     """Return the value on each line of a JSON Lines file with its line, counted from 1.
 
     Empty lines are passed over. Parameters and errors are those of `read_json`.
     """
-    whose = Path(path).name
-    lines = _text(path, role, expected).split("\n")
+    whose = whose or Path(path).name
+    lines = _text(path, role, expected, whose).split("\n")
     return [
         (number, parse_json(line, whose, number, expected))
         for number, line in enumerate(lines, start=1)
@@ -110,8 +122,7 @@ def read_json_lines(
     ]
 
 
-def _text(path: Path | str, role: str, expected: str) -> str:
-    whose = Path(path).name
+def _text(path: Path | str, role: str, expected: str, whose: str) -> str:
     text = _LINE_END.sub("\n", decode(files.contents(path, role), whose))
     if _BLANK.fullmatch(text):
         raise files.empty(whose, expected)
