@@ -330,6 +330,9 @@ class TestLoading:
         adapted = made.create(AGGREGATOR, "adapted:frequency")
         assert type(adapted) is Smoothed
         assert made.describe(AGGREGATOR, Frequency()) == {"name": "frequency"}
+        with pytest.raises(ComponentError) as caught:
+            made.create(AGGREGATOR, "frequensy")
+        assert caught.value.expected.endswith('did you mean "frequency"?')
 
     def test_what_needs_an_extra_is_described_with_its_plugin(self, plugins: Plugins) -> None:
         def hook(registrar: Registrar) -> None:

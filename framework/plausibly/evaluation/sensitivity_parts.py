@@ -80,7 +80,7 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
             f"two aggregators are called {listed(twice)}",
             expected="different names",
             got=listed(twice),
-            do='name them in a mapping: {"mild": ..., "strong": ...}',
+            do='leave one out, or name them: aggregators={"mild": ..., "strong": ...}',
         )
     if len(named) < 2:
         raise InputError(
@@ -88,7 +88,8 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
             "there is nothing to compare",
             expected="two aggregators or more",
             got=listed(texts) or "none",
-            do='["inverse-rank", "plackett-luce"]; all: plausibly plugins list --kind aggregator',
+            do="--aggregator twice or more (aggregators=[...]); all: plausibly plugins list "
+            "--kind aggregator",
         )
     return {str(name): registry.resolve(AGGREGATOR, like) for name, like in named}
 
@@ -104,7 +105,7 @@ def read_reference(reference: str | None, known: list[str]) -> str:
             f"no aggregator of the comparison is called {reference}",
             expected=f"one of {listed(known, most=len(known))}",
             got=reference,
-            do=f"did you mean {meant}?" if meant else f"reference {known[0]}",
+            do=f"did you mean {meant}?" if meant else f'--reference "{known[0]}"',
             whose="reference",
         )
     return reference

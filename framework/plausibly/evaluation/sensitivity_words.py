@@ -111,7 +111,7 @@ def _coverage(called: list[str], found: xr.Dataset) -> str:
         last = judges.stop == len(called)
         lines = [
             f"{f'alpha {alpha:g}':<{_NAME}}   covers, judged by",
-            f"{'calibrated with':<{_NAME}}{head}" + ("   size  changed" if last else ""),
+            f"{'calibrated with':<{_NAME}}{head}{'   size  changed' if last else ''}".rstrip(),
         ]
         for row, name in enumerate(called):
             cells = "".join(

@@ -110,7 +110,7 @@ def unknown(
 def _close(kind: Kind[Any], name: str, entries: Iterable[Entry]) -> Entry | None:
     """Return the component that was probably meant."""
     known: dict[str, Entry] = {}
-    for entry in entries:
+    for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
         if entry.kind == kind.name:
             known.setdefault(entry.qualified, entry)
             known.setdefault(entry.name, entry)

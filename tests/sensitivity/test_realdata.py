@@ -1,0 +1,50 @@
+"""1,947 dermatology cases under several aggregators of rankings: the figures of the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.evaluation.sensitivity import sensitivity
+from plausibly.evaluation.sensitivity_words import describe_sensitivity
+from plausibly.reproduction import skin
+
+pytestmark = pytest.mark.realdata
+
+ASKED: dict[str, Any] = {
+    "inverse-rank": "inverse-rank",
+    "borda": "borda",
+    "plackett-luce": "plackett-luce",
+    "prior 2": {"name": "plackett-luce", "prior": 2.0},
+    "temperature 1": {"name": "dirichlet", "temperature": 1.0, "draws": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def found(shared: Path) -> xr.Dataset:
+    folder = shared / "data" / "derm_ddx"
+    model = skin.read(folder, simulate=True).predictions
+    rankings = plausibly.read_annotations(
+        folder / skin.ANNOTATIONS, "selectors", folder / skin.CONDITIONS
+    )
+    return sensitivity(model, rankings, ASKED, splits=4)
+
+
+def test_the_page_shows_it(found: xr.Dataset, project: Path) -> None:
+    page = (project / "docs" / "sensitivity.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```text\n( 1  inverse-rank: .*?)^```$", page, re.M | re.S)
+    assert shown == [describe_sensitivity(found) + "\n"]
+
+
+def test_the_guarantee_is_about_who_calibrated(found: xr.Dataset) -> None:
+    mean = found["aggregated_coverage"].mean("split").isel(alpha=0)
+    for name in ASKED:
+        own = mean.sel(calibrated_with=name, judged_by=name)
+        assert float(own) == pytest.approx(0.9, abs=0.015)
+    other = mean.sel(calibrated_with="inverse-rank", judged_by="prior 2")
+    assert float(other) < 0.88

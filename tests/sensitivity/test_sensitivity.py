@@ -1,0 +1,234 @@
+"""The same sets under several aggregators: against `calibrate` and `evaluate`, and by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.errors import InputError
+from plausibly.evaluation.sensitivity import sensitivity
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.keys import hash_names
+from plausibly.labelled.left_out import read_left_out
+from plausibly.plugin import ANNOTATION, resolve
+from sensitivity_world import LABELS, crowd
+
+NAMES = ["label-frequency", "worker-agreement", "one-coin"]
+MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "sets_changed")
+
+
+@pytest.fixture(scope="module")
+def world() -> tuple[xr.DataArray, xr.Dataset]:
+    return crowd()
+
+
+@pytest.fixture(scope="module")
+def found(world: tuple[xr.DataArray, xr.Dataset]) -> xr.Dataset:
+    return sensitivity(*world, NAMES, alphas=[0.1, "0.3"], splits=6)
+
+
+def test_it_is_what_calibrate_and_evaluate_say(
+    world: tuple[xr.DataArray, xr.Dataset], found: xr.Dataset
+) -> None:
+    model, votes = world
+    hashes = hash_names(model["example"].values)
+    for number in (0, 4):
+        test = split(hashes, split_keys(0, number), test=0.5)
+        new = model["example"].values[test]
+        sets = {}
+        for name in NAMES:
+            lam = plausibly.aggregate(votes, name)
+            rest = model["example"].values[~test]
+            predictor = plausibly.calibrate(
+                model.sel(example=rest), lam.sel(example=rest), seed=split_seed(0, number)
+            )
+            sets[name] = predictor.predict(model.sel(example=new), [0.1, 0.3])
+        for name in NAMES:
+            here = found.sel(calibrated_with=name, split=number)
+            changed = (sets[name] != sets[NAMES[0]]).any("label").mean("example")
+            np.testing.assert_allclose(here["sets_changed"], changed)
+            for judge in NAMES:
+                lam = plausibly.aggregate(votes, judge).sel(example=new)
+                told = plausibly.evaluate(sets[name], lam)
+                by = here.sel(judged_by=judge)
+                for measure in MEASURES[:3]:
+                    np.testing.assert_allclose(
+                        by[measure], told[f"{measure}_mean"], rtol=1e-12, err_msg=measure
+                    )
+
+
+def test_each_covers_as_it_judges_itself(found: xr.Dataset) -> None:
+    mean = found["aggregated_coverage"].mean("split")
+    for name in NAMES:
+        own = mean.sel(calibrated_with=name, judged_by=name)
+        assert own.sel(alpha=0.1) == pytest.approx(0.9, abs=0.03)
+        assert own.sel(alpha=0.3) == pytest.approx(0.7, abs=0.05)
+    assert found["guaranteed"].sel(alpha=0.1).values.tolist() == [".90"] * 3
+    assert found["guaranteed_level"].sel(alpha=0.3).values.tolist() == [0.7] * 3
+    other = mean.sel(calibrated_with="one-coin", judged_by="label-frequency", alpha=0.1)
+    assert float(other) < 0.85  # sets for the one label that a model believes in
+
+
+def test_two_names_for_one_aggregator(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    twins: dict[str, Any] = {"one": "worker-agreement", "two": {"name": "worker-agreement"}}
+    found = sensitivity(*world, twins, splits=2)
+    for name in ("aggregated_coverage", "voted_coverage"):
+        assert len(np.unique(found[name].isel(split=0))) == 1
+    for name in ("sets_changed", "total_variation", "top_changed"):
+        assert (found[name] == 0).all()
+
+
+def test_others_change_nothing(world: tuple[xr.DataArray, xr.Dataset], found: xr.Dataset) -> None:
+    """Nor do more splits, or the order of rows."""
+    model, votes = world
+    fewer = sensitivity(
+        model.isel(example=slice(None, None, -1)), votes, NAMES[:2], alphas=[0.1], splits=3
+    )
+    part = found.sel(calibrated_with=NAMES[:2], judged_by=NAMES[:2], alpha=[0.1], split=[0, 1, 2])
+    for name in MEASURES:
+        xr.testing.assert_identical(fewer[name].drop_attrs(), part[name].drop_attrs())
+    for name in ("total_variation", "top_changed"):
+        xr.testing.assert_allclose(fewer[name], part[name])
+
+
+@pytest.mark.filterwarnings("ignore:warning n-too-small")
+def test_distances_by_hand() -> None:
+    """Of x, 2 of 3 say a; of y there is a tie; z is agreed on."""
+    said = ["x1a", "x2a", "x3b", "y1a", "y2b", "z1b", "z2b"]
+    votes = resolve(ANNOTATION, "single-label").build(
+        [(s[0], s[1], s[2]) for s in said], ["a", "b"]
+    )
+    model = xr.DataArray(
+        [[0.6, 0.4], [0.5, 0.5], [0.1, 0.9]],
+        dims=("example", "label"),
+        coords={"example": list("xyz"), "label": ["b", "a"]},
+    )
+    silent = {"name": "weighted-vote", "weights": {"1": 0.0}}
+    found = sensitivity(
+        model, votes, {"all": "label-frequency", "without 1": silent}, splits=1, alphas=[0.3]
+    )
+    # without annotator 1: x is a or b, y is b, z is b
+    apart = found["total_variation"].sel(calibrated_with="all", judged_by="without 1")
+    assert float(apart) == pytest.approx((1 / 6 + 1 / 2 + 0) / 3)
+    assert float(found["total_variation"].sel(calibrated_with="all", judged_by="all")) == 0.0
+    # a first label in common: x has a, y has b, z has b
+    assert (found["top_changed"] == 0).all()
+    largest = found["largest_plausibility"]
+    assert float(largest.sel(judged_by="all")) == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
+    assert float(largest.sel(judged_by="without 1")) == pytest.approx((1 / 2 + 1 + 1) / 3)
+
+
+@pytest.mark.filterwarnings("ignore:warning n-too-small")
+def test_first_labels_that_differ() -> None:
+    said = [("x", "r", [["a"], ["b"]]), ("x", "s", [["b"]]), ("y", "r", [["b"]])]
+    rankings = resolve(ANNOTATION, "partial-ranking").build(said, ["a", "b"])
+    model = xr.DataArray(
+        [[0.6, 0.4], [0.5, 0.5]],
+        dims=("example", "label"),
+        coords={"example": ["x", "y"], "label": ["a", "b"]},
+    )
+    less = {"name": "exclude", "annotators": ["s"]}
+    found = sensitivity(model, rankings, {"all": "inverse-rank", "r alone": less}, splits=1)
+    assert float(found["top_changed"].sel(calibrated_with="all", judged_by="r alone")) == 0.5
+    notes = json.loads(found.attrs["notes"])
+    assert notes == {"all": {}, "r alone": {"left_out": {"responses by excluded annotators": 1}}}
+
+
+def test_drawn_plausibilities_are_judged_by_their_mean(
+    world: tuple[xr.DataArray, xr.Dataset],
+) -> None:
+    draws: dict[str, Any] = {"name": "bootstrap", "draws": 4}
+    found = sensitivity(*world, {"once": "label-frequency", "four": draws}, splits=2, seed=3)
+    mean = plausibly.aggregate(world[1], draws, seed=3).mean("draw")
+    apart = abs(plausibly.aggregate(world[1]) - mean).sum("label").mean() / 2
+    told = found["total_variation"].sel(calibrated_with="once", judged_by="four")
+    assert float(told) == pytest.approx(float(apart))
+    by_draw = sensitivity(
+        *world, {"once": draws, "four": draws}, splits=2, calibrator="monte-carlo", draws=4
+    )
+    assert (by_draw["sets_changed"] == 0).all()
+
+
+def test_groups_stay_on_one_side(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    found = sensitivity(*world, NAMES[:2], splits=2, group="patient")
+    alone = sensitivity(*world, NAMES[:2], splits=2)
+    assert found.attrs["group"] == "patient"
+    assert not np.allclose(found["set_size"], alone["set_size"])
+
+
+def test_examples_without_an_answer(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    model, votes = world
+    frame = plausibly.to_frame(votes)
+    rows = list(zip(frame["example"], frame["annotator"], frame["label"], strict=True))
+    rows = [(e, w, "" if e in ("e003", "e100") else label) for e, w, label in rows]
+    table = resolve(ANNOTATION, "single-label").build(rows, LABELS)
+    with pytest.raises(InputError, match="example-unanswered"):
+        sensitivity(model, table, NAMES[:2], splits=1)
+    found = sensitivity(model, table, NAMES[:2], splits=1, unanswered="drop")
+    assert found.attrs["n"] == 118
+    assert read_left_out(found.attrs) == {"without a response": 2}
+
+
+def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    model, votes = world
+    fewer = model.isel(example=slice(20, None))
+    with pytest.raises(InputError, match="examples-differ"):
+        sensitivity(fewer, votes, NAMES[:2], splits=1)
+    found = sensitivity(fewer, votes, NAMES[:2], splits=1, only_common=True)
+    assert found.attrs["n"] == 100
+
+
+@pytest.mark.parametrize(
+    ("aggregators", "told"),
+    [
+        (
+            ["label-frequency"],
+            "error aggregators-few: there is nothing to compare\n"
+            "  expected  two aggregators or more; got label-frequency\n"
+            "  do        --aggregator twice or more (aggregators=[...]); all: plausibly\n"
+            "            plugins list --kind aggregator",
+        ),
+        (
+            "label-frequency",
+            "error aggregators-few: there is nothing to compare\n"
+            "  expected  two aggregators or more; got label-frequency\n"
+            "  do        --aggregator twice or more (aggregators=[...]); all: plausibly\n"
+            "            plugins list --kind aggregator",
+        ),
+        (
+            ["one-coin", {"name": "one-coin"}],
+            "error aggregator-twice: two aggregators are called one-coin\n"
+            "  expected  different names; got one-coin\n"
+            '  do        leave one out, or name them: aggregators={"mild": ..., "strong":\n'
+            "            ...}",
+        ),
+    ],
+)
+def test_what_cannot_be_compared(
+    world: tuple[xr.DataArray, xr.Dataset], aggregators: Any, told: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        sensitivity(*world, aggregators)
+    assert str(caught.value) == told
+
+
+def test_a_reference_that_is_none(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    with pytest.raises(InputError) as caught:
+        sensitivity(*world, NAMES[:2], reference="worker-agrement")
+    assert str(caught.value) == (
+        "error reference-unknown: no aggregator of the comparison is called\n"
+        "  worker-agrement\n"
+        "  expected  one of label-frequency, worker-agreement; got worker-agrement\n"
+        "  do        did you mean worker-agreement?"
+    )
+
+
+def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    told: list[tuple[int, int]] = []
+    sensitivity(*world, NAMES[:2], splits=3, progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
