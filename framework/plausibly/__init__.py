@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from plausibly.evaluation.planning import plan
     from plausibly.evaluation.record import load_study, save_study
     from plausibly.evaluation.reliability import reliability
+    from plausibly.evaluation.sensitivity import sensitivity
     from plausibly.evaluation.study import compare
     from plausibly.evaluation.tuning import tune_raps
     from plausibly.guarantee import Guarantee
@@ -76,6 +77,7 @@ __all__ = [
     "reproduce",
     "save_study",
     "select",
+    "sensitivity",
     "to_frame",
     "tune_raps",
     "write_annotations",
@@ -111,6 +113,7 @@ _HOME = {
     "reproduce": "plausibly.reproduction.run",
     "save_study": "plausibly.evaluation.record",
     "select": "plausibly.labelled.verbs",
+    "sensitivity": "plausibly.evaluation.sensitivity",
     "to_frame": "plausibly.labelled.frame",
     "tune_raps": "plausibly.evaluation.tuning",
     "write_annotations": "plausibly.io",
