@@ -19,7 +19,18 @@ from plausibly.registry import Entry, default
 
 SHIPPED = {
     "annotation": ["label-set", "partial-ranking", "single-label", "soft-label"],
-    "reader": ["annotation-table", "coco", "counts", "crowd-table", "cvat", "sagemaker", "selectors", "wide-table"],
+    "reader": [
+        "annotation-table",
+        "coco",
+        "counts",
+        "crowd-table",
+        "cvat",
+        "label-studio",
+        "label-studio-min",
+        "sagemaker",
+        "selectors",
+        "wide-table",
+    ],
     "aggregator": [
         "bootstrap",
         "borda",

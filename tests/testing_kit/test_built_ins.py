@@ -134,6 +134,46 @@ def _coco(path: Path) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+def _label_studio(path: Path) -> None:
+    said = [(3, "b c"), ({"id": 2, "email": "w2@example.com"}, "Ä"), (None, "0")]
+    annotations = [
+        {
+            "id": at,
+            "completed_by": who,
+            "result": [{"from_name": "dx", "type": "choices", "value": {"choices": [label]}}],
+        }
+        for at, (who, label) in enumerate(said)
+    ]
+    content = [{"id": 7, "data": {"text": "x"}, "annotations": annotations}]
+    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+
+def _label_studio_ranks(path: Path) -> None:
+    said = [{"rank": ["Ä", "b c"]}, {"rank": ["0"]}]
+    tasks = [
+        {
+            "id": at,
+            "annotations": [
+                {
+                    "completed_by": 1,
+                    "result": [{"from_name": "rank", "type": "ranker", "value": {"ranker": ranks}}],
+                }
+            ],
+        }
+        for at, ranks in enumerate(said)
+    ]
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+
+
+def _label_studio_min(path: Path) -> None:
+    said: list[object] = ["0", {"choices": ["b c", "Ä"]}]
+    records = [
+        {"id": 1, "text": "x", "dx": value, "annotator": at, "annotation_id": at, "lead_time": 1.5}
+        for at, value in enumerate(said)
+    ]
+    path.write_text(json.dumps(records), encoding="utf-8")
+
+
 def _written(path: Path) -> None:
     soft = [("t 1", "w2", {"b c": 0.3, "Ä": 0.1}), ("t 2", None, {"0": 1.0})]
     annotation = default().create(ANNOTATION, "soft-label")
@@ -156,6 +196,9 @@ FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Pa
     ({"name": "sagemaker"}, "manifest", "single-label", None, _workers),
     ({"name": "cvat", "annotator": "w 1"}, "xml", "label-set", None, _cvat),
     ({"name": "coco"}, "json", "label-set", None, _coco),
+    ({"name": "label-studio"}, "json", "single-label", None, _label_studio),
+    ({"name": "label-studio"}, "json", "partial-ranking", None, _label_studio_ranks),
+    ({"name": "label-studio-min"}, "json", "label-set", None, _label_studio_min),
 ]
 
 

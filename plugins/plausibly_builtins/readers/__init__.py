@@ -56,3 +56,15 @@ def register(registrar: Registrar) -> None:
         "plausibly_builtins.readers.coco:Coco",
         summary="categories of whole images (COCO JSON)",
     )
+    registrar.add(
+        READER,
+        "label-studio",
+        "plausibly_builtins.readers.label_studio:LabelStudio",
+        summary="annotations of tasks (Label Studio JSON, a file or a folder)",
+    )
+    registrar.add(
+        READER,
+        "label-studio-min",
+        "plausibly_builtins.readers.label_studio_min:LabelStudioMin",
+        summary="one record an annotation (Label Studio JSON-MIN)",
+    )

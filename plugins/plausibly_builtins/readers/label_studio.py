@@ -184,7 +184,7 @@ class LabelStudio(LabelStudioOptions):
                 got=f"{several(len(export.tasks), 'task')} without id",
                 do='example = "..." with a key of the data that names them',
                 whose=export.whose,
-                stacklevel=5,
+                stacklevel=6,
             )
         if truths and self.ground_truth is None:
             warn(
@@ -195,7 +195,7 @@ class LabelStudio(LabelStudioOptions):
                 got="annotations that may be the truth that others were measured by",
                 do='ground_truth = "drop", or "count" to count each like any other',
                 whose=export.whose,
-                stacklevel=5,
+                stacklevel=6,
             )
 
 
