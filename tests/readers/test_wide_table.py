@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,32 +16,13 @@ from io_files import csv_text, refusal, result_or_refusal, said, warned, written
 from plausibly.io.parquet import write_columns
 from plausibly.testing import check_reader
 from plausibly_builtins.readers.wide_table import WideTable
+from readers_votes import once, votes
 
 TABLE = "item,ann1,ann2,ann3\nx1,cat,,dog\nx2,dog,dog,\n"
-Vote = tuple[str, str, tuple[str, ...]]
-
-
-def votes(table: xr.Dataset) -> Counter[Vote]:
-    """Return example, annotator and labels of every response, from the codes alone."""
-    names = {dim: table[dim].values.tolist() for dim in ("example", "annotator", "label")}
-    named: dict[int, list[str]] = {row: [] for row in range(table.sizes["response"])}
-    for response, label in zip(
-        table["mention_response"].values, table["mention_label"].values, strict=True
-    ):
-        named[int(response)].append(names["label"][int(label)])
-    pairs = zip(table["response_example"].values, table["response_annotator"].values, strict=True)
-    return Counter(
-        (names["example"][int(about)], names["annotator"][int(who)], tuple(sorted(named[row])))
-        for row, (about, who) in enumerate(pairs)
-    )
 
 
 def read(path: Path, labels: list[str] | None = None, **options: object) -> xr.Dataset:
     return plausibly.read_annotations(path, "wide-table", labels, **options)
-
-
-def once(*found: Vote) -> Counter[Vote]:
-    return Counter(dict.fromkeys(found, 1))
 
 
 # ---- what is read

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from plausibly.plugin import InputError
 
 CONSOLIDATED: Final = "consolidated"
 """Annotator of what several people said together, or nobody knows who."""
@@ -20,3 +23,15 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
     found = (path for path in folder.rglob(pattern) if path.is_file())
     inside = ((path.relative_to(folder).parts, path) for path in found)
     return [path for parts, path in sorted(inside) if not any(p.startswith(".") for p in parts)]
+
+
+@contextmanager
+def within(folder: Path, file: Path) -> Iterator[None]:
+    """Let errors that begin with the name of a file say in which folder it is."""
+    try:
+        yield
+    except InputError as error:
+        if error.what.startswith(file.name):
+            around = (folder.name, *file.relative_to(folder).parts[:-1])
+            error.what = f"{'/'.join(around)}/{error.what}"
+        raise

@@ -20,7 +20,7 @@ from plausibly.plugin import (
     read_json_lines,
     states,
 )
-from plausibly_builtins.readers._consolidated import CONSOLIDATED, files_below
+from plausibly_builtins.readers._consolidated import CONSOLIDATED, files_below, within
 from plausibly_builtins.readers._sagemaker_answers import Kind, WorkerAnswer, seconds
 
 Entry: TypeAlias = Mapping[str, object]
@@ -248,7 +248,8 @@ def from_folder(folder: Path) -> Iterator[WorkerAnswer]:
         )
     for file in found:
         inside = file.relative_to(folder)
-        value = read_json(file, expected="the answers of workers about one object")
+        with within(folder, file):
+            value = read_json(file, expected="the answers of workers about one object")
         if not has_answers(value) or len(inside.parts) < 2:
             raise unlike(
                 folder.name,

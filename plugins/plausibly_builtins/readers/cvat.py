@@ -23,7 +23,7 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._consolidated import CONSOLIDATED, files_below, one_or_all
+from plausibly_builtins.readers._consolidated import CONSOLIDATED, files_below, one_or_all, within
 
 _ROOT = re.compile(r"\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<annotations[\s>]", re.DOTALL)
 _VERSION = re.compile(r"<version>\s*1\.1\s*</version>")
@@ -127,7 +127,10 @@ class Cvat(ResponseOptions):
                 whose=path.name,
             )
         for name, file in _annotators(path).items():
-            yield self._part(file, name, states.ANSWERED, f"{file.relative_to(path).as_posix()} ")
+            with within(path, file):
+                inside = file.relative_to(path).as_posix()
+                part = self._part(file, name, states.ANSWERED, f"{inside} ")
+            yield part
 
     def _part(self, path: Path, annotator: str, state: str, where: str) -> _Part:
         root = read_xml(path, "annotations")
