@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from plausibly.evaluation.tuning import tune_raps
     from plausibly.guarantee import Guarantee
     from plausibly.io import (
+        build_annotations,
         read_annotations,
         read_examples,
         read_labels,
@@ -55,6 +56,7 @@ __all__ = [
     "__version__",
     "aggregate",
     "agreement",
+    "build_annotations",
     "calibrate",
     "calibrate_region",
     "compare",
@@ -92,6 +94,7 @@ _HOME = {
     "PlausiblyWarning": "plausibly.errors",
     "aggregate": "plausibly.conformal.aggregate",
     "agreement": "plausibly.evaluation.agreement",
+    "build_annotations": "plausibly.io",
     "calibrate": "plausibly.conformal.calibrate",
     "calibrate_region": "plausibly.conformal.regions_calibrate",
     "compare": "plausibly.evaluation.study",

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plausibly.io.annotation_files import write_annotations
     from plausibly.io.annotations import read_annotations
+    from plausibly.io.plain_records import build_annotations
     from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
     from plausibly.io.predictions import read_predictions
     from plausibly.io.sets import read_sets, write_sets
     from plausibly.io.tables import read_examples, read_labels, with_coordinates, with_known_labels
 
 __all__ = [
+    "build_annotations",
     "read_annotations",
     "read_examples",
     "read_labels",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "build_annotations": "plain_records",
     "read_annotations": "annotations",
     "read_examples": "tables",
     "read_labels": "tables",
