@@ -27,7 +27,7 @@ def test_the_blocks(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     page = (project / "docs" / "crowd.md").read_text(encoding="utf-8")
     blocks = _FENCE.findall(page)
-    assert [language for language, _ in blocks] == ["python", "text"] * 4
+    assert [language for language, _ in blocks] == ["python", "text"] * 5
     names: dict[str, object] = {}
     for (_, code), (_, shown) in zip(blocks[::2], blocks[1::2], strict=True):
         out = io.StringIO()
@@ -39,8 +39,16 @@ def test_the_blocks(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_every_aggregator_of_the_family_is_on_the_page(project: Path) -> None:
     page = (project / "docs" / "crowd.md").read_text(encoding="utf-8")
     ours = [e for e in default().entries() if e.source.plugin == "crowd-models"]
-    assert len(ours) == 4
+    assert len(ours) == 5
     for entry in ours:
         assert f"| `{entry.name}` |" in page
         if is_joint(default().create(AGGREGATOR, entry.name)):
             assert page.count(f"| `{entry.name}` |") == 3
+
+
+def test_every_component_of_crowd_kit_is_on_the_page(project: Path) -> None:
+    page = (project / "docs" / "crowd.md").read_text(encoding="utf-8")
+    theirs = [e for e in default().entries() if e.source.plugin == "crowd-kit"]
+    assert len(theirs) == 8
+    for entry in theirs:
+        assert f"| `{entry.qualified}` |" in page
