@@ -10,11 +10,12 @@ from plausibly_builtins.readers._label_studio_tasks import (
     Fields,
     Region,
     entry_of,
+    is_cancelled,
     moment,
     text_of,
 )
 
-_ACCEPTED = frozenset({"accepted", "fixed_and_accepted"})
+_ACCEPTED = ("accepted", "fixed_and_accepted")
 _REJECTED = "rejected"
 _PARENT = "parent_prediction"
 
@@ -45,7 +46,7 @@ def state_of(
     fields = entry.fields
     if draft:
         return states.UNFINISHED
-    if fields.get("was_cancelled") is True or fields.get("skipped") is True:
+    if is_cancelled(fields):
         return states.SKIPPED
     if _is_rejected(fields):
         return states.REJECTED
@@ -66,7 +67,7 @@ def _unchanged(
     return list(answer) == list(suggested)
 
 
-def original(entry: Entry, predictions: Sequence[Entry]) -> Entry | None:
+def original(entry: Entry, predictions: Sequence[Entry], whose: str) -> Entry | None:
     """Return the prediction that an annotation was made from, where the export holds it."""
     parent = text_of(entry.fields.get(_PARENT))
     if parent is None:
@@ -76,14 +77,14 @@ def original(entry: Entry, predictions: Sequence[Entry]) -> Entry | None:
             return prediction
     inside = entry.fields.get("prediction")
     if isinstance(inside, dict) and isinstance(inside.get("result"), list):
-        return entry_of(inside, f"{entry.place}, its prediction", "")
+        return entry_of(inside, f"{entry.place}, its prediction", whose)
     return None
 
 
 def _is_rejected(fields: Fields) -> bool:
     """Return whether a reviewer's last word was no."""
     action = fields.get("last_action")
-    if action == _REJECTED or action in _ACCEPTED:
+    if action in (_REJECTED, *_ACCEPTED):
         return action == _REJECTED
     reviews = fields.get("reviews")
     found = (

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import attrs
 
 from plausibly.plugin import InputError, JsonNumber, json_shown, listed, quoted, read_json, several
+from plausibly_builtins.readers._label_studio_values import NAMING, NUMBERS
 
 Fields: TypeAlias = Mapping[str, object]
 
@@ -254,10 +255,15 @@ def _entries(
             yield entry_of(item, where, whose)
 
 
+def is_cancelled(fields: Fields) -> bool:
+    """Return whether an annotation says that its task was skipped."""
+    return fields.get("was_cancelled") is True or fields.get("skipped") is True
+
+
 def entry_of(fields: Fields, place: str, whose: str) -> Entry:
     """Return an annotation, draft or prediction; its result may be a list of lists, as once."""
     result = fields.get("result")
-    if result is None:
+    if result is None and is_cancelled(fields):
         result = []
     if not isinstance(result, list):
         raise _shape(whose, f"{place}: result is no list", json_shown(result))
@@ -274,8 +280,13 @@ def _regions(items: Sequence[object], place: str, whose: str) -> Iterator[Region
         if isinstance(control, str) and isinstance(value, dict):
             yield Region(
                 control=str(control),
-                type=str(kind).lower() if isinstance(kind, str) else "",
+                type=str(kind).lower() if isinstance(kind, str) else _type_of(value),
                 value=value,
                 origin=item.get("origin"),
                 score=item.get("score"),
             )
+
+
+def _type_of(value: Fields) -> str:
+    """Return the type that a value shows, where its region names none."""
+    return next((kind for kind in (*NAMING, *NUMBERS) if kind in value), "")

@@ -12,7 +12,14 @@ from plausibly_builtins.readers._label_studio_answers import said
 from plausibly_builtins.readers._label_studio_controls import Control
 from plausibly_builtins.readers._label_studio_people import People
 from plausibly_builtins.readers._label_studio_states import original, state_of
-from plausibly_builtins.readers._label_studio_tasks import AGAIN, Entry, Region, Task, text_of
+from plausibly_builtins.readers._label_studio_tasks import (
+    AGAIN,
+    Entry,
+    Region,
+    Task,
+    is_cancelled,
+    text_of,
+)
 from plausibly_builtins.readers._label_studio_values import Reading
 
 _BESIDE = "drafts beside an annotation"
@@ -64,7 +71,7 @@ class Walk:
             for index in indices:
                 regions = by_name.get(index, [])
                 answer = said(regions, self.control, self.reading, entry.place)
-                before = original(entry, predictions)
+                before = original(entry, predictions, self.reading.whose)
                 suggested = None
                 if before is not None:
                     them = by_index(before, self.control).get(index, [])
@@ -72,7 +79,7 @@ class Walk:
                 yield Response(
                     example=called(tasks[0].example, index),
                     annotator=self.people.name(entry),
-                    answer=answer or None,
+                    answer=None if is_cancelled(entry.fields) else answer or None,
                     state=state_of(entry, regions, answer, suggested, draft=draft),
                     time=entry.time,
                     place=entry.place,
