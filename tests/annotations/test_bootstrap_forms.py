@@ -13,7 +13,7 @@ import xarray as xr
 import plausibly
 from cli_world import make, run
 from plausibly.errors import InputError
-from plausibly.io.plausibilities import write_plausibilities
+from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from plausibly.labelled import borders
 from plausibly.plugin import AGGREGATOR, Keys, answered_rows, build_table, names, resolve
 from plausibly.testing import check_aggregator
@@ -234,16 +234,10 @@ def test_sets_are_judged_by_the_mean_over_draws() -> None:
     assert found.identical(plausibly.evaluate(sets, mean))
 
 
-def test_files_hold_no_draws(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        write_plausibilities(DRAWN, tmp_path / "lam.csv")
-    assert str(caught.value) == (
-        "error dims-differ: plausibilities have the dims draw, example, label\n"
-        "  expected  example and label; got draw besides\n"
-        '  do        take the mean over draws: plausibilities.mean("draw"), or calibrate\n'
-        "            on annotations (-a)"
-    )
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "nc"])
+def test_files_hold_draws(tmp_path: Path, ending: str) -> None:
+    write_plausibilities(DRAWN, tmp_path / f"lam.{ending}")
+    xr.testing.assert_identical(read_plausibilities(tmp_path / f"lam.{ending}"), DRAWN)
 
 
 def test_the_command_line_says_what_was_resampled(

@@ -110,7 +110,7 @@ OPTIONS = {
         "aggregate -a votes.csv -o lam.xlsx",
         """
         error ending-unknown: cannot tell the format of lam.xlsx
-          expected  .csv or .npz or .nc; got .xlsx
+          expected  .csv or .parquet or .npz or .nc; got .xlsx
           do        -o lam.csv
         """,
     ),

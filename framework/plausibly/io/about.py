@@ -43,3 +43,18 @@ def joined(column: Sequence[str]) -> str | None:
 def opens(cell: str) -> bool:
     """Return whether a cell is the first one of such a text."""
     return _OPENS.match(cell) is not None
+
+
+def begins(head: bytes, names: Sequence[str]) -> bool:
+    """Return whether the first line of a text table begins with these columns.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes of the file.
+    names : sequence of str
+        Plain words.
+    """
+    words = [f'(?:{name}|"{name}")' for name in names]
+    first = head.removeprefix(b"\xef\xbb\xbf")[:400].decode("utf-8", "replace")
+    return any(re.match(f"{mark.join(words)}(?:[{mark}\r\n]|$)", first) for mark in ",;\t")

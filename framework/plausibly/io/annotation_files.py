@@ -120,9 +120,7 @@ def is_annotation_file(path: Path, head: bytes) -> bool:
         return False
     if head.startswith(netcdf.SIGNATURES):
         return f'"{MARK}": "{KIND}"'.encode() in head
-    first = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
-    cells = ([c.strip('"') for c in first.strip("\r").split(mark)] for mark in (",", ";", "\t"))
-    return any(map(annotation_rows.is_header, cells))
+    return about.begins(head, annotation_rows.NEEDED)
 
 
 def read_annotation_file(

@@ -16,8 +16,9 @@ from plausibly.arrays import Bools, Ints
 from plausibly.errors import InputError, counted
 from plausibly.io import about, parquet
 from plausibly.io.delimited import line
+from plausibly.io.exact_json import check_encodable
 from plausibly.io.numbers import plain
-from plausibly.io.pieces import MARK, check_encodable
+from plausibly.io.pieces import MARK
 from plausibly.io.text import TextTable
 from plausibly.labelled import names
 from plausibly.labelled.rows import Rows

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.io import files
+from plausibly.io.exact_json import check_encodable, plain
 from plausibly.io.pieces import (
     MARK,
     Content,
     Piece,
-    check_encodable,
     entry,
-    plain,
     said,
     understood,
 )
@@ -63,7 +62,7 @@ def write_npz(content: Content, path: Path, keys: Mapping[str, str]) -> None:
     entries = []
     for key, piece in _keyed(content, keys):
         entries.append(entry(piece, path.name, key=key))
-        arrays[key] = plain(piece, path.name)
+        arrays[key] = plain(piece.values, piece.name, path.name)
     arrays[ABOUT] = np.array(said(content, entries, path.name))
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -101,7 +100,7 @@ def write_netcdf(content: Content, path: Path) -> None:
     variables: dict[str, xr.Variable] = {}
     coordinates: set[str] = set()
     for key, piece in _keyed(content, {}):
-        classic = _classic(plain(piece, path.name), piece.name, path.name)
+        classic = _classic(plain(piece.values, piece.name, path.name), piece.name, path.name)
         if classic is None:
             entries.append(entry(piece, path.name))
             continue

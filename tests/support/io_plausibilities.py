@@ -1,0 +1,71 @@
+"""Plausibilities and draws with names, totals, coordinates and attributes that trip up files."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from hypothesis import strategies as st
+
+from io_annotation_tables import names
+
+OWN = st.sampled_from(
+    ["example", "denominator", "label", "draw", "plausibility", "about", "plausibilities", "0"]
+)
+EXACT = (
+    (".parquet", "wide"),
+    (".npz", "wide"),
+    (".nc", "wide"),
+    (".csv", "long"),
+    (".parquet", "long"),
+)
+"""Endings and forms that keep everything."""
+
+
+@st.composite
+def plausibilities(
+    draw: st.DrawFn, *, draws: bool | None = None, plain: bool = False
+) -> xr.DataArray:
+    """Counts over totals, or no counts; `plain` without what a wide CSV has no place for."""
+    labels = draw(st.lists(names | OWN, min_size=1, max_size=4, unique=True))
+    examples = draw(st.lists(names | OWN, min_size=1, max_size=4, unique=True))
+    several = draw(st.booleans()) if draws is None else draws
+    shape = (*([draw(st.integers(1, 3))] if several else []), len(examples), len(labels))
+    count = int(np.prod(shape))
+    votes = np.array(draw(st.lists(st.integers(0, 5), min_size=count, max_size=count)))
+    votes = votes.reshape(shape)
+    votes[..., draw(st.integers(0, len(labels) - 1))] += 1
+    totals = votes.sum(axis=-1)
+    dtype = np.float64 if plain else draw(st.sampled_from([np.float64, np.float32]))
+    coords: dict[str, object] = {"example": examples, "label": labels}
+    if several:
+        coords["draw"] = np.arange(1, shape[0] + 1)
+    if several and not plain:
+        coords["draw"] = draw(st.sampled_from([coords["draw"], [f"{x}" for x in range(shape[0])]]))
+    common = totals if not several else np.lcm.reduce(totals, axis=0)
+    if draw(st.booleans()):
+        coords["denominator"] = ("example", common)
+    if not plain and draw(st.booleans()):
+        coords["risk"] = ("label", np.linspace(0, 1, len(labels)))
+        coords["site"] = ("example", ["é " * (row + 1) for row in range(len(examples))])
+        coords["alpha"] = 0.1
+    attributes = [{}, {"joint": "dawid-skene", "convergence": '{"steps": 3}'}, {"n": np.int16(3)}]
+    return xr.DataArray(
+        (votes / totals[..., None]).astype(dtype),
+        dims=("draw", "example", "label")[-len(shape) :],
+        coords=coords,
+        name="plausibilities",
+        attrs={} if plain else draw(st.sampled_from(attributes)),
+    )
+
+
+def same(found: xr.DataArray, wanted: xr.DataArray) -> None:
+    """Compare arrays in bits: values, types, coordinates and attributes."""
+    xr.testing.assert_identical(found, wanted)
+    assert found.dtype == wanted.dtype
+    assert found.values.tobytes() == wanted.values.tobytes()
+    for name, item in wanted.coords.items():
+        assert found[name].dtype == item.dtype, name
+        assert found[name].values.tobytes() == item.values.tobytes(), name
+    assert {k: type(v) for k, v in found.attrs.items()} == {
+        k: type(v) for k, v in wanted.attrs.items()
+    }
