@@ -193,12 +193,14 @@ def merged(
                 whose=whose,
             )
         labels.append(str(name))
-    by_machine = about.get("human-annotated") == "no"
+    state = states.CONSOLIDATED if labels else states.EMPTY
+    if labels and about.get("human-annotated") == "no":
+        state = states.SUGGESTION
     return Response(
         example=name_of(entry, place, whose),
         annotator=CONSOLIDATED,
         answer=labels[0] if kind == "single-label" else labels,
-        state=states.SUGGESTION if by_machine else states.CONSOLIDATED,
+        state=state,
         place=place,
     )
 
