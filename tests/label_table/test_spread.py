@@ -95,6 +95,8 @@ def test_equal_shares_by_hand() -> None:
     np.testing.assert_array_equal(lam.values, [[1 / 2, 1 / 6, 1 / 3], [0, 0, 1]])
     assert lam["denominator"].values.tolist() == [6, 1]
     assert lam.attrs == {"parents": "uniform"}
+    even = plausibly.aggregate(lt.table_of(TREE, [*votes[:1] * 2, votes[2]]), "spread")
+    assert even["denominator"].values.tolist() == [3]  # two units for two leaves: no more needed
     assert lam["parent"].values.tolist() == ["dermatitis", "dermatitis", ""]
 
 
