@@ -84,14 +84,20 @@ def of_kind(rows: Sequence[Row], kind: str | None) -> list[Row]:
 def _print(output: Output, rows: Sequence[Row]) -> None:
     output.document["components"] = [component_as_data(row) for row in rows if row.kind]
     output.document["plugins"] = _plugins_as_data(rows)
-    _show(
-        output,
-        [HEADER, *((r.kind or "-", r.name or "-", *_whose(r.source), r.words) for r in rows)],
-        [row.state for row in rows],
-    )
+    table = [HEADER, *(_cells(row, row.words) for row in rows)]
+    if max(map(len, aligned(table).splitlines())) > WIDTH:  # which extra is said below
+        table = [HEADER, *(_cells(row, _BRIEF.get(row.state, row.words)) for row in rows)]
+    _show(output, table, [row.state for row in rows])
     for line in _reasons(rows):
         output.show(line)
     output.show(_summed_up(rows))
+
+
+_BRIEF = {"needs extra": "no extra"}
+
+
+def _cells(row: Row, state: str) -> tuple[str, ...]:
+    return (row.kind or "-", row.name or "-", *_whose(row.source), state)
 
 
 def _print_installed(output: Output, found: Sequence[Installed]) -> None:
