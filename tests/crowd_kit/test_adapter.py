@@ -92,6 +92,31 @@ def test_fault_3_and_report_1_no_order_of_rows(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_reports_2_and_3_labels_that_look_like_numbers(
+    name: str, frames: list[pd.DataFrame]
+) -> None:
+    """crowd-kit takes 0 and 1 for False and True, and renames both."""
+    said = {"yes": "1", "no": "0"}
+    found = lam(name, table([(e, w, said[k]) for e, w, k in YES_NO]))
+    words = lam(name, table(YES_NO))
+    same = words.assign_coords(label=[said[str(one)] for one in words["label"].values])
+    xr.testing.assert_allclose(
+        found, same.sel(example=found["example"].values, label=found["label"].values)
+    )
+    assert all(str(text).startswith("label") for text in frames[0]["label"])
+
+
+def test_fault_9_weights_that_sum_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(self: Any, data: pd.DataFrame) -> None:
+        self.skills_ = pd.Series(1.0, index=pd.unique(data["worker"])) * (data["task"].min() > 0)
+
+    monkeypatch.setattr(crowd_kit_standin.Wawa, "_fit", fit)
+    with pytest.raises(InputError) as caught:
+        lam("wawa", table())
+    assert caught.value.got == "none for 3 examples (t1, t10, t2)"
+
+
 def test_rows_come_in_the_order_of_names(frames: list[pd.DataFrame]) -> None:
     """crowd-kit's MACE mixes up annotators and labels that do not appear in sorted order."""
     lam("mace", table(labels=LABELS))

@@ -145,7 +145,7 @@ def test_report_42_what_is_not_named() -> None:
     xr.testing.assert_identical(excluded, lam("lsr", as_pairs, regularisation=1.0))
 
 
-def test_reports_23_and_41_ties_are_not_compared() -> None:
+def test_report_41_ties_are_not_compared() -> None:
     tied = table_of({"x": [[["a"], ["b", "c"], ["d"]]]})
     as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bd", "cd"])})
     for name in COMPONENTS:
