@@ -18,6 +18,7 @@ Examples:
   plausibly aggregate -a votes.csv --columns task=item,worker=rater,label=dx \\
     -o plausibilities.nc
   plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
+  plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
 """
 
 
@@ -29,7 +30,8 @@ def aggregate(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .npz or .nc.")
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
     reader: common.Reader = None,
     columns: common.Columns = None,
@@ -40,6 +42,12 @@ def aggregate(
     rename: common.Rename = None,
     unanswered: common.UnansweredPolicy = None,
     aggregator: common.Aggregator = None,
+    form: Annotated[
+        common.Form,
+        typer.Option(
+            "--form", help="Of .csv and .parquet: wide has a column a label, long a row a label."
+        ),
+    ] = common.Form.wide,
     seed: common.Seed = 0,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
@@ -61,17 +69,24 @@ def aggregate(
             seed=seed,
         )
         naming = asked.naming(labels, strip=strip, rename=rename)
-        _run(output, wanted, naming, values.outputs(out, {"-a": annotations, "--labels": labels}))
+        to = values.outputs(out, {"-a": annotations, "--labels": labels})
+        _run(output, wanted, naming, to, form)
 
     return output.run(body)
 
 
 def _run(
-    output: Output, asked_opinions: asked.AskedOpinions, naming: asked.Naming, out: Path
+    output: Output,
+    asked_opinions: asked.AskedOpinions,
+    naming: asked.Naming,
+    out: Path,
+    form: common.Form,
 ) -> None:
     from plausibly.cli import matching, reading
     from plausibly.io import write_plausibilities
     from plausibly.kernels.coverage import tie_counts
+    from plausibly.labelled import names
+    from plausibly.labelled.borders import mean_over_draws
     from plausibly.labelled.left_out import read_left_out
     from plausibly.labelled.text import several
 
@@ -79,11 +94,13 @@ def _run(
     lam = opinions.plausibilities
     matching.check_renames(naming, opinions.unknown, labels=reading.label_names(lam))
     with output.working(f"writing {out.name}"):
-        write_plausibilities(lam, out)
+        write_plausibilities(lam, out, form="long" if form is common.Form.long else "wide")
 
-    examples, labels = lam.shape
-    tied = int((tie_counts(lam.values) > 1).sum())
-    unanimous = int((lam.values.max(axis=1) == 1).sum())
+    mean = mean_over_draws(lam).values
+    examples, labels = mean.shape
+    draws = lam.sizes.get(names.DRAW)
+    tied = int((tie_counts(mean) > 1).sum())
+    unanimous = int((mean.max(axis=1) == 1).sum())
     left_out = read_left_out(lam.attrs)
     aggregator = opinions.aggregator or {}
     output.document |= {
@@ -92,11 +109,13 @@ def _run(
         "by_default": opinions.by_default,
         "examples": examples,
         "labels": reading.label_names(lam),
+        **({} if draws is None else {"draws": draws}),
         "tied": tied,
         "unanimous": unanimous,
         "left_out": left_out,
         "saved": out,
     }
+    drawn = "" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
     kind = f"the default for {opinions.facts['kind']}" if opinions.by_default else ""
     chosen = f"aggregator {layout.component(aggregator)}" + (f" ({kind})" if kind else "")
     following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
@@ -107,8 +126,8 @@ def _run(
                 ("chosen", chosen),
                 (
                     "plausibilities",
-                    f"{several(examples, 'example')} x {several(labels, 'label')}; "
-                    f"{layout.share(unanimous, examples)} have one certain label, "
+                    f"{several(examples, 'example')} x {several(labels, 'label')}"
+                    f"{drawn or ';'} {layout.share(unanimous, examples)} have one certain label, "
                     f"{layout.share(tied, examples)} a tie for the first place",
                 ),
                 ("left out", layout.counts(left_out)),

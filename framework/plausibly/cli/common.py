@@ -63,6 +63,13 @@ class Strata(enum.StrEnum):
     label = "label"
 
 
+class Form(enum.StrEnum):
+    """How plausibilities stand in a table."""
+
+    wide = "wide"
+    long = "long"
+
+
 # ---- data
 
 Annotations: TypeAlias = Annotated[

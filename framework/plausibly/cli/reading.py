@@ -137,14 +137,21 @@ def _given(path: Path, naming: Naming, output: Output) -> Opinions:
     if naming.labels is not None:
         lam = with_known_labels(lam, read_labels(naming.labels))
     examples, labels = lam.sizes[names.EXAMPLE], lam.sizes[names.LABEL]
+    draws = lam.sizes.get(names.DRAW)
     return Opinions(
         plausibilities=lam,
         aggregator=None,
         by_default=False,
         whose=path.name,
         text=f"{path.name}: plausibilities of {several(examples, 'example')}, "
-        f"{several(labels, 'label')}",
-        facts={"file": path, "examples": examples, "labels": label_names(lam)},
+        f"{several(labels, 'label')}"
+        + ("" if draws is None else f", {several(draws, 'draw')} of each"),
+        facts={
+            "file": path,
+            "examples": examples,
+            "labels": label_names(lam),
+            **({} if draws is None else {"draws": draws}),
+        },
         unknown=unknown,
     )
 

@@ -1,0 +1,94 @@
+"""``plausibly convert``: annotations of any format to one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plausibly.cli import asked, common, values
+from plausibly.cli.output import Output
+
+SUMMARY = "Annotations of any format to one table."
+HELP = (
+    "Write annotations of any format as one table that keeps everything: every response in words, "
+    "its state, labels that nobody named, examples that nobody answered."
+)
+EXAMPLES = """\b
+Examples:
+  plausibly convert -a export.json -o votes.csv
+  plausibly convert -a votes.tsv --columns task=item,worker=rater,label=dx \\
+    -o votes.parquet
+"""
+
+
+def convert(
+    annotations: Annotated[
+        Path,
+        typer.Option(
+            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
+    ],
+    reader: common.Reader = None,
+    columns: common.Columns = None,
+    kind: common.AnswerKind = None,
+    missing: common.Missing = None,
+    labels: common.Labels = None,
+    json: common.AsJson = False,
+    quiet: common.Quiet = False,
+    strict: common.Strict = False,
+    debug: common.Debug = False,
+) -> int:
+    """Declare ``plausibly convert``."""
+    output = Output("convert", json=json, quiet=quiet, strict=strict, debug=debug)
+
+    def body() -> None:
+        opinions = asked.opinions(
+            annotations,
+            reader=reader,
+            columns=columns,
+            kind=kind,
+            missing=missing,
+            unanswered=None,
+            aggregator=None,
+            seed=0,
+        )
+        _run(
+            output,
+            opinions,
+            labels,
+            values.outputs(out, {"-a": annotations, "--labels": labels}),
+        )
+
+    return output.run(body)
+
+
+def _run(output: Output, opinions: asked.AskedOpinions, labels: Path | None, out: Path) -> None:
+    from plausibly.cli import layout, reading
+    from plausibly.io import read_annotations, write_annotations
+    from plausibly.labelled.describe import describe
+
+    whose = opinions.path.name
+    with output.working(f"reading {whose}"):
+        table = read_annotations(opinions.path, opinions.reader, labels, **opinions.options)
+        facts = reading.annotation_facts(table, opinions.path)
+    with output.working(f"writing {out.name}"):
+        write_annotations(table, out)
+    output.document |= {"annotations": facts, "saved": out}
+    first, *rest = describe(table).split("\n")
+    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+    following = ["plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet"]
+    output.show(
+        layout.fields(
+            [
+                ("annotations", f"{whose} ({table.attrs['reader']}): {about}"),
+                ("saved", f"{out} ({layout.size(out)})"),
+                ("next", layout.command_line(following, indent=13)),
+            ]
+        )
+    )
