@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from plausibly.guarantee import Guarantee
     from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
+    from plausibly.io.delimited import decode as decode_text
     from plausibly.io.files import contents as file_contents
     from plausibly.io.files import opening as file_opening
     from plausibly.io.hints import columns_hint
@@ -162,6 +163,7 @@ __all__ = [
     "check_weights",
     "columns_hint",
     "counted",
+    "decode_text",
     "default_aggregator",
     "default_kinds",
     "delta_field",
@@ -252,6 +254,7 @@ _HOME = {
     "check_table": "plausibly.labelled.seal",
     "check_weights": "plausibly.conformal.weights",
     "columns_hint": "plausibly.io.hints",
+    "decode_text": "plausibly.io.delimited:decode",
     "default_aggregator": "plausibly.conformal.aggregate",
     "default_kinds": "plausibly.conformal.aggregate",
     "delta_field": "plausibly.conformal.held_out",

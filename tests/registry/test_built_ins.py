@@ -27,6 +27,7 @@ SHIPPED = {
         "cvat",
         "label-studio",
         "label-studio-min",
+        "preflib",
         "sagemaker",
         "selectors",
         "wide-table",

@@ -68,3 +68,9 @@ def register(registrar: Registrar) -> None:
         "plausibly_builtins.readers.label_studio_min:LabelStudioMin",
         summary="one record an annotation (Label Studio JSON-MIN)",
     )
+    registrar.add(
+        READER,
+        "preflib",
+        "plausibly_builtins.readers.preflib:PrefLib",
+        summary="ballots, a file an example: rankings, categories (PrefLib, a file or a folder)",
+    )
