@@ -228,6 +228,42 @@ def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
 
 
 @attrs.frozen(kw_only=True)
+class Complete:
+    """A reader of rankings that name every label, and of how many there are."""
+
+    counts: list[int] = attrs.field(factory=list)
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        return False
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        rankings = [line.split(" > ") for line in path.read_text(encoding="utf-8").splitlines()]
+        self.counts.append(len(labels or ()))
+        records = [(f"e{place}", None, ranking) for place, ranking in enumerate(rankings)]
+        table = resolve(ANNOTATION, "partial-ranking").build(records, labels)
+        if any(len(ranking) < table.sizes["label"] for ranking in rankings):
+            raise InputError("ranking-short", f"{path.name} does not rank every label", do="mend")
+        return table
+
+
+def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    reader = Complete()
+    path = written(
+        tmp_path, "r.x", "ringworm > Eczema > psoriasis\nEczema > psoriasis > ringworm\n"
+    )
+    table = plausibly.read_annotations(path, reader, labels)
+    assert reader.counts == [3, 3]
+    assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
+    lam = plausibly.aggregate(table)
+    np.testing.assert_array_equal(lam.values * 11, [[3, 2, 6], [6, 3, 2]])
+    mixed = written(tmp_path, "m.x", "ringworm > Eczema > psoriasis\ntinea > eczema > psoriasis\n")
+    error = refusal(lambda: plausibly.read_annotations(mixed, reader, labels))
+    assert error.name == "ranking-short"
+    assert reader.counts == [3, 3, 3, 3, 7]
+
+
+@attrs.frozen(kw_only=True)
 class Placed:
     """A reader that looks for a column by its place, and says so in words that name an alias."""
 
