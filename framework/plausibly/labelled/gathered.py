@@ -21,7 +21,7 @@ from plausibly.labelled import names, states
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.settled import Duplicates, Response, settled
 from plausibly.labelled.table import AnnotationTable, build_table
-from plausibly.labelled.text import several
+from plausibly.labelled.text import check_names, several
 from plausibly.protocols import ANNOTATION
 
 _MARK = "\x1f"
@@ -196,6 +196,10 @@ def _table(
     attributes: Mapping[str, object],
 ) -> AnnotationTable:
     """Return the table: answers read by their kind, each under a name of its own, then put back."""
+    all_examples = sorted({*examples, *(response.example for response in responses)})
+    known = sorted({*annotators, *(r.annotator for r in responses if r.annotator is not None)})
+    check_names(all_examples, names.EXAMPLE, whose=whose)
+    check_names(known, names.ANNOTATOR, whose=whose)
     declared = labels if labels is not None else offered
     content = [place for place, response in enumerate(responses) if response.answer is not None]
     said = _read_by_kind(kind, responses, content, declared, whose)
@@ -208,8 +212,6 @@ def _table(
             do="--labels labels.txt, or look at what the file holds",
             whose=whose,
         )
-    all_examples = sorted({*examples, *(response.example for response in responses)})
-    known = sorted({*annotators, *(r.annotator for r in responses if r.annotator is not None)})
     example_code = {name: code for code, name in enumerate(all_examples)}
     annotator_code: dict[str | None, int] = {name: code for code, name in enumerate(known)}
     weights = np.array([response.weight for response in responses], np.float64)
