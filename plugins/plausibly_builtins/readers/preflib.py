@@ -42,8 +42,9 @@ class PrefLib(ResponseOptions):
     Attributes
     ----------
     unlisted : {"excluded", "unknown"} or None
-        What it means that a ballot does not name a label: it comes after all that are named, or
-        nobody compared it. The format does not say; needed where a ballot names fewer than all.
+        What it means that a ballot does not name an alternative: it comes after all that are named,
+        or nobody compared it. The format does not say; needed where a ballot names fewer than all.
+        Declared labels beyond the alternatives of complete ballots are unknown ones.
     category : str or None
         For cat files: the category whose alternatives are the answer.
     example : str or None
@@ -98,7 +99,9 @@ class PrefLib(ResponseOptions):
         else:
             profiles = {self.example or path.stem: read_profile(path, path.name)}
         first = next(iter(profiles.values()))
-        known = first.header.alternatives if labels is None else labels
+        known = first.header.alternatives
+        # A declared label that was on no ballot is one that nobody compared.
+        beyond = labels is not None and not set(labels) <= set(known)
         kind = "label-set" if first.header.type == "cat" else "partial-ranking"
         self._check_unlisted(profiles, len(known), path.name)
         responses = [
@@ -114,7 +117,7 @@ class PrefLib(ResponseOptions):
             examples=profiles,
             offered=first.header.alternatives,
             anonymous=True,
-            unlisted=self.unlisted or "excluded",
+            unlisted=self.unlisted or ("unknown" if beyond else "excluded"),
         )
 
     def _in_folder(self, folder: Path) -> dict[str, Profile]:
@@ -168,7 +171,7 @@ class PrefLib(ResponseOptions):
             raise InputError(
                 "unlisted-unsaid",
                 f"{whose} holds {several(len(short), 'line')} that name fewer than all "
-                f"{several(labels, 'label')}, first {short[0]}",
+                f"{several(labels, 'alternative')}, first {short[0]}",
                 expected="a word on what that means, since the format has none: "
                 "excluded = the others come after all that are named; "
                 "unknown = nobody compared them",
