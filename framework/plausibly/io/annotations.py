@@ -101,7 +101,27 @@ def _from_frame(
     if named is not None and from_table is not None:
         return named.name, table.whose, lambda declared: from_table(table, declared)
     known = [entry.name for entry in registry.default().entries(READER) if _reads_tables(entry)]
-    raise frames.reader_missing(table, named.name if named else None, known)
+    raise _reader_missing(table, named.name if named else None, known)
+
+
+def _reader_missing(table: text.TextTable, named: str | None, known: list[str]) -> InputError:
+    """Return the error about a frame whose reader is not named, or reads no frames."""
+    found = {role: role for role in NEEDED if role in table.header}
+    found |= guessed(table.header, [role for role in NEEDED if role not in found])
+    do = 'reader="wide-table", where each column is of an annotator'
+    if set(found) == set(NEEDED):
+        pairs = ", ".join(f'"{r}": "{c}"' for r, c in sorted(found.items()) if r != c)
+        do = f'reader="crowd-table", columns={{{pairs}}}' if pairs else 'reader="crowd-table"'
+    what = f"{table.whose} has {several(len(table.header), 'column')}, and no reader is named"
+    return InputError(
+        "reader-unnamed" if named is None else "reader-unfit",
+        what if named is None else f"reader {named} reads files, not {table.whose}",
+        expected=f"one of {listed(known, most=9)}",
+        got=f"columns {listed(map(quoted, table.header))}",
+        do=do,
+        whose=table.whose,
+        details={"columns": list(table.header), "readers": known},
+    )
 
 
 def _reads_tables(entry: Entry) -> bool:

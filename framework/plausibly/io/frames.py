@@ -8,7 +8,7 @@ the NA of pandas, null) an empty cell; text such as ``nan`` stays text.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal, Protocol
 
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.errors import InputError, counted, listed
-from plausibly.io.hints import NEEDED, guessed
 from plausibly.io.text import TextTable
 from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
 
@@ -137,6 +136,7 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
         frame = _arrow(frame)
     if isinstance(frame, pd.DataFrame):
         frame = _with_index(frame)
+    _check_eager(frame, whose)
     nw = extras.require("narwhals.stable.v1", extra="frames", whose=whose)
     names = [name_text(name) for name in _raw_names(frame)]
     _check_names(names, whose)
@@ -214,17 +214,30 @@ def _native(nw: ModuleType, frame: object, whose: str) -> Any:  # Any: narwhals 
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
-        lazy = callable(getattr(frame, "collect", None))
         raise InputError(
-            "frame-lazy" if lazy else "frame-unknown",
-            f"{whose} is lazy" if lazy else f"{type(frame).__name__} is no frame",
-            expected="columns in memory"
-            if lazy
-            else "the path of a file, or a frame of pandas, polars, pyarrow or datasets",
-            got=f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}",
-            do="frame.collect()" if lazy else "pandas.DataFrame(...)",
+            "frame-unknown",
+            f"{type(frame).__name__} is no frame",
+            expected="the path of a file, or a frame of pandas, polars, pyarrow or datasets",
+            got=_kind(frame),
+            do="pandas.DataFrame(...)",
             whose=whose,
         ) from None
+
+
+def _check_eager(frame: object, whose: str) -> None:
+    if callable(getattr(frame, "collect", None)):
+        raise InputError(
+            "frame-lazy",
+            f"{whose} is lazy",
+            expected="columns in memory",
+            got=_kind(frame),
+            do="frame.collect()",
+            whose=whose,
+        )
+
+
+def _kind(frame: object) -> str:
+    return f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
 
 
 def _raw_names(frame: object) -> Sequence[object]:
@@ -288,52 +301,20 @@ def _arrow(data_set: Any) -> object:  # Any: datasets is not imported
         splits = list(data_set)
         raise InputError(
             "split-unnamed",
-            f"{_DATA_SET} has {len(splits)} splits",
+            f"{_DATA_SET} has {several(len(splits), 'split')}",
             expected="one of them",
             got=listed(map(quoted, splits)),
             do=f'data["{splits[0] if splits else "train"}"]',
             whose=_DATA_SET,
         )
-    take: Callable[[slice], object] | None = getattr(
-        data_set.with_format("arrow"), "__getitem__", None
-    )
-    if take is None:
+    if not hasattr(data_set, "__len__"):
         raise InputError(
             "frame-lazy",
             f"{_DATA_SET} is streamed",
             expected="columns in memory",
-            got=type(data_set).__name__,
+            got=_kind(data_set),
             do="load_dataset(...) without streaming",
             whose=_DATA_SET,
         )
-    return take(slice(None))
-
-
-def reader_missing(table: TextTable, named: str | None, known: Sequence[str]) -> InputError:
-    """Return the error about a frame that nobody reads.
-
-    Parameters
-    ----------
-    table : TextTable
-        The frame.
-    named : str or None
-        The reader that the user named.
-    known : sequence of str
-        Readers that read frames.
-    """
-    found = {role: role for role in NEEDED if role in table.header}
-    found |= guessed(table.header, [role for role in NEEDED if role not in found])
-    do = 'reader="wide-table", where each column is of an annotator'
-    if set(found) == set(NEEDED):
-        pairs = ", ".join(f'"{r}": "{c}"' for r, c in sorted(found.items()) if r != c)
-        do = f'reader="crowd-table", columns={{{pairs}}}' if pairs else 'reader="crowd-table"'
-    what = f"{table.whose} has {several(len(table.header), 'column')}, and no reader is named"
-    return InputError(
-        "reader-unnamed" if named is None else "reader-unfit",
-        what if named is None else f"reader {named} reads files, not {table.whose}",
-        expected=f"one of {listed(known, most=9)}",
-        got=f"columns {listed(map(quoted, table.header))}",
-        do=do,
-        whose=table.whose,
-        details={"columns": list(table.header), "readers": list(known)},
-    )
+    rows: object = data_set.with_format("arrow")[:]
+    return rows

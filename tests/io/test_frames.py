@@ -1,0 +1,397 @@
+"""Data frames in memory: every value as it was given, and nothing made up."""
+
+from __future__ import annotations
+
+import warnings
+from collections import UserDict
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from io_files import refusal, said
+from plausibly.io.frames import text_table
+from plausibly.io.text import TextTable
+
+pa: Any = import_module("pyarrow")  # without type hints
+VOTES = {"task": ["t1", "t1", "t2"], "worker": ["a", "b", "a"], "label": ["cat", "dog", "dog"]}
+
+
+class ClassLabel:
+    """A feature of a data set, as the library of that name has it."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
+
+
+class DataSet:
+    """What is used of a data set of Hugging Face."""
+
+    def __init__(self, table: Any, features: dict[str, object]) -> None:
+        self.table = table
+        self.features = features
+        self.format = "python"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.table.num_rows, self.table.num_columns)
+
+    def with_format(self, name: str) -> DataSet:
+        other = DataSet(self.table, self.features)
+        other.format = name
+        return other
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Any:
+        assert (self.format, rows) == ("arrow", slice(None))
+        return self.table
+
+
+class Splits(UserDict[str, DataSet]):
+    """A data set by split."""
+
+    shape = (0, 0)
+
+    def with_format(self, name: str) -> Splits:
+        return self
+
+
+class Streamed:
+    """A data set that is read while it is used."""
+
+    features: Any = None
+    shape = (0, 0)
+
+    def with_format(self, name: str) -> Streamed:
+        return self
+
+
+def column(frame: object, name: str = "x") -> list[str]:
+    """Return the text of a column that may be read."""
+    table = text_table(frame)
+    table.need([name], do="")
+    return table.column(name)
+
+
+def makes() -> list[Any]:
+    found = [pd.DataFrame, pa.table]
+    try:
+        return [*found, import_module("polars").DataFrame]
+    except ModuleNotFoundError:  # no dependency of ours: tried where it is installed
+        return found
+
+
+# ---- what is read
+
+
+@pytest.mark.parametrize("make", makes())
+def test_wide_frames(make: Any) -> None:
+    frame = make({"task": [7, 8], "ann": ["cat", None], "bob": ["dog", "cat"]})
+    found = plausibly.read_annotations(frame, "wide-table")
+    assert found["example"].values.tolist() == ["7", "8"]
+    assert found.sizes["response"] == 3
+    assert found["annotator"].values.tolist() == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("make", makes())
+def test_predictions(make: Any) -> None:
+    columns = {
+        "example": ["x", "y"],
+        "cat": np.array([0.25, 1], np.float32),
+        "dog": np.array([0.75, 0], np.float32),
+    }
+    found = plausibly.read_predictions(make(columns))
+    assert found.dims == ("example", "label")
+    assert found.dtype == np.float32
+    assert found.values.tolist() == [[0.25, 0.75], [1, 0]]
+    assert found["label"].values.tolist() == ["cat", "dog"]
+    assert found["example"].values.tolist() == ["x", "y"]
+
+
+def test_predictions_of_whole_numbers_and_gaps() -> None:
+    frame = pd.DataFrame({"example": [1, 2], "cat": [1, 0], "dog": pd.array([0, None], "Int64")})
+    found = plausibly.read_predictions(frame, bad_rows="drop")
+    assert found["example"].values.tolist() == ["1"]
+    assert found.dtype == np.float64
+    assert said(lambda: plausibly.read_predictions(frame)) == (
+        "error probabilities-not-finite: the frame, NaN in 1 row (2) "
+        'expected finite numbers; got 1 NaN in "dog" '
+        'do predict these again, or --bad-rows drop (bad_rows="drop"), which is recorded'
+    )
+    error = refusal(lambda: plausibly.read_predictions(frame.assign(note="x")))
+    assert (error.name, error.what) == (
+        "columns-not-numeric",
+        'the frame holds no numbers in column "note"',
+    )
+    error = refusal(lambda: plausibly.read_predictions(frame, variable="p"))
+    assert error.what == "the frame: variable has no meaning here"
+
+
+def test_views_of_examples() -> None:
+    frame = pd.DataFrame({"example": ["x", "x"], "view": ["l", "r"], "cat": [0.5, 1.0]})
+    found = plausibly.read_predictions(frame, view="view", scale="independent")
+    assert found.dims == ("augmentation", "example", "label")
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([7, 8], ["7", "8"]),
+        ([7.0, 8.5], ["7.0", "8.5"]),
+        ([True, False], ["True", "False"]),
+        (["007", " a "], ["007", " a "]),
+        (["nan", None], ["nan", ""]),
+        (["None", np.nan], ["None", ""]),
+        ([1, "x"], ["1", "x"]),
+        ([0.1, np.nan], ["0.1", ""]),
+        (np.array([0.1, 3], np.float32), ["0.1", "3.0"]),
+        (pd.array([12345678901234567, None], dtype="Int64"), ["12345678901234567", ""]),
+        (pd.array(["x", None], dtype="string"), ["x", ""]),
+        (pd.array([True, None], dtype="boolean"), ["True", ""]),
+        (pd.Categorical([2, None], categories=[1, 2]), ["2", ""]),
+        (pd.to_datetime(pd.Series(["2020-01-02", None])), ["2020-01-02 00:00:00", ""]),
+    ],
+)
+def test_text_is_exact(values: Any, texts: list[str]) -> None:
+    """Reports 2, 3 and 10: 7, 7.0 and "007", 1 and True, "nan" and nothing are different names."""
+    assert column(pd.DataFrame({"x": values})) == texts
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (pa.array([7, None]), ["7", ""]),
+        (pa.array([0.5, None], pa.float32()), ["0.5", ""]),
+        (pa.array([True, None]), ["True", ""]),
+        (pa.array(["nan", None]), ["nan", ""]),
+        (pa.array(["b", None, "b"]).dictionary_encode(), ["b", "", "b"]),
+        (pa.array(["b"], pa.large_string()), ["b"]),
+    ],
+)
+def test_text_of_arrow_is_exact(values: Any, texts: list[str]) -> None:
+    assert column(pa.table({"x": values})) == texts
+
+
+CELL = st.one_of(st.none(), st.text(max_size=5), st.integers(-(2**70), 2**70), st.booleans())
+
+
+@given(values=st.lists(CELL, min_size=1, max_size=8))
+def test_any_objects_are_text_or_nothing(values: list[object]) -> None:
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
+    assert column(frame) == ["" if value is None else str(value) for value in values]
+
+
+@given(values=st.lists(st.one_of(st.none(), st.floats(allow_nan=False)), min_size=1, max_size=6))
+def test_any_floats_come_back_or_are_refused(values: list[float | None]) -> None:
+    frame = pa.table({"x": pa.array(values, pa.float64())})
+    finite = [value for value in values if value is not None and np.isfinite(value)]
+    whole = 0 < len(finite) < len(values) and all(value == int(value) for value in finite)
+    if whole:
+        assert refusal(lambda: column(frame)).name == "column-floats"
+    else:
+        assert [float(text) if text else None for text in column(frame)] == values
+
+
+def test_an_index_that_names_is_read() -> None:
+    votes = pd.DataFrame(VOTES)
+    wide = votes.pivot(index="task", columns="worker", values="label")
+    found = plausibly.read_annotations(wide, "wide-table")
+    assert found["example"].values.tolist() == ["t1", "t2"]
+    assert found["annotator"].values.tolist() == ["a", "b"]
+    assert text_table(pd.DataFrame({"x": [1]}, index=["case"])).header == ("index", "x")
+    assert text_table(votes[votes["worker"] == "a"]).header == ("task", "worker", "label")
+
+
+def test_categories_are_labels_that_could_be_said() -> None:
+    frame = pd.DataFrame(VOTES)
+    labels = pd.CategoricalDtype(["dog", "fox", "cat"])
+    table = text_table(frame.astype({"label": labels}))
+    assert table.offered == {"label": ("dog", "fox", "cat")}
+    wide = pd.DataFrame({"a": ["cat", None], "b": ["dog", "cat"]}).astype(labels)
+    found = plausibly.read_annotations(wide, "wide-table")
+    assert found["label"].values.tolist() == ["dog", "fox", "cat"]
+    assert found.attrs["labels_declared"] == 1
+    part = plausibly.read_annotations(wide.astype({"a": str}), "wide-table", missing=("nan",))
+    assert part["label"].values.tolist() == ["cat", "dog"]
+
+
+def test_report_54_no_majority_is_no_label() -> None:
+    """Label -1 of a data set is nobody's label, and never the last one."""
+    labels = ClassLabel(["entailment", "neutral", "contradiction"])
+    data = DataSet(pa.table({"id": ["a", "b", "c"], "label": [0, -1, 1]}), {"label": labels})
+    table = text_table(data)
+    assert table.column("label") == ["entailment", "", "neutral"]
+    found = plausibly.read_annotations(data, "wide-table", example="id")
+    assert found["label"].values.tolist() == labels.names
+    assert found.sizes["example"] == 3
+    assert found.sizes["response"] == 2
+    assert found.attrs["source"] == "the data set"
+    wrong = DataSet(pa.table({"label": [0, 3]}), {"label": labels})
+    assert said(lambda: text_table(wrong)) == (
+        'error label-number: the data set row 2, column "label" holds a number without a name '
+        "expected 0 to 2, or -1 for no label; got 3 do mend the features of the data set"
+    )
+
+
+# ---- what is said
+
+
+def test_whole_numbers_that_gaps_made_floats() -> None:
+    frame = pd.DataFrame({"task": [1, 2], "ann": [0, None], "bob": [1, 1]})
+    assert said(lambda: plausibly.read_annotations(frame, "wide-table")) == (
+        'error column-floats: the frame holds whole numbers as decimals in column "ann" '
+        "expected names as they were given: 1.0 is another one than 1; "
+        "got 0.0, and empty cells, which made them so "
+        'do frame.astype({"ann": "Int64"})'
+    )
+    found = plausibly.read_annotations(frame.astype({"ann": "Int64"}), "wide-table")
+    assert found["label"].values.tolist() == ["0", "1"]
+    # A column that is not read does no harm.
+    plausibly.read_annotations(frame, "wide-table", ignore=["ann"])
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [b"a", b"b"], [{"a": 1}, None]])
+def test_columns_without_plain_values(values: list[object]) -> None:
+    frame = pd.DataFrame({"x": values, "task": [1, 2], "a": ["u", "v"]})
+    error = refusal(lambda: column(frame))
+    assert (error.name, error.what) == (
+        "column-nested",
+        'the frame holds no plain values in column "x"',
+    )
+    assert plausibly.read_annotations(frame, "wide-table", annotators=["a"]).sizes["response"] == 2
+
+
+def test_what_is_no_frame() -> None:
+    read: Any = plausibly.read_annotations
+    assert said(lambda: read({"task": ["t1"]}, "crowd-table")) == (
+        "error frame-unknown: dict is no frame "
+        "expected the path of a file, or a frame of pandas, polars, pyarrow or datasets; "
+        "got builtins dict do pandas.DataFrame(...)"
+    )
+    assert refusal(lambda: read(pd.Series([1]), "crowd-table")).name == "frame-unknown"
+    assert refusal(lambda: read(np.zeros((2, 2)), "crowd-table")).name == "frame-unknown"
+
+    class Lazy:
+        def collect(self) -> None:
+            """Nothing."""
+
+    error = refusal(lambda: read(Lazy(), "crowd-table"))
+    assert (error.name, error.what, error.do) == (
+        "frame-lazy",
+        "the frame is lazy",
+        "frame.collect()",
+    )
+
+
+def test_frames_without_rows_or_with_repeated_columns() -> None:
+    assert said(lambda: text_table(pd.DataFrame(VOTES).head(0))) == (
+        "error frame-empty: the frame is empty expected columns with one row or more; "
+        "got 3 columns without a row do look at how it was selected or read"
+    )
+    assert refusal(lambda: text_table(pd.DataFrame())).got == "no column"
+    twice = pd.DataFrame([[1, 2]], columns=[0, "0"])
+    assert said(lambda: text_table(twice)) == (
+        'error columns-repeat: the frame names "0" twice '
+        "expected columns with different names; got 0, 0 "
+        "do frame.columns = [...], with different names"
+    )
+    index = pd.DataFrame({"x": ["a"], "y": ["b"]}).set_index("x", drop=False)
+    assert refusal(lambda: text_table(index)).name == "columns-repeat"
+    levels = pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("label", "a")]))
+    assert said(lambda: text_table(levels)) == (
+        "error columns-nested: the frame has 2 levels of columns expected one name a column; "
+        "got ('label', 'a') do frame.columns = [\"_\".join(name) for name in frame.columns]"
+    )
+
+
+def test_data_sets_of_several_splits_or_streamed() -> None:
+    data = DataSet(pa.table({"x": [1]}), {})
+    splits = Splits({"train": data, "test": data})
+    assert said(lambda: text_table(splits)) == (
+        "error split-unnamed: the data set has 2 splits expected one of them; "
+        'got "train", "test" do data["train"]'
+    )
+    assert said(lambda: text_table(Streamed())) == (
+        "error frame-lazy: the data set is streamed expected columns in memory; "
+        f"got {__name__.partition('.')[0]} Streamed do load_dataset(...) without streaming"
+    )
+
+
+def test_rows_are_counted_from_one() -> None:
+    frame = pd.DataFrame({"task": ["t1", None], "a": ["cat", "dog"]})
+    error = refusal(lambda: plausibly.read_annotations(frame, "wide-table"))
+    assert error.what == "the frame names no example in row 2"
+    error = refusal(lambda: plausibly.read_annotations(frame.head(1), "wide-table", ["dog"]))
+    assert error.what.startswith("the frame row 1, column a")
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "narwhals", None)
+    monkeypatch.setitem(__import__("sys").modules, "narwhals.stable.v1", None)
+    assert said(lambda: text_table(pd.DataFrame(VOTES))) == (
+        "error extra-missing: the frame needs narwhals, which is not installed "
+        'expected the extra "frames" do pip install "plausibly[frames]"'
+    )
+
+
+def test_polars_of_its_own() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": ["cat", None], "b": ["dog", "cat"]})
+    kinds = polars.Enum(["dog", "fox", "cat"])
+    found = plausibly.read_annotations(frame.cast(kinds), "wide-table")
+    assert found["label"].values.tolist() == ["dog", "fox", "cat"]
+    found = plausibly.read_annotations(frame.cast(polars.Categorical), "wide-table")
+    assert found["label"].values.tolist() == ["cat", "dog"]
+    assert refusal(lambda: text_table(frame.lazy())).name == "frame-lazy"
+    nested = polars.DataFrame({"x": [[1], [2]]})
+    assert refusal(lambda: column(nested)).name == "column-nested"
+    floats = polars.DataFrame({"x": [1.0, None]})
+    assert refusal(lambda: column(floats)).do == ('frame.with_columns(pl.col("x").cast(pl.Int64))')
+
+
+# ---- plain records
+
+
+def test_records_of_every_kind() -> None:
+    said_by = [("x", "a", "cat"), ("x", "b", "dog"), (7, None, "dog")]
+    table = plausibly.build_annotations("single-label", said_by)
+    assert table["label"].values.tolist() == ["cat", "dog"]
+    assert table["example"].values.tolist() == ["7", "x"]
+    assert plausibly.aggregate(table).sel(example="x").values.tolist() == [0.5, 0.5]
+    sets = plausibly.build_annotations("label-set", [("x", "a", ["cat", "dog"])], ["cat", "dog"])
+    assert sets.attrs["kind"] == "label-set"
+    ranked = plausibly.build_annotations("partial-ranking", iter([("x", "a", [["u", "v"], "w"])]))
+    assert ranked["mention_block"].values.tolist() == [1, 1, 2]
+    soft = plausibly.build_annotations("soft-label", [("x", "a", {"u": 0.5, "v": 0.5})])
+    assert soft.sizes["mention"] == 2
+    kind = {"name": "label-set", "empty": "drop"}
+    assert plausibly.build_annotations(kind, [("x", "a", [])], ["u"]).sizes["mention"] == 0
+
+
+def test_records_with_a_label_table() -> None:
+    about = xr.Dataset(
+        coords={"label": ["cat", "dog"], "alias": ("label", ["kitty", ""])},
+    )
+    table = plausibly.build_annotations("single-label", [("x", "a", "kitty")], about)
+    assert table["label"].values.tolist() == ["cat", "dog"]
+    assert plausibly.aggregate(table).values.tolist() == [[1.0, 0.0]]
+    error = refusal(lambda: plausibly.build_annotations("single-label", [("x", "a", "fox")], about))
+    assert error.name == "label-unknown"
+
+
+def test_tables_of_text_say_why_a_column_has_none() -> None:
+    fault = plausibly.InputError("made-up", "no text here")
+    table = TextTable(whose="t", header=("x",), columns=([],), lines=(), unfit={"x": fault})
+    assert refusal(lambda: table.need(["x"], do="")) is fault
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table.need([], do="")
