@@ -33,7 +33,7 @@ from plausibly.plugin import (
 _COUNT = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
 _EXAMPLE = "example"
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
-_CROWD = frozenset({"task", "worker", "label"})
+_VOTES = (frozenset({"task", "worker", "label"}), frozenset({"example", "annotator", "label"}))
 
 
 @attrs.frozen(kw_only=True)
@@ -69,7 +69,11 @@ class Counts:
         if head.startswith(b"PK"):
             return _has_array(path, self.array)
         rows = first_rows(path, head)
-        if len(rows) < 2 or set(rows[0]) >= _CROWD or len({len(row) for row in rows}) > 1:
+        if (
+            len(rows) < 2
+            or any(set(rows[0]) >= row for row in _VOTES)
+            or len({len(row) for row in rows}) > 1
+        ):
             return False
         names = [name for name in rows[0] if name not in self.ignore]
         if self.example is None and _EXAMPLE not in names and any(map(_COUNT.fullmatch, names)):
