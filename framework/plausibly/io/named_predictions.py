@@ -106,6 +106,7 @@ def from_named(
             LABEL: (LABEL, text_array(used)),
         },
         attrs={"model": name},
+        name="predictions",
     )
     without = len({*examples} - {prediction.example for prediction in mine})
     return with_left_out(

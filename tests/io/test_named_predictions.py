@@ -1,0 +1,291 @@
+"""Predictions in exports of annotation tools: named labels with scores become an array."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from io_files import refusal, said, written
+from label_studio_files import annotation, export, region, task
+from plausibly.errors import PlausiblyWarning
+from plausibly.io.named_predictions import NamedPrediction, from_named
+from plausibly.labelled.left_out import read_left_out
+
+Scores = Sequence[tuple[str, "str | float | None"]]
+
+
+def named(
+    example: str, *scores: tuple[str, str | float | None], model: str = "m"
+) -> NamedPrediction:
+    return NamedPrediction(example=example, model=model, scores=scores, place=f"row {example}")
+
+
+def array(
+    *found: NamedPrediction, labels: Sequence[str] | None = None, **more: Any
+) -> xr.DataArray:
+    return from_named(found, labels, whose="f.json", **more)
+
+
+# ---- the array
+
+
+def test_scores_stand_at_their_labels() -> None:
+    found = array(
+        named("x2", ("b", "0.25"), ("a", 0.75)), named("x1", ("c", 2)), examples=["x1", "x2", "x3"]
+    )
+    assert found.dims == ("example", "label")
+    assert found["example"].values.tolist() == ["x1", "x2"]
+    assert found["label"].values.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(found.values, [[0, 0, 2], [0.75, 0.25, 0]])
+    assert (found.attrs["scale"], found.attrs["model"]) == ("any", "m")
+    assert read_left_out(found.attrs) == {"examples without prediction": 1}
+
+
+def test_a_label_without_score_has_one() -> None:
+    found = array(named("x", ("a", None), ("b", None)), labels=["c", "b", "a"])
+    assert found["label"].values.tolist() == ["c", "b", "a"]
+    assert found.values.tolist() == [[0.0, 1.0, 1.0]]
+
+
+@given(
+    rows=st.dictionaries(
+        st.text("xyz", min_size=1, max_size=3),
+        st.dictionaries(st.sampled_from("abcd"), st.floats(-9, 9), min_size=1),
+        min_size=1,
+    ),
+    data=st.data(),
+)
+def test_any_scores_come_back_whatever_their_order(
+    rows: dict[str, dict[str, float]], data: st.DataObject
+) -> None:
+    found = [named(example, *scores.items()) for example, scores in rows.items()]
+    copies = data.draw(st.lists(st.sampled_from(found), max_size=2))
+    result = array(*data.draw(st.permutations(found + copies)), labels=list("dcba"))
+    back = {
+        str(example): {
+            str(label): float(score)
+            for label, score in zip(result["label"].values, row, strict=True)
+            if label in rows[str(example)]
+        }
+        for example, row in zip(result["example"].values, result.values, strict=True)
+    }
+    assert back == rows
+    assert (result.values != 0).sum() == sum(s != 0 for row in rows.values() for s in row.values())
+
+
+@pytest.mark.parametrize(
+    ("found", "more", "message"),
+    [
+        (
+            [named("x")],
+            {},
+            "error predictions-missing: f.json holds no prediction expected labels that a model "
+            "named; got none do predict in the annotation tool first, "
+            "or name a file of predictions",
+        ),
+        (
+            [named("x", ("a", 1), model=""), named("x", ("a", 1), model="m2")],
+            {},
+            "error models-several: f.json holds predictions by 2 models expected one model; "
+            'got a model without name, "m2" do model="m2", or another of them',
+        ),
+        (
+            [named("x", ("a", 1), model="model_a")],
+            {"model": "model_b"},
+            'error model-unknown: f.json holds no prediction by "model_b" expected a model of the '
+            'file; got "model_a" do did you mean model="model_a"?',
+        ),
+        (
+            [named("x", ("a", 1)), named("x", ("b", 1))],
+            {},
+            "error prediction-twice: f.json: the model says two things of example x expected one "
+            "prediction a model and example; got row x, row x do keep one, or give the versions of "
+            "the model names of their own",
+        ),
+        (
+            [named("x", ("a", 1)), named("y", ("a", None))],
+            {},
+            "error scores-mixed: f.json: the model gives scores for some labels and none for "
+            "others expected a score for each label that it names, or for none; "
+            "got 1 prediction with labels without score (y), 1 with scores "
+            "do give each a score, or remove all scores",
+        ),
+        (
+            [named("x", ("eczemo", 1))],
+            {"labels": ["eczema", "acne"]},
+            'error label-unknown: f.json predicts "eczemo" expected one of 2 declared labels; '
+            'got 1 label outside (eczemo) do did you mean "eczema"? mend it',
+        ),
+        (
+            [named("x", ("a", "1e999"))],
+            {},
+            "error score-unfit: f.json row x: the prediction of example x has the score 1e999 "
+            "expected finite numbers; got a 1e999 do mend it, or drop it",
+        ),
+        (
+            [named("x", ("a", "high"))],
+            {},
+            "error score-unfit: f.json row x: the prediction of example x has the score high "
+            "expected finite numbers; got a high do mend it, or drop it",
+        ),
+        (
+            [named("x", ("a", 1), ("a", 2))],
+            {},
+            'error score-unfit: f.json row x: the prediction of example x gives "a" two scores '
+            "expected one score a label; got a 1, a 2 do mend it, or drop it",
+        ),
+    ],
+)
+def test_what_is_refused(found: list[NamedPrediction], more: dict[str, Any], message: str) -> None:
+    assert said(lambda: array(*found, **more)) == message
+
+
+# ---- an export of Label Studio
+
+
+def predicted(model: str | None, *regions: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"model_version": model, "result": list(regions), **more}
+
+
+def read(path: Path, **options: Any) -> xr.DataArray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        return plausibly.read_predictions(path, **{"reader": "label-studio", **options})
+
+
+def two_models(folder: Path) -> Path:
+    return export(
+        folder,
+        task(
+            1,
+            annotation(1, "a"),
+            predictions=[
+                predicted("m1", region("a", score=0.7), region("b", score=0.2), score=0.1),
+                predicted("m2", region(["b", "c"]), score=0.6),
+            ],
+        ),
+        task(2, predictions=[predicted("m1", region("c"), score=0.5), predicted("m2")]),
+    )
+
+
+def test_predictions_of_a_model(tmp_path: Path) -> None:
+    path = two_models(tmp_path)
+    found = read(path, model="m1")
+    assert found["example"].values.tolist() == ["1", "2"]
+    assert found["label"].values.tolist() == ["a", "b", "c"]
+    assert found.values.tolist() == [[0.7, 0.2, 0.0], [0.0, 0.0, 0.5]]
+    assert found.name == "predictions"
+    other = read(path, model="m2", labels=["c", "b", "a"])
+    assert other.values.tolist() == [[0.6, 0.6, 0.0]]
+    assert read_left_out(other.attrs) == {"examples without prediction": 1}
+    assert refusal(lambda: read(path)).name == "models-several"
+
+
+def test_they_calibrate(tmp_path: Path) -> None:
+    said_by = [annotation(who, "abc"[who % 3]) for who in range(4)]
+    path = export(
+        tmp_path,
+        *(
+            task(n, *said_by, predictions=[predicted("m", region("abc"[n % 3]), score=0.9)])
+            for n in range(9)
+        ),
+    )
+    predictor = plausibly.calibrate(read(path), plausibly.read_annotations(path))
+    assert predictor.n == 9
+    assert predictor.labels == ("a", "b", "c")
+
+
+def test_options_of_the_reader(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(
+            1,
+            predictions=[
+                predicted("m", region("a"), region([["s", "t"]], "tax", "taxonomy"), score=1)
+            ],
+        ),
+        task(2, predictions=[predicted("m", region("b", "dx_0"), region("c", "dx_1"))]),
+    )
+    tax = read(path, reader={"name": "label-studio", "control": "tax", "taxonomy": "path"})
+    assert tax["label"].values.tolist() == ["s/t"]
+    turns = read(path, reader={"name": "label-studio", "control": "dx_{index}"})
+    assert turns["example"].values.tolist() == ["2#0", "2#1"]
+    ranks = export(
+        tmp_path,
+        task(1, predictions=[predicted("m", region({"ranker": {"dx": ["a"]}}, kind="ranker"))]),
+    )
+    assert said(lambda: read(ranks)) == (
+        'error predictions-ranked: export.json: predictions of control "dx" are rankings expected '
+        "labels with scores; got items in order do control = ... of type choices or taxonomy"
+    )
+
+
+def test_label_tables_and_what_is_checked(tmp_path: Path) -> None:
+    path = two_models(tmp_path)
+    labels = tmp_path / "labels.csv"
+    labels.write_text("label,risk\na,low\nb,low\nc,high\n")
+    found = read(path, model="m1", labels=labels)
+    assert found["risk"].values.tolist() == ["low", "low", "high"]
+    shares = read(path, model="m1", scale="probability", normalise=True)
+    np.testing.assert_allclose(shares.values.sum(axis=1), 1.0)
+    assert refusal(lambda: read(path, model="m1", scale="probability")).what.startswith(
+        "export.json"
+    )
+
+
+def test_readers_without_predictions_and_options_that_mean_nothing(tmp_path: Path) -> None:
+    path = two_models(tmp_path)
+    assert said(lambda: read(path, reader="crowd-table")).startswith(
+        'error reader-no-predictions: export.json: reader "crowd-table" reads annotations only '
+        "expected a reader with a method predictions("
+    )
+    options: list[dict[str, Any]] = [
+        {"examples": ["x"]},
+        {"example": "task"},
+        {"variable": "p"},
+        {"view": "v"},
+        {"strip": True},
+        {"rename": {"a": "b"}},
+    ]
+    for option in options:
+        error = refusal(lambda option=option: read(path, model="m1", **option))  # type: ignore[misc]  # bound in the loop
+        (name,) = option
+        assert error.what == f"export.json: {name} has no meaning here"
+    table = written(tmp_path, "p.csv", "example,a,b\nx,0.5,0.5\n")
+    assert said(lambda: plausibly.read_predictions(table, model="m1")) == (
+        "error option-unfit: p.csv: model has no meaning here "
+        'expected an export, with reader="..."; got m1 do leave model out'
+    )
+
+
+# ---- exports that people published
+
+
+@pytest.mark.realdata
+def test_published_exports(shared: Path) -> None:
+    folder = shared / "cases" / "annotations"
+    two = folder / "label_studio" / "two_predictions.json"
+    assert refusal(lambda: read(two)).got == '"model_version_A", "model_version_B"'
+    for model, label in (("model_version_A", "class_A"), ("model_version_B", "class_B")):
+        found = read(two, model=model, labels=["class_A", "class_B"])
+        assert found.sel(example="0", label=label) == 1.0
+        assert found.sum() == 1.0
+    mixed = folder / "label_studio" / "tasks_annotations_predictions.json"
+    found = read(mixed, model="model_version_A")
+    assert found["example"].values.tolist() == ["0", "1"]
+    assert read_left_out(found.attrs) == {"examples without prediction": 4}
+    assert read(mixed, model="")["label"].values.tolist() == ["class_PREDICTIONS_TESTING"]
+    multi = folder / "constructed" / "label_studio_multi_annotator.json"
+    content = json.loads(multi.read_text())
+    assert content[0]["predictions"][0]["score"] == 0.7
+    assert read(multi).values.tolist() == [[0.7]]
