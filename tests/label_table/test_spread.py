@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import label_table_trees as lt
 import plausibly
 from io_files import refusal, said
+from plausibly.labelled import match_labels
 from plausibly.labelled.hierarchy import Hierarchy
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.text import name_texts
@@ -261,6 +262,21 @@ def test_units_that_would_pass_what_a_float_holds() -> None:
     lam = plausibly.aggregate(table, "spread")
     assert "denominator" not in lam.coords
     assert abs(lam.values.sum() - 1) < 1e-12
+
+
+def test_a_model_that_knows_one_of_two_parents() -> None:
+    """What the model knows stays; the other parent may be missing if nobody named it."""
+    wanted = ["tinea", "dermatitis", "allergic", "irritant", "eczema", "other"]
+    for named, fine in (("dermatitis", True), ("contact", False)):
+        lam = plausibly.aggregate(lt.table_of(DEEP, [("x", named), ("x", "tinea")]))
+        if fine:
+            found = match_labels(lam, wanted, whose="votes", other="the model")
+            assert name_texts(found["label"].values) == wanted
+            assert found.values.tolist() == [[0.5, 0.5, 0, 0, 0, 0]]
+            assert found["denominator"].values.tolist() == [2]
+            continue
+        error = refusal(lambda lam=lam: match_labels(lam, wanted, whose="v", other="m"))  # type: ignore[misc]  # bound now
+        assert error.details == {"labels": ["contact"], "examples": ["x"]}
 
 
 def test_labels_without_parents_are_as_they_were() -> None:
