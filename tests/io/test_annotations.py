@@ -134,7 +134,10 @@ def test_no_reader_recognises_other_files(tmp_path: Path, own: registry.Registry
     path = written(tmp_path, "wide.csv", f"a,b,c,d,{'e' * 50}\n1,2,3,4,5\n")
     error = refusal(lambda: plausibly.read_annotations(path))
     assert error.got == f'text, first line "a,b,c,d,{"e" * 31}…"'
-    assert error.do.startswith("plausibly plugins list")
+    assert error.do == (
+        "plausibly plugins list --kind reader; name one: --reader NAME "
+        "(wide-table, if each column is of an annotator)"
+    )
     path = written(tmp_path, "n.csv", "id,user_name,dx,time\nt1,a,cat,1\n")
     assert refusal(lambda: plausibly.read_annotations(path)).do == (
         "--reader crowd-table --columns task=id,worker=user_name,label=dx"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from io_files import refusal, result_or_refusal, said, written
+from io_files import refusal, result_or_refusal, said, warned, written
 from plausibly.io import files
 from plausibly.labelled.describe import not_counted
 from plausibly.plugin import PlausiblyWarning
@@ -46,6 +46,16 @@ def read(path: Path, labels: list[str] | None = None, **options: object) -> xr.D
 # ---- what is read
 
 
+def test_report_23_that_the_votes_are_lost_is_said(tmp_path: Path) -> None:
+    """Exports to this format drop whose annotation it was."""
+    path = coco(tmp_path, content(of(5, 90), of(5, 1), of(900, 1)))
+    assert warned(lambda: read(path)).startswith(
+        "warning votes-consolidated: c.json holds results, not votes: 2 responses by the annotator "
+        "consolidated expected what each annotator said; got one result an example; how much "
+        "annotators disagreed is lost do export the single annotations"
+    )
+
+
 @results
 def test_categories_of_an_image_are_a_set(tmp_path: Path) -> None:
     """Ids neither start at 0 nor have no gaps, and a category may be named twice."""
@@ -58,8 +68,6 @@ def test_categories_of_an_image_are_a_set(tmp_path: Path) -> None:
         (("a.png", "consolidated", ("cat", "dog")), "consolidated"),
         (("b.png", "consolidated", ("cat",)), "consolidated"),
     ]
-    with pytest.warns(PlausiblyWarning, match="votes-consolidated"):
-        read(path)
 
 
 def test_annotators_where_the_file_names_them(tmp_path: Path) -> None:

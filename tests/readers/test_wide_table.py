@@ -180,6 +180,18 @@ def test_a_first_row_that_is_no_header(tmp_path: Path) -> None:
     assert read(path)["annotator"].values.tolist() == ["a"]
 
 
+def test_annotators_who_are_called_as_labels(tmp_path: Path) -> None:
+    path = written(tmp_path, "w.csv", "cat,dog\ncat,cat\n,dog\n")
+    assert said(lambda: read(path)) == (
+        "error header-unclear: w.csv: every column is called as a label that its rows name "
+        'expected names of annotators in the first row; got "cat", "dog" '
+        "do --reader '{name = \"wide-table\", header = false}', if that row is no header; "
+        'annotators = ["cat", "dog"], if it is'
+    )
+    assert read(path, header=False).sizes["response"] == 5
+    assert read(path, annotators=["cat", "dog"]).sizes["response"] == 3
+
+
 def test_a_column_that_names_or_describes(tmp_path: Path) -> None:
     path = written(tmp_path, "w.csv", TABLE)
     assert said(lambda: read(path)) == (

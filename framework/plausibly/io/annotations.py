@@ -155,7 +155,7 @@ def _recognised(path: Path, options: dict[str, object]) -> _Found:
         raise files.empty(path.name, "responses")
     candidates, refusals = _candidates(options)
     if not candidates and options:
-        raise _options_unfit(path, options, refusals)
+        raise _options_unfit(path, head, options, refusals)
     found = [candidate for candidate in candidates if _recognises(candidate, path, head)]
     if len(found) == 1:
         return found[0]
@@ -208,14 +208,17 @@ def _recognises(candidate: _Found, path: Path, head: bytes) -> bool:
 
 
 def _options_unfit(
-    path: Path, options: dict[str, object], refusals: dict[str, InputError]
+    path: Path, head: bytes, options: dict[str, object], refusals: dict[str, InputError]
 ) -> InputError:
     given = listed(quoted(name) for name in options)
+    likely = [one.name for one in _candidates({})[0] if _recognises(one, path, head)]
+    meant = {name: why for name, why in refusals.items() if name in likely}
+    reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
     return InputError(
         "options-unfit",
         f"{path.name}: no reader takes {given} as given",
         expected="options of one reader",
-        got="; ".join(f"{name}: {reason_of(why)}" for name, why in refusals.items()),
+        got=listed(reasons),
         do="name the reader, reader=..., to see what it takes",
         whose=path.name,
         details={"options": sorted(options)},
@@ -246,6 +249,8 @@ def _unknown(
     elif rows:
         got = f"Parquet with {listed(rows[0])}"
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
+    if rows and not marked_up and len(rows[0]) > 1:
+        do += " (wide-table, if each column is of an annotator)"
     if rows and not marked_up and (len(rows[0]) == len(NEEDED) or len(guessed(rows[0])) > 1):
         do = f"--reader crowd-table {columns_hint(rows)}"
     extra = [why.what for why in refusals.values() if why.name == "extra-missing"]

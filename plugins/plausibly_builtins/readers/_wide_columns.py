@@ -54,6 +54,8 @@ def check_unclear(
     """
     cells = {name: table.columns[place] for place, name in wanted}
     said = Counter(text for column in cells.values() for text in set(column) if text)
+    if table.named and len(cells) > 1 and all(said[name] for name in cells):
+        raise _header_unclear(table, list(cells))
     said.update(declared or ())
     least = 2 if example is None else _ROWS
     unclear = [
@@ -83,6 +85,19 @@ def check_unclear(
         do=do,
         whose=table.whose,
         details={"columns": unclear},
+    )
+
+
+def _header_unclear(table: TextTable, names: Sequence[str]) -> InputError:
+    shown = ", ".join(f'"{name}"' for name in names)
+    return InputError(
+        "header-unclear",
+        f"{table.whose}: every column is called as a label that its rows name",
+        expected="names of annotators in the first row",
+        got=listed(map(quoted, names)),
+        do="--reader '{name = \"wide-table\", header = false}', if that row is no header; "
+        f"annotators = [{shown}], if it is",
+        whose=table.whose,
     )
 
 
