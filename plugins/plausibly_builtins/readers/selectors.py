@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +12,11 @@ import numpy as np
 from plausibly.plugin import (
     AnnotationTable,
     InputError,
+    JsonNumber,
     build_table,
-    counted,
-    file_contents,
-    listed,
+    json_shown,
     quoted,
+    read_json,
     several,
 )
 
@@ -51,7 +50,7 @@ class Selectors:
         Raises
         ------
         InputError
-            ``labels-unnamed`` without `labels`, ``json-broken`` with the line,
+            ``labels-unnamed`` without `labels`, what `plausibly.plugin.read_json` says,
             ``selectors-shape`` or ``label-index`` with the place, ``ranking-repeats`` where a
             ranking names a label twice.
         """
@@ -64,7 +63,7 @@ class Selectors:
                 whose=path.name,
             )
         walk = _Walk(whose=path.name, labels=labels)
-        walk.examples(_parsed(path))
+        walk.examples(read_json(path, expected="nested lists of indices"))
         return build_table(
             "partial-ranking",
             examples=[str(example) for example in range(walk.count)],
@@ -76,24 +75,6 @@ class Selectors:
             mention_label=np.array(walk.mention_label, np.int64),
             mention_block=np.array(walk.mention_block, np.int64),
         )
-
-
-def _parsed(path: Path) -> object:
-    data = file_contents(path, "annotations")
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as reason:
-        place = (
-            f" line {counted(reason.lineno)}" if isinstance(reason, json.JSONDecodeError) else ""
-        )
-        raise InputError(
-            "json-broken",
-            f"{path.name}{place} is no JSON",
-            expected="nested lists of indices",
-            got=getattr(reason, "msg", "") or " ".join(str(reason).split())[:80],
-            do="copy it again, or write it again",
-            whose=path.name,
-        ) from None
 
 
 @attrs.define(kw_only=True)
@@ -133,7 +114,7 @@ class _Walk:
     def _filled(self, content: object, level: int, place: str) -> list[object]:
         if isinstance(content, list) and content:
             return content
-        got = "an empty list" if content == [] else _shown(content)
+        got = "an empty list" if content == [] else json_shown(content)
         raise InputError(
             "selectors-shape",
             f"{place} is not {_LEVELS[level]}",
@@ -145,14 +126,15 @@ class _Walk:
         )
 
     def _label(self, index: object, place: str) -> int:
-        if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(self.labels):
-            return index
+        number = index.whole if isinstance(index, JsonNumber) else None
+        if number is not None and 0 <= number < len(self.labels):
+            return number
         raise InputError(
             "label-index",
-            f"{place} names label {_shown(index)}",
+            f"{place} names label {json_shown(index)}",
             expected=f"an index from 0 to {len(self.labels) - 1}: "
             f"{several(len(self.labels), 'label')} are declared",
-            got=_shown(index),
+            got=json_shown(index),
             do="declare all labels, in order: --labels labels.txt",
             whose=self.whose,
             details={"place": place},
@@ -169,8 +151,3 @@ class _Walk:
             whose=self.whose,
             details={"place": where, "label": self.labels[label]},
         )
-
-
-def _shown(value: object) -> str:
-    text = listed([value]) if not isinstance(value, str) else quoted(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
