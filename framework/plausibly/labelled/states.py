@@ -118,11 +118,19 @@ def count_states(table: xr.Dataset, *, counted: bool) -> dict[str, int]:
     counted : bool
         True: responses that name a label, without the plain answers. False: responses without
         mention; plain ones are ``empty`` in tables of label sets and ``skipped`` in all others.
+        A response that stands for several votes counts so many times.
     """
     mentions = np.bincount(
         table[names.MENTION_RESPONSE].values, minlength=table.sizes[names.RESPONSE]
     )
-    found = np.bincount(codes(table)[(mentions > 0) == counted], minlength=len(STATES)).tolist()
+    weight = np.ones(mentions.size)
+    if names.RESPONSE_WEIGHT in table.variables:
+        weights = table[names.RESPONSE_WEIGHT].values
+        if (weights == np.floor(weights)).all():  # shares of one vote are responses all the same
+            weight = weights
+    these = (mentions > 0) == counted
+    sums = np.bincount(codes(table)[these], weight[these], minlength=len(STATES))
+    found = sums.astype(np.int64).tolist()
     by_state = dict(zip(STATES, found, strict=True))
     plain = by_state.pop(ANSWERED)
     if not counted:

@@ -24,7 +24,7 @@ def register(registrar: Registrar) -> None:
         READER,
         "counts",
         "plausibly_builtins.readers.counts:Counts",
-        summary="votes counted by example and label (npy, npz, CSV)",
+        summary="votes counted by example and label (npy, npz, CSV, JSON Lines)",
     )
     registrar.add(
         READER,

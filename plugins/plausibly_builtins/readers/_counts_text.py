@@ -1,0 +1,215 @@
+"""Tables of counts as text: which column names the examples, and which cells are no counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    InputError,
+    TextTable,
+    listed,
+    near,
+    quoted,
+    several,
+)
+
+COUNT = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
+"""A number of votes: programs write whole numbers as 2.0 too."""
+
+EXAMPLE = "example"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Counted:
+    """Votes by example and label.
+
+    Attributes
+    ----------
+    examples : list of str or None
+        Names; None = by their places.
+    columns : list of str
+        The label of each column.
+    values : ndarray of int64, (example, column)
+        The votes.
+    places : list of str
+        Where in the file each example stands.
+    left_out : dict of str to int
+        What does not count, by reason.
+    offered : bool
+        Whether the file names all of its labels, in an order.
+    """
+
+    examples: list[str] | None
+    columns: list[str]
+    values: NDArray[np.int64]
+    places: list[str]
+    left_out: dict[str, int] = attrs.field(factory=dict)
+    offered: bool = True
+
+
+def from_text(
+    table: TextTable, *, example: str | None, ignore: Sequence[str], unnamed: str
+) -> Counted:
+    """Return the counts in a table of text; options and errors are those of the reader."""
+    table.need(ignore, do="name columns of the file in ignore")
+    if not len(table):
+        raise InputError(
+            "file-empty",
+            f"{table.whose} is empty",
+            expected="one row an example",
+            got="a header and no rows",
+            do="write it again, or name another file",
+            whose=table.whose,
+        )
+    wrong = {
+        name: [row for row, cell in enumerate(cells) if not COUNT.fullmatch(cell)]
+        for name, cells in zip(table.header, table.columns, strict=True)
+        if name not in ignore
+    }
+    table.need(wrong, do="name that column in ignore")
+    name = _name_column(table, wrong, example)
+    wrong.pop(name)
+    _check_counts(table, wrong)
+    columns = list(wrong)
+    names = table.column(name)
+    kept = _kept(table, names, unnamed)
+    values = np.array(
+        [[whole(table.column(column)[row]) for column in columns] for row in kept], np.int64
+    ).reshape(len(kept), len(columns))
+    examples = [names[row] for row in kept]
+    _check_once(table, examples, kept)
+    return Counted(
+        examples=examples,
+        columns=columns,
+        values=values,
+        places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
+        left_out={"rows without a name": len(table) - len(kept)},
+    )
+
+
+def _name_column(table: TextTable, wrong: dict[str, list[int]], example: str | None) -> str:
+    """Return the column that names the examples."""
+    wanted = example or (EXAMPLE if EXAMPLE in wrong else None)
+    if wanted is not None:
+        table.need([wanted], do='--reader \'{name = "counts", example = "COLUMN"}\'')
+        if wanted in wrong:
+            return wanted
+    for name, rows in wrong.items():
+        if _is_text(table, rows):
+            return name
+    raise InputError(
+        "columns-missing",
+        f"{table.whose} has no column that names the examples",
+        expected="a column example, or one that is not of counts",
+        got=listed(wrong),
+        do=f'--reader \'{{name = "counts", example = "{next(iter(wrong), "COLUMN")}"}}\', '
+        "if that column does",
+        whose=table.whose,
+        details={"seen": list(table.header)},
+    )
+
+
+def _is_text(table: TextTable, wrong: Sequence[int]) -> bool:
+    """Return whether a column holds mostly something else than counts."""
+    return 2 * len(wrong) > len(table)
+
+
+def _check_counts(table: TextTable, wrong: dict[str, list[int]]) -> None:
+    """Raise an error unless every column that is left holds counts and nothing else."""
+    words = [name for name, rows in wrong.items() if _is_text(table, rows)]
+    if words:
+        shown = ", ".join(f'"{name}"' for name in words)
+        raise InputError(
+            "columns-not-counts",
+            f"{table.whose} holds no counts in column{'s' if len(words) > 1 else ''} "
+            f"{listed(map(quoted, words))}",
+            expected="one column that names the examples, then counts",
+            got=f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like",
+            do=f"--reader '{{name = \"counts\", ignore = [{shown}]}}'",
+            whose=table.whose,
+            details={"columns": words},
+        )
+    cells = [(row, name) for name, rows in wrong.items() for row in rows]
+    if cells:
+        row, name = min(cells)
+        many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
+        raise InputError(
+            "count-unreadable",
+            f"{table.place(row)}, column {quoted(name)} is not a number of votes",
+            expected="a whole number, 0 or more",
+            got=f"{quoted(table.column(name)[row])}{many}",
+            do="mend that line",
+            whose=table.whose,
+            details={"lines": sorted({table.lines[where] for where, _ in cells})},
+        )
+    if not wrong:
+        raise InputError(
+            "columns-missing",
+            f"{table.whose} has no column of counts",
+            expected="one column that names the examples, then one a label",
+            got=listed(table.header),
+            do="add one column a label",
+            whose=table.whose,
+        )
+
+
+def whole(cell: str) -> int:
+    """Return the number in a cell that `COUNT` matches."""
+    return int(cell.partition(".")[0])
+
+
+def _kept(table: TextTable, names: Sequence[str], unnamed: str) -> list[int]:
+    """Return the rows that have a name; raises an error if one has none, unless it may."""
+    without = [row for row, name in enumerate(names) if not name]
+    if without and unnamed != "drop":
+        raise InputError(
+            "example-unnamed",
+            f"{table.whose} names no example in {table.places(without)}",
+            expected="the name of an example",
+            got="an empty cell",
+            do='name it, or --reader \'{name = "counts", unnamed = "drop"}\' (recorded)',
+            whose=table.whose,
+            details={"lines": [table.lines[row] for row in without]},
+        )
+    return [row for row, name in enumerate(names) if name]
+
+
+def _check_once(table: TextTable, examples: Sequence[str], kept: Sequence[int]) -> None:
+    twice = [name for name, count in Counter(examples).items() if count > 1]
+    if twice:
+        rows = [row for row, name in zip(kept, examples, strict=True) if name == twice[0]]
+        more = f" (and {several(len(twice) - 1, 'example')} more again)" if len(twice) > 1 else ""
+        raise InputError(
+            "example-twice",
+            f"{table.whose} names {quoted(twice[0])} in {table.places(rows)}{more}",
+            expected="one row an example",
+            got=f"{len(rows)}",
+            do="keep one, or add up their counts",
+            whose=table.whose,
+            details={"examples": twice},
+        )
+
+
+def check_columns(whose: str, columns: Sequence[str], labels: Sequence[str]) -> None:
+    """Raise ``label-unknown`` unless every column is of a declared label."""
+    outside = [name for name in columns if name not in labels]
+    if not outside:
+        return
+    meant = near(outside[0], [name for name in labels if name not in columns])
+    shown = ", ".join(f'"{name}"' for name in outside)
+    ignore = f"--reader '{{name = \"counts\", ignore = [{shown}]}}'"
+    raise InputError(
+        "label-unknown",
+        f"{whose} counts votes for {listed(map(quoted, outside))}",
+        expected=f"columns among the {several(len(labels), 'declared label')}",
+        got=f"{several(len(outside), 'column')} besides",
+        do=f"did you mean {quoted(meant)}? mend it, or {ignore}" if meant else ignore,
+        whose=whose,
+        details={"labels": outside},
+    )
