@@ -113,7 +113,6 @@ def test_dermatology(shared: Path) -> None:
     "name",
     [
         "wide/temp_wide_noheader.csv",
-        "label_studio/two_predictions.json",
         "doccano/text_classification_export.csv",
         "mturk/mturk_batch_results.csv",
         "preflib/00023-00000001.toi",
