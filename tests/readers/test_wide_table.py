@@ -359,6 +359,9 @@ def test_any_table_comes_back(
     table = read(path, labels, delimiter=delimiter)
     assert votes(table) == wanted
     assert table["example"].values.tolist() == sorted(row[0] for row in rows[1:])
+    # By way of single responses, as where answers have to be settled, it is the same to the bit.
+    settled = read(path, labels, delimiter=delimiter, none_of_these=["said by nobody"])
+    xr.testing.assert_identical(table, settled)
 
 
 PIECES = st.sampled_from(["task,a,b\n", ",", "\n", '"', "cat", "\r\n", "NA", "\0", "\t", ";", "ä"])

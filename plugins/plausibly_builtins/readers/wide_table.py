@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
+import numpy as np
 
 from plausibly.plugin import (
     AnnotationTable,
@@ -15,6 +16,7 @@ from plausibly.plugin import (
     Response,
     ResponseOptions,
     TextTable,
+    build_table,
     counted,
     first_rows,
     listed,
@@ -141,6 +143,12 @@ class WideTable(ResponseOptions):
             if not self.integers:
                 _warn_like_decimals(table.whose, said)
         kind = "single-label" if self.separator is None else "label-set"
+        offered = self._offered(table, columns)
+        if not self._needs_settling and len(set(names)) == len(names):
+            declared = offered if labels is None else labels
+            found = _plain(table, columns, names, blank, self.missing, declared)
+            if found is not None:
+                return found
         return self.gathered(
             kind,
             self._responses(table, columns, names),
@@ -148,8 +156,13 @@ class WideTable(ResponseOptions):
             whose=table.whose,
             examples=[*names, *blank],
             annotators=[name for _, name in columns.annotators],
-            offered=self._offered(table, columns),
+            offered=offered,
         )
+
+    @property
+    def _needs_settling(self) -> bool:
+        """Whether an answer can be more than the label in its cell."""
+        return self.integers or self.separator is not None or bool(self.none_of_these)
 
     def _responses(
         self, table: TextTable, columns: _Columns, names: Sequence[str]
@@ -223,6 +236,45 @@ class WideTable(ResponseOptions):
             if free and (name or table.header[0] == name):
                 return table.header.index(name)
         return None
+
+
+def _plain(
+    table: TextTable,
+    columns: _Columns,
+    names: Sequence[str],
+    blank: Sequence[str],
+    missing: Sequence[str],
+    declared: Sequence[str] | None,
+) -> AnnotationTable | None:
+    """Return the table of plain labels by codes, fast: what `gathered` returns, to the last bit.
+
+    None where something is to be said of a response: that is left to `gathered`.
+    """
+    cells = [table.columns[place] for place, _ in columns.annotators]
+    skipped = {"", *missing}
+    labels = sorted(set().union(*cells) - skipped) if declared is None else list(declared)
+    code = {label: place for place, label in enumerate(labels)} | dict.fromkeys(skipped, -1)
+    if not labels or any(not column.keys() <= code.keys() for column in map(dict.fromkeys, cells)):
+        return None
+    examples = sorted([*names, *blank])
+    annotators = sorted(name for _, name in columns.annotators)
+    place_of = {name: place for place, name in enumerate(examples)}
+    who_of = {name: place for place, name in enumerate(annotators)}
+    row = np.array([place_of[name] for name in names], np.int64)
+    said = np.array([[code[cell] for cell in column] for column in cells], np.int64)
+    who, about = np.nonzero(said.reshape(len(cells), len(names)) >= 0)
+    person = np.array([who_of[name] for _, name in columns.annotators], np.int64)
+    return build_table(
+        "single-label",
+        examples=examples,
+        annotators=annotators,
+        labels=labels,
+        response_example=row[about],
+        response_annotator=person[who],
+        mention_response=np.arange(who.size),
+        mention_label=said[who, about] if who.size else np.zeros(0, np.int64),
+        labels_declared=declared is not None,
+    )
 
 
 def _warn_like_decimals(whose: str, said: Counter[str]) -> None:
