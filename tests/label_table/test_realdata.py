@@ -163,3 +163,19 @@ def test_votes_on_faces_in_two_tables_of_names(shared: Path, tmp_path: Path) -> 
     assert set(read_merged(found.attrs)) == set(renamed)
     lam, same = (plausibly.aggregate(one, unanswered="drop") for one in (found, plain))
     np.testing.assert_array_equal(lam.values, same.values)
+
+
+def test_complete_rankings_of_alternatives_under_other_names(shared: Path, tmp_path: Path) -> None:
+    """All 32 paths of a complete PrefLib ballot under short names: still complete, ranked alike."""
+    path = shared / "cases/annotations/preflib/00003-00000001.toc"
+    plain = plausibly.read_annotations(path)
+    long = name_texts(plain["label"].values)
+    assert (len(long), plain.sizes["response"]) == (32, 10)
+    short = [name.replace("Trajectory ", "T") for name in long]
+    rows = [["label", "alias"], *map(list, zip(short, long, strict=True))]
+    found = plausibly.read_annotations(path, labels=written(tmp_path, "labels.csv", csv_text(rows)))
+    assert name_texts(found["label"].values) == short
+    assert read_merged(found.attrs) == dict.fromkeys(long, 10.0)
+    for name in ("inverse-rank", "borda"):
+        lam, same = (plausibly.aggregate(one, name) for one in (found, plain))
+        np.testing.assert_array_equal(lam.values, same.values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,30 @@ def test_report_4_letters_and_numbers_of_two_teams(tmp_path: Path) -> None:
     ]
     lam = plausibly.aggregate(plausibly.concat(parts))
     np.testing.assert_array_equal(lam.values, [[1, 0], [0.5, 0.5]])
+
+
+def test_a_taxonomy_in_which_some_stop_half_way(tmp_path: Path) -> None:
+    """Label Studio lets annotators choose any level: two stop at a label above others."""
+
+    def annotation(number: int, *path: str) -> dict[str, object]:
+        value = {"from_name": "dx", "type": "taxonomy", "value": {"taxonomy": [list(path)]}}
+        return {"id": number, "completed_by": number, "result": [value]}
+
+    tasks = [
+        {"id": 1, "data": {}, "annotations": [annotation(1, "Skin", "Dermatitis", "Eczema")]},
+        {"id": 2, "data": {}, "annotations": [annotation(2, "Skin", "Dermatitis")]},
+        {"id": 3, "data": {}, "annotations": [annotation(3, "Skin"), annotation(4, "Other")]},
+    ]
+    export = written(tmp_path, "export.json", json.dumps(tasks))
+    rows = [["label", "parent", "alias"], ["eczema", "Dermatitis", "Eczema"]]
+    rows += [["contact", "Dermatitis", ""], ["tinea", "Skin", ""], ["Dermatitis", "Skin", ""]]
+    labels = written(tmp_path, "labels.csv", csv_text([*rows, ["Skin", "", ""], ["Other", "", ""]]))
+    table = plausibly.read_annotations(export, "label-studio", labels)
+    lam = plausibly.aggregate(table, "spread")
+    assert name_texts(lam["label"].values) == ["eczema", "contact", "tinea", "Other"]
+    expected = [[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 6, 1 / 6, 1 / 6, 1 / 2]]
+    np.testing.assert_array_equal(lam.values, expected)
+    assert lam["denominator"].values.tolist() == [1, 2, 6]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
