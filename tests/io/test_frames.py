@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from io_files import refusal, said
+from io_files import csv_text, refusal, said, written
 from plausibly.io.frames import text_table
 from plausibly.io.text import TextTable
 
@@ -395,3 +395,25 @@ def test_tables_of_text_say_why_a_column_has_none() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table.need([], do="")
+
+
+CELLS = st.sampled_from([None, "cat", "dog", "007", " a ", "a, b", "nan", "None", "ä", "l\nm"])
+
+
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5),
+    make=st.sampled_from(makes()),
+)
+def test_a_frame_and_its_file_give_the_same(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | None, ...]], make: Any
+) -> None:
+    columns = {f"reader_{at}": [row[at] for row in rows] for at in range(3)}
+    columns = {"task": [f"t{at}" for at in range(len(rows))], **columns}
+    lines = [
+        list(columns),
+        *([cell or "" for cell in row] for row in zip(*columns.values(), strict=True)),
+    ]
+    path = written(tmp_path_factory.mktemp("f"), "w.csv", csv_text(lines))
+    labels = ["cat", "dog", "007", " a ", "a, b", "nan", "None", "ä", "l\nm"]
+    found = plausibly.read_annotations(make(columns), "wide-table", labels)
+    xr.testing.assert_equal(found, plausibly.read_annotations(path, "wide-table", labels))
