@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import plausibly
-from io_files import refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 from plausibly.labelled.packed import pack

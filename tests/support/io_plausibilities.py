@@ -48,13 +48,18 @@ def plausibilities(
         coords["risk"] = ("label", np.linspace(0, 1, len(labels)))
         coords["site"] = ("example", ["é " * (row + 1) for row in range(len(examples))])
         coords["alpha"] = 0.1
-    attributes = [{}, {"joint": "dawid-skene", "convergence": '{"steps": 3}'}, {"n": np.int16(3)}]
+    attributes: list[dict[str, object]] = [
+        {},
+        {"joint": "dawid-skene", "convergence": '{"steps": 3}'},
+        {"n": np.int16(3)},
+    ]
+    said: dict[str, object] = {} if plain else draw(st.sampled_from(attributes))
     return xr.DataArray(
         (votes / totals[..., None]).astype(dtype),
         dims=("draw", "example", "label")[-len(shape) :],
         coords=coords,
         name="plausibilities",
-        attrs={} if plain else draw(st.sampled_from(attributes)),
+        attrs=said,
     )
 
 

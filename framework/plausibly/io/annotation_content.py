@@ -85,17 +85,22 @@ def table_of(
     return table if table.attrs[names.SEAL] == attributes.get(names.SEAL) else None
 
 
-def table_of_rows(read: Read, kind: str) -> AnnotationTable:
+def table_of_rows(read: Read, kind: str, whose: str) -> AnnotationTable:
     """Return the table of rows of which only the kind of answer is known.
 
     Raises
     ------
     InputError
-        What the kind of answer says.
+        What the kind of answer says, with the name of the file.
     """
+    annotation = registry.resolve(ANNOTATION, kind)
     named = {dim: sorted(read.named[dim]) for dim in NAMED}
-    table = _built(kind, named, read.coded(named) or {}, labels_declared=False)
-    registry.resolve(ANNOTATION, kind).validate(table)
+    try:
+        table = _built(kind, named, read.coded(named) or {}, labels_declared=False)
+        annotation.validate(table)
+    except InputError as error:
+        error.what = f"{whose}: {error.what}"
+        raise
     return table
 
 

@@ -184,7 +184,7 @@ def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
         said = about.joined(column)
     read = annotation_rows.read_rows(rows)
     if kind is not None:
-        return table_of_rows(read, kind)
+        return table_of_rows(read, kind, whose)
     if said is None:
         raise InputError(
             "table-incomplete",

@@ -74,6 +74,7 @@ def read_columns(path: Path | str, role: str) -> list[Column]:
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
         table = parquet.ParquetFile(path).read()
+        table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
         names = list(table.column_names)
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
         raise _damaged(path.name, reason) from reason

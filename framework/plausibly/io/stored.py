@@ -35,6 +35,7 @@ ABOUT = "about"
 _ARGUMENTS = ("file", "allow_pickle")  # of numpy's function that writes the arrays
 _SAFE = re.compile("[A-Za-z][A-Za-z0-9_]{0,60}")
 _INT32 = np.iinfo(np.int32)
+_ROOM, _TIMES = 2**20, 64  # bytes, and bytes a character
 _CLASSIC = {"i1", "i2", "i4", "f4", "f8"}
 _WIDER = {"b1": np.int8, "u1": np.int16, "u2": np.int32, "f2": np.float32}
 
@@ -61,11 +62,23 @@ def write_npz(content: Content, path: Path, keys: Mapping[str, str]) -> None:
     arrays: dict[str, NDArray[Any]] = {}  # Any: types of the pieces
     entries = []
     for key, piece in _keyed(content, keys):
+        values = plain(piece.values, piece.name, path.name)
+        if _is_mostly_padding(values):
+            entries.append(entry(piece, path.name))
+            continue
         entries.append(entry(piece, path.name, key=key))
-        arrays[key] = plain(piece.values, piece.name, path.name)
+        arrays[key] = values
     arrays[ABOUT] = np.array(said(content, entries, path.name))
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _is_mostly_padding(values: NDArray[Any]) -> bool:  # Any: what `plain` gives
+    """Return whether text would take much more room than its characters: one is far too long."""
+    if values.dtype.kind != "U" or values.size * values.dtype.itemsize < _ROOM:
+        return False
+    characters = int(np.char.str_len(values).sum())
+    return values.size * values.dtype.itemsize > _ROOM + _TIMES * characters
 
 
 def npz_content(
@@ -125,7 +138,7 @@ def _classic(
     whose: str,
 ) -> NDArray[Any] | None:  # Any: as above
     """Return the values as netCDF-3 holds them, or None where only JSON does."""
-    if not values.ndim or not values.size:
+    if not values.ndim or not values.size or _is_mostly_padding(values):
         return None
     kind = values.dtype.newbyteorder("<").str[1:]
     if values.dtype.kind == "U":

@@ -1,0 +1,271 @@
+"""Tables of plausibilities that other programs write, and what is said of those that are broken."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plausibly
+from io_files import refusal, result_or_refusal, said, warned, written
+from io_plausibilities import EXACT, plausibilities, same
+from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
+from plausibly.labelled.packed import is_packed, pack
+from plausibly.labelled.table import build_table
+
+LAM = xr.DataArray(
+    [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]],
+    dims=("example", "label"),
+    coords={"example": ["007", "a b"], "label": ["x", "y", "unused"]},
+    name="plausibilities",
+)
+DRAWS = xr.concat([LAM, LAM[:, ::-1].assign_coords(label=LAM.label)], "draw").assign_coords(
+    draw=[3, 1]
+)
+
+
+def test_a_long_table_in_words(tmp_path: Path) -> None:
+    write_plausibilities(
+        DRAWS.assign_coords(denominator=("example", [2, 1])), tmp_path / "l.csv", form="long"
+    )
+    lines = (tmp_path / "l.csv").read_text(encoding="utf-8").split("\n")
+    assert [line.partition(',"1/1 {')[0] for line in lines] == [
+        "draw,example,label,plausibility,denominator,about",
+        "3,007,x,0.5,2",
+        "3,007,unused,0.5,2,",
+        "3,a b,y,1.0,1,",
+        "1,007,x,0.5,2,",
+        "1,007,unused,0.5,2,",
+        "1,a b,y,1.0,1,",
+        "",
+    ]
+
+
+def test_draws_in_a_wide_table(tmp_path: Path) -> None:
+    write_plausibilities(DRAWS, tmp_path / "w.csv")
+    assert (tmp_path / "w.csv").read_text(encoding="utf-8") == (
+        "draw,example,x,y,unused\n3,007,0.5,0.0,0.5\n3,a b,0.0,1.0,0.0\n"
+        "1,007,0.5,0.0,0.5\n1,a b,0.0,1.0,0.0\n"
+    )
+    frame = pd.read_csv(tmp_path / "w.csv", dtype={"example": str})
+    frame.iloc[[1, 3, 0, 2]].to_parquet(tmp_path / "w.parquet", index=False)
+    found = read_plausibilities(tmp_path / "w.parquet")
+    xr.testing.assert_equal(found.sel(example=["007", "a b"]), DRAWS)
+
+
+@pytest.mark.parametrize(("ending", "form"), EXACT)
+def test_draws_without_names(tmp_path: Path, ending: str, form: Form) -> None:
+    bare = DRAWS.drop_vars("draw")
+    write_plausibilities(bare, tmp_path / f"d{ending}", form=form)
+    same(read_plausibilities(tmp_path / f"d{ending}"), bare)
+
+
+def test_a_long_table_of_somebody_else(tmp_path: Path) -> None:
+    """Names in the order in which they first come; what is not there is 0."""
+    text = "example,label,plausibility\na,x,0.25\na,y,0.75\nb,z,1\n"
+    found = read_plausibilities(written(tmp_path, "l.csv", text))
+    assert found["label"].values.tolist() == ["x", "y", "z"]
+    assert found.values.tolist() == [[0.25, 0.75, 0.0], [0.0, 0.0, 1.0]]
+    pd.read_csv(tmp_path / "l.csv").to_parquet(tmp_path / "l.parquet")
+    xr.testing.assert_identical(read_plausibilities(tmp_path / "l.parquet"), found)
+    text = "draw;example;label;plausibility\n1;a;x;1.0\n2;a;y;1.0\n"
+    found = read_plausibilities(written(tmp_path, "d.csv", text))
+    assert found["draw"].values.tolist() == [1, 2]
+    assert found.values.tolist() == [[[1.0, 0.0]], [[0.0, 1.0]]]
+
+
+def test_a_wide_table_whose_labels_are_called_like_columns(tmp_path: Path) -> None:
+    lam = LAM.assign_coords(label=["label", "plausibility", "about"])
+    write_plausibilities(lam, tmp_path / "w.csv")
+    same(read_plausibilities(tmp_path / "w.csv"), lam)
+    lam = (
+        LAM[:, :2]
+        .copy(data=[[0.0, 1.0], [1.0, 0.0]])
+        .assign_coords(label=["label", "plausibility"])
+    )
+    write_plausibilities(lam, tmp_path / "w.csv")
+    same(read_plausibilities(tmp_path / "w.csv"), lam)
+
+
+def test_thousands_of_labels_stay_packed(tmp_path: Path) -> None:
+    """200,000 x 20,000 floats would be 32 GB; the table has three rows an example at most."""
+    n, size = 2_000, 20_000
+    label = np.sort(np.random.default_rng(0).choice(size, (n, 3)), axis=1)
+    label[:, 1:] += np.cumsum(label[:, 1:] == label[:, :-1], axis=1)
+    packed = xr.Dataset(
+        {
+            "weight": (("example", "slot"), np.tile([0.25, 0.25, 0.5], (n, 1))),
+            "label": (("example", "slot"), np.minimum(label, size + 2).astype(np.int32)),
+        },
+        coords={
+            "example": np.array([f"e{row}" for row in range(n)]),
+            "label_name": np.array([f"l{row}" for row in range(size + 3)]),
+            "denominator": ("example", np.full(n, 4)),
+        },
+    )
+    for ending in (".csv", ".parquet"):
+        write_plausibilities(packed, tmp_path / f"p{ending}", form="long")
+        found = plausibly.read_plausibilities(tmp_path / f"p{ending}", packed=True)
+        assert is_packed(found)
+        xr.testing.assert_identical(found, packed)
+
+
+def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
+    lam = LAM.assign_attrs(joint="dawid-skene", convergence="{}")
+    assert warned(lambda: write_plausibilities(lam, tmp_path / "lam.csv")) == (
+        "warning attributes-lost: lam.csv does not keep joint, convergence: how the plausibilities "
+        "were estimated expected a format that does: guarantees then say that they are estimates; "
+        'got a wide CSV do -o lam.parquet, lam.npz or lam.nc (or form="long")'
+    )
+    assert read_plausibilities(tmp_path / "lam.csv").attrs == {}
+
+
+def test_forms_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said(lambda: write_plausibilities(LAM, "lam.nc", form="long")) == (
+        "error option-unfit: lam.nc: plausibilities are not written in this form expected form "
+        '"wide", or "long" for .csv and .parquet; got the ending .nc do -o lam.parquet, or form '
+        "wide"
+    )
+    assert said(lambda: write_plausibilities(LAM, "lam.csv", form="tall")) == (  # type: ignore[arg-type]  # what it is about
+        "error option-unfit: lam.csv: plausibilities are not written in this form expected form "
+        '"wide", or "long" for .csv and .parquet; got form "tall" do form="long", or leave it out'
+    )
+    assert not list(tmp_path.iterdir())
+
+
+LONG = "example,label,plausibility,denominator\na,x,0.5,2\na,y,0.5,2\n"
+BROKEN = {
+    "twice": (
+        LONG + "a,x,0.5,2\n",
+        'error plausibility-twice: l.csv line 4 names "x" of "a" again expected one row a label of '
+        "an example; got 1 row too many do keep one of them",
+    ),
+    "sums": (
+        LONG.replace("0.5", "0.4", 1),
+        "error plausibilities-do-not-sum: l.csv: 1 of 1 row sum to 0.9 (a)",
+    ),
+    "totals": (
+        LONG.replace("0.5,2", "0.5,4", 1),
+        "error denominator-unfit: l.csv: denominator is not one total an example expected whole "
+        "numbers, one a row; got several totals of one example do mend denominator, or leave it "
+        "out",
+    ),
+    "numbers": (
+        LONG.replace("0.5", "half", 1),
+        'error number-unreadable: l.csv line 2, column "plausibility" is not a number',
+    ),
+    "draws": (
+        "draw,example,x,y\n1,a,0.5,0.5\n2,a,0.5,0.5\n2,a,0.5,0.5\n",
+        "error draws-incomplete: l.csv names draw 2 of a twice (again in line 4) expected each "
+        "draw of each example, once; got 3 rows do write it again, or remove the draws that are "
+        "not whole",
+    ),
+    "draws that lack examples": (
+        "draw,example,x,y\n1,a,0.5,0.5\n2,a,0.5,0.5\n2,b,0.5,0.5\n",
+        "error draws-incomplete: l.csv lacks 1 row expected",
+    ),
+    "totals of draws": (
+        "draw,example,denominator,x,y\n1,a,2,0.5,0.5\n2,a,4,0.5,0.5\n",
+        "error denominator-unfit: l.csv: denominator is not one total an example expected whole "
+        "numbers, one a row; got other totals in other draws",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_tables(tmp_path: Path, case: str) -> None:
+    text, message = BROKEN[case]
+    path = written(tmp_path, "l.csv", text)
+    assert said(lambda: read_plausibilities(path)).startswith(message)
+
+
+def test_rows_that_the_table_does_not_know(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    write_plausibilities(LAM, path, form="long")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("a b,y", "a b,z"), encoding="utf-8")
+    assert said(lambda: read_plausibilities(path)) == (
+        'error table-changed: l.csv has 1 label that it does not know ("z") expected the names '
+        'that it says it has; got 3 labels do write it again, or remove the column "about" '
+        "(Parquet: the metadata)"
+    )
+    path.write_text(text.replace("1/1 {", "1/2 {"), encoding="utf-8")
+    assert said(lambda: read_plausibilities(path)) == (
+        "error file-damaged: l.csv is not a whole file expected what plausibly wrote; got cells of "
+        'column "about" are lost do copy it again, or write it again'
+    )
+
+
+def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "lam.parquet"
+    write_plausibilities(LAM, path)
+    table = parquet.read_table(path)
+    parquet.write_table(table.slice(0, 1), path)
+    assert said(lambda: read_plausibilities(path)) == (
+        "error file-damaged: lam.parquet is not a whole file expected what plausibly wrote; got it "
+        "has 1 row of 2 examples do copy it again, or write it again"
+    )
+    renamed = table.rename_columns(["example", "x", "unused", "y"])
+    parquet.write_table(renamed.replace_schema_metadata(table.schema.metadata), path)
+    assert refusal(lambda: read_plausibilities(path)).got == "the columns are not of its labels"
+
+
+def test_a_table_of_annotations_is_no_plausibilities(tmp_path: Path) -> None:
+    votes = build_table(
+        "single-label",
+        examples=["a"],
+        annotators=["q"],
+        labels=["x"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0],
+        mention_label=[0],
+    )
+    for ending in ("csv", "parquet", "npz", "nc"):
+        path = tmp_path / f"votes.{ending}"
+        plausibly.write_annotations(votes, path)
+        assert path.name in refusal(partial(read_plausibilities, path)).what
+
+
+def test_draws_are_not_packed(tmp_path: Path) -> None:
+    forms: tuple[Form, ...] = ("wide", "long")
+    for form in forms:
+        write_plausibilities(DRAWS, tmp_path / "d.csv", form=form)
+        error = refusal(lambda: read_plausibilities(tmp_path / "d.csv", packed=True))
+        assert error.what == "d.csv has the dims draw, example, label"
+
+
+def test_packed_ones_that_are_broken(tmp_path: Path) -> None:
+    packed = pack(LAM)
+    packed["weight"] = packed["weight"] * 2
+    error = refusal(lambda: write_plausibilities(packed, tmp_path / "l.csv", form="long"))
+    assert (error.name, error.details) == (
+        "plausibilities-do-not-sum",
+        {"examples": ["007", "a b"]},
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("ending", "form"), [*EXACT, (".csv", "wide")])
+@given(data=st.data())
+@settings(max_examples=20)
+def test_damaged_files_are_refused_by_name(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, form: Form, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    lam = data.draw(plausibilities(draws=True, plain=True))
+    write_plausibilities(lam, folder / f"lam{ending}", form=form)
+    content = bytearray((folder / f"lam{ending}").read_bytes())
+    for _ in range(data.draw(st.integers(0, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    end = data.draw(st.integers(0, len(content)) | st.just(len(content)))
+    path = written(folder, f"cut{ending}", bytes(content[:end]))
+    result_or_refusal(lambda: read_plausibilities(path), path.name)
