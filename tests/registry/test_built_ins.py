@@ -30,6 +30,7 @@ SHIPPED = {
         "preflib",
         "sagemaker",
         "selectors",
+        "vote-lists",
         "wide-table",
     ],
     "aggregator": [

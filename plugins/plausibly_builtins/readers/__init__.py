@@ -74,3 +74,9 @@ def register(registrar: Registrar) -> None:
         "plausibly_builtins.readers.preflib:PrefLib",
         summary="ballots, a file an example: rankings, categories (PrefLib, a file or a folder)",
     )
+    registrar.add(
+        READER,
+        "vote-lists",
+        "plausibly_builtins.readers.vote_lists:VoteLists",
+        summary="votes listed by example, or annotators by label (JSON Lines)",
+    )

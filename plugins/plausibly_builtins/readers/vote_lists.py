@@ -1,0 +1,187 @@
+"""Lists of votes: JSON Lines where each example lists its votes, or the annotators by label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from plausibly.plugin import (
+    AnnotationTable,
+    InputError,
+    Response,
+    ResponseOptions,
+    counted,
+    json_shown,
+    listed,
+    quoted,
+)
+from plausibly_builtins.readers._counts_json import (
+    check_once,
+    first_object,
+    name_key,
+    named,
+    objects,
+    unnamed_refused,
+)
+
+_FIELDS = ("annotator_labels", "label_distribution")
+_LINES = frozenset({".jsonl", ".ndjson"})
+
+
+@attrs.frozen(kw_only=True)
+class VoteLists(ResponseOptions):
+    """Read JSON Lines with the votes of one example an object: lists of labels, or of annotators.
+
+    A list holds one label a vote, and nobody knows whose: SNLI and MultiNLI have up to five in
+    ``annotator_labels``. An object holds the annotators by label, as DynaSent does in
+    ``label_distribution``: each vote has its annotator, and somebody under two labels answered
+    twice (see `duplicates`). A majority that stands beside them is not read.
+
+    Attributes
+    ----------
+    field : str or None
+        Key of the votes; None takes ``annotator_labels`` or ``label_distribution``.
+    example : str or None
+        Key that names the examples; None takes ``uid``, ``example``, ``id``, ``text_id`` or
+        ``pairID``.
+    no_vote : tuple of str
+        What stands in a list where there is no vote; told in the summary.
+    """
+
+    field: str | None = None
+    example: str | None = None
+    no_vote: tuple[str, ...] = ("", "-", "-1")
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether the first object holds votes under the usual key, or the given one."""
+        if path.suffix.lower() not in _LINES:
+            return False
+        entry = first_object(head)
+        return any(_is_votes(entry.get(key)) for key in self._keys())
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table in the file.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        labels : sequence of str or None
+            The declared labels; None takes those that are there, and the keys of annotators.
+
+        Raises
+        ------
+        InputError
+            ``key-missing``, ``votes-unlike`` and ``example-unnamed`` with the line,
+            ``example-twice``, ``line-unlike``, ``response-twice``, and what
+            `plausibly.plugin.read_json_lines` says.
+        """
+        entries = objects(path)
+        key = name_key(path, entries[0][1], self.example, "vote-lists")
+        names = [named(path, line, entry, key) for line, entry in entries]
+        without = [line for (line, _), name in zip(entries, names, strict=True) if not name]
+        if without:
+            raise unnamed_refused(path, without, "name it, or remove that line")
+        check_once(path, names, [line for line, _ in entries])
+        offered: dict[str, None] = {}
+        empty = 0
+        responses: list[Response] = []
+        for (line, entry), name in zip(entries, names, strict=True):
+            votes = self._votes(path, line, entry)
+            if isinstance(votes, Mapping):
+                offered |= dict.fromkeys(votes)
+                responses += _by_annotator(path, line, name, votes)
+            else:
+                cast = [vote for vote in votes if vote not in self.no_vote]
+                empty += len(votes) - len(cast)
+                responses += [
+                    Response(
+                        example=name,
+                        annotator=None,
+                        answer=label,
+                        weight=float(count),
+                        place=f"line {counted(line)}",
+                    )
+                    for label, count in Counter(cast).items()
+                ]
+        return self.gathered(
+            "single-label",
+            responses,
+            labels,
+            whose=path.name,
+            examples=names,
+            offered=sorted(offered) if offered else None,
+            anonymous=True,
+            left_out={"places without a vote": empty},
+        )
+
+    def _keys(self) -> tuple[str, ...]:
+        return _FIELDS if self.field is None else (self.field,)
+
+    def _votes(
+        self, path: Path, line: int, entry: Mapping[str, object]
+    ) -> Sequence[str] | Mapping[str, Sequence[str]]:
+        """Return the votes of an object: labels, or annotators by label."""
+        keys = [key for key in self._keys() if key in entry]
+        where = f"{path.name} line {counted(line)}"
+        if len(keys) != 1:
+            raise InputError(
+                "key-missing",
+                f"{where} holds no votes" if not keys else f"{where} holds votes twice",
+                expected=f"one key among {listed(map(quoted, self._keys()))}",
+                got=listed(map(quoted, keys or entry)) or "an empty object",
+                do='--reader \'{name = "vote-lists", field = "KEY"}\'',
+                whose=path.name,
+                details={"line": line, "seen": list(entry)},
+            )
+        votes = entry[keys[0]]
+        if isinstance(votes, list) and _is_votes(votes):
+            return [str(vote) for vote in votes]
+        if isinstance(votes, dict) and _is_votes(votes):
+            return {label: [str(who) for who in people] for label, people in votes.items()}
+        raise InputError(
+            "votes-unlike",
+            f"{where} holds no votes as {quoted(keys[0])}",
+            expected='a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}',
+            got=json_shown(votes),
+            do="mend that line",
+            whose=path.name,
+            details={"line": line},
+        )
+
+
+def _is_votes(value: object) -> bool:
+    """Return whether a value is a list of texts, or such lists by label."""
+    if isinstance(value, dict):
+        return all(
+            label and isinstance(people, list) and all(people) and _is_votes(people)
+            for label, people in value.items()
+        )
+    return isinstance(value, list) and all(isinstance(vote, str) for vote in value)
+
+
+def _by_annotator(
+    path: Path, line: int, name: str, votes: Mapping[str, Sequence[str]]
+) -> Iterator[Response]:
+    for label, people in votes.items():
+        twice = [who for who, count in Counter(people).items() if count > 1]
+        if twice:
+            raise InputError(
+                "votes-unlike",
+                f"{path.name} line {counted(line)} lists {quoted(twice[0])} twice under one label",
+                expected="each annotator once",
+                got=json_shown(list(people)),
+                do="mend that line",
+                whose=path.name,
+                details={"line": line},
+            )
+        for who in people:
+            yield Response(
+                example=name,
+                annotator=who,
+                answer=label,
+                place=f"line {counted(line)}, {quoted(label)}",
+            )
