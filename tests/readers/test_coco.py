@@ -271,7 +271,7 @@ WHOLE = json.dumps(content(of(5, 90), of(900, 1))).encode()
         ).map(lambda value: json.dumps(value).encode()),
     )
 )
-@results
+@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 def test_any_bytes_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:

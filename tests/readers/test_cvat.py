@@ -273,7 +273,7 @@ WHOLE = file(image("x", "cat"), image("y"), '<image name="z"><box label="cat"/><
         st.binary(max_size=40),
     )
 )
-@results
+@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 def test_any_bytes_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, content: bytes
 ) -> None:

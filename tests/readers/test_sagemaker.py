@@ -403,7 +403,7 @@ VOTES = json.dumps(LINES[2]).encode()
         st.binary(max_size=40),
     )
 )
-@results
+@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 def test_any_bytes_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:

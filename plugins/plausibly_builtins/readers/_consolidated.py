@@ -9,6 +9,8 @@ from typing import Final
 
 from plausibly.plugin import InputError
 
+_LOOK = 65_536
+
 CONSOLIDATED: Final = "consolidated"
 """Annotator of what several people said together, or nobody knows who."""
 
@@ -23,6 +25,17 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
     found = (path for path in folder.rglob(pattern) if path.is_file())
     inside = ((path.relative_to(folder).parts, path) for path in found)
     return [path for parts, path in sorted(inside) if not any(p.startswith(".") for p in parts)]
+
+
+def first_bytes(folder: Path, pattern: str) -> bytes:
+    """Return the start of the first file below a folder, for readers asked if they recognise it."""
+    try:
+        for file in files_below(folder, pattern)[:1]:
+            with file.open("rb") as stream:
+                return stream.read(_LOOK)
+    except OSError:
+        pass  # what cannot be read is not recognised
+    return b""
 
 
 @contextmanager

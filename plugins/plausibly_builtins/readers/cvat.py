@@ -23,7 +23,13 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._consolidated import CONSOLIDATED, files_below, one_or_all, within
+from plausibly_builtins.readers._consolidated import (
+    CONSOLIDATED,
+    files_below,
+    first_bytes,
+    one_or_all,
+    within,
+)
 
 _ROOT = re.compile(r"\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<annotations[\s>]", re.DOTALL)
 _VERSION = re.compile(r"<version>\s*1\.1\s*</version>")
@@ -63,10 +69,7 @@ class Cvat(ResponseOptions):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file, or the first XML file of a folder, starts as CVAT writes it."""
-        if path.is_dir():
-            found = files_below(path, "*.xml")
-            return bool(found) and _starts_so(found[0].read_bytes()[:4096])
-        return _starts_so(head)
+        return _starts_so(first_bytes(path, "*.xml") if path.is_dir() else head)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file, or in all files of a folder.

@@ -17,7 +17,7 @@ from plausibly.plugin import (
     quoted,
     states,
 )
-from plausibly_builtins.readers._consolidated import files_below
+from plausibly_builtins.readers._consolidated import first_bytes
 from plausibly_builtins.readers._sagemaker_answers import (
     Kind,
     WorkerAnswer,
@@ -43,7 +43,6 @@ from plausibly_builtins.readers._sagemaker_files import (
 )
 
 _FAILED = "objects that the job could not label"
-_LOOK = 65_536
 
 
 @attrs.frozen(kw_only=True)
@@ -76,9 +75,8 @@ class SageMaker(ResponseOptions):
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether there are label attributes with metadata of a job, or workers' answers."""
         if path.is_dir():
-            found = files_below(path, "*.json")
-            values = json_head(found[0].read_bytes()[:_LOOK]) if found else []
-            return bool(values) and has_answers(values[0])
+            answers = json_head(first_bytes(path, "*.json"))
+            return bool(answers) and has_answers(answers[0])
         values = json_head(head)
         entries = values[0] if len(values) == 1 and isinstance(values[0], list) else values
         return any(is_labelled(entry) or is_request(entry) for entry in entries)
