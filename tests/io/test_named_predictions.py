@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -261,6 +262,9 @@ def test_readers_without_predictions_and_options_that_mean_nothing(tmp_path: Pat
         error = refusal(lambda option=option: read(path, model="m1", **option))  # type: ignore[misc]  # bound in the loop
         (name,) = option
         assert error.what == f"export.json: {name} has no meaning here"
+    frame = pd.DataFrame({"example": ["x"], "a": [1.0]})
+    error = refusal(lambda: plausibly.read_predictions(frame, reader="label-studio"))
+    assert (error.name, error.expected) == ("option-unfit", "a file")
     table = written(tmp_path, "p.csv", "example,a,b\nx,0.5,0.5\n")
     assert said(lambda: plausibly.read_predictions(table, model="m1")) == (
         "error option-unfit: p.csv: model has no meaning here "

@@ -78,7 +78,7 @@ def test_what_repeats_a_prediction_is_a_suggestion(
     if predicted and inside:
         mine["prediction"] = guess
     elif predicted:
-        more = {"predictions": [guess]}
+        more = {"predictions": [{"id": 4, "result": [region("b")]}, guess]}
     table = read(export(tmp_path, task(1, mine, **more)))
     assert list(votes(table)) == [("1", "1", state, "a")]
     dropped = read(export(tmp_path, task(1, mine, **more)), ["a"], states={"suggestion": "drop"})
