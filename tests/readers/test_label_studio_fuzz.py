@@ -16,7 +16,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from io_files import result_or_refusal, written
+from io_files import refusal, result_or_refusal, written
 from label_studio_files import annotation, read, region, task, votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.protocols import Reader
@@ -229,3 +229,33 @@ def test_a_cut_or_spoilt_file_is_refused(
             attempt(reader, file, ["a", "b"])
     cut = written(folder, "cut.json", data[:at])
     assert attempt(LabelStudio(), cut) is None
+
+
+@pytest.mark.parametrize("whole", [WHOLE, MIN], ids=["json", "min"])
+def test_encodings_line_ends_keys_and_depth(tmp_path: Path, whole: Any) -> None:
+    reader = (LabelStudio if whole is WHOLE else LabelStudioMin)(control="dx")
+    text = json.dumps(whole, indent=1)
+    plain = attempt(reader, written(tmp_path, "a.json", text))
+    assert plain is not None
+    for data in (b"\xef\xbb\xbf" + text.encode(), text.replace("\n", "\r\n").encode()):
+        path = written(tmp_path, "a.json", data)
+        assert reader.recognises(path, data)
+        found = attempt(reader, path)
+        assert found is not None
+        assert found.identical(plain)
+    deep = text.replace('"a"', "[" * 120 + "]" * 120, 1)
+    twice = text.replace('"id":', '"id": 0, "id":', 1)
+    odd = {
+        "text-binary": text.encode("utf-16"),
+        "text-encoding": text.replace('"a"', '"Gr\u00fc\u00dfe"').encode("latin-1"),
+        "json-too-deep": deep.encode(),
+        "json-key-twice": twice.encode(),
+        "json-constant": text.replace('"a"', "NaN", 1).encode(),
+        "json-surrogate": text.replace('"a"', '"\\ud800"', 1).encode(),
+    }
+    for name, data in odd.items():
+        path = written(tmp_path, "odd.json", data)
+        error = refusal(lambda path=path: reader.read(path, None))  # type: ignore[misc]  # bound in the loop
+        assert error.name == name
+        assert error.what.startswith("odd.json")
+        reader.recognises(path, data)

@@ -52,7 +52,8 @@ class LabelStudio(LabelStudioOptions):
     Attributes
     ----------
     control : str or None
-        Also a pattern for the controls of a Repeater: with ``"choice_{index}"`` the answers to
+        Name of the control whose choices are the labels; None takes the only one that there is. A
+        pattern names the controls of a Repeater: with ``"choice_{index}"`` the answers to
         ``choice_0`` and ``choice_1`` of task 7 are about the examples ``7#0`` and ``7#1``.
     example : str
         What names the examples: ``"id"``, the id of the task, or a key of its data. Tasks without

@@ -52,8 +52,9 @@ class LabelStudioMin(LabelStudioOptions):
     Attributes
     ----------
     control : str or None
-        Also a pattern for the controls of a Repeater, such as ``"choice_{index}"``. None takes the
-        only key whose values can be nothing but answers.
+        Name of the control, which is the key of its answers; None takes the only key whose values
+        can be nothing but answers. A pattern such as ``"choice_{index}"`` names the controls of a
+        Repeater.
     example : str
         The key that names the examples: ``"id"``, the id of the task, or a key of its data.
     """
