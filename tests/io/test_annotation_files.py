@@ -116,16 +116,18 @@ def test_blocks_and_weights_have_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
-@given(order=st.permutations(range(4)))
-@settings(max_examples=10)
+@given(order=st.permutations(range(4)), told=st.booleans())
+@settings(max_examples=20)
 def test_rows_in_any_order_of_any_spreadsheet(
-    tmp_path_factory: pytest.TempPathFactory, mark: str, order: list[int]
+    tmp_path_factory: pytest.TempPathFactory, mark: str, order: list[int], told: bool
 ) -> None:
+    """Also where the rows alone tell the order of the examples, since all have a response."""
     path = tmp_path_factory.mktemp("ann") / "votes.csv"
-    write_annotations(votes(), path)
+    table = plausibly.select(votes(), example=["007", "b, c", "a"]) if told else votes()
+    write_annotations(table, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False).iloc[list(order)]
     frame.to_csv(path, index=False, sep=mark, encoding="utf-8-sig", lineterminator="\r\n")
-    same(read_annotation_file(path), votes())
+    same(read_annotation_file(path), table)
     assert plausibly.read_annotations(path).attrs["reader"] == "annotation-table"
 
 

@@ -141,7 +141,7 @@ def is_header(header: Sequence[str]) -> bool:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Read:
-    """Rows as they stand in a file: codes into names in the order in which they appear.
+    """Rows of a file: codes into names, in the order in which responses first name them.
 
     Attributes
     ----------
@@ -186,6 +186,8 @@ def read_rows(table: TextTable) -> Read:
     # Rows of which only the last column says something: the rest of what the file says of itself.
     kept = [row for row, cells in enumerate(zip(*first, strict=True)) if any(cells)]
     numbers = _whole(table, RESPONSE, kept)
+    order = np.argsort(numbers, kind="stable")
+    numbers, kept = numbers[order], [kept[place] for place in order.tolist()]
     _, start, response = np.unique(numbers, return_index=True, return_inverse=True)
     example, annotator, label = ([column[row] for row in kept] for column in first[1:])
     unnamed = [row for row, name in zip(kept, example, strict=True) if not name]

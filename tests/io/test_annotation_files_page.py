@@ -1,0 +1,109 @@
+"""docs/files.md, run: its blocks print what it shows, and each format keeps what its table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from io_annotation_tables import same as same_table
+from io_plausibilities import same
+from methods_page import run_page, tables
+from plausibly.io.annotation_files import read_annotation_file
+from plausibly.io.plausibilities import Form
+from plausibly.labelled.packed import pack
+from plausibly.labelled.table import build_table
+from readme_world import links
+
+LAM = xr.DataArray(
+    np.array([[[0.25, 0.75, 0.0]], [[1.0, 0.0, 0.0]]], np.float32),
+    dims=("draw", "example", "label"),
+    coords={
+        "draw": ["b", "a"],
+        "example": [" 007"],
+        "label": ["x", "None", "unused"],
+        "risk": ("label", [1, 2, 3]),
+    },
+    name="plausibilities",
+    attrs={"left_out": '{"bad rows": 2}'},
+)
+
+
+@pytest.fixture
+def page(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return project / "docs" / "files.md"
+
+
+def test_blocks_print_what_the_page_shows(page: Path) -> None:
+    blocks = run_page(page)
+    assert len(blocks) == 4
+    for printed, shown in blocks:
+        assert printed == shown
+
+
+def test_its_links_lead_somewhere(page: Path) -> None:
+    assert all((page.parent / link).exists() for link in links(page.read_text(encoding="utf-8")))
+
+
+def test_each_format_of_annotations_keeps_what_the_table_says(page: Path) -> None:
+    table = build_table(
+        "single-label",
+        examples=[" 007", "nobody"],
+        annotators=["None"],
+        labels=["x", "unused"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0],
+        mention_label=[0],
+        coordinates={"risk": xr.Variable("label", [1, 2])},
+        variables={"time": xr.Variable("response", np.array([3], np.float32))},
+        left_out={"bad rows": 2},
+    )
+    rows = [row for row in tables(page)[1][1:] if row[0].startswith("annotations")]
+    assert [row[0].split("`")[1] for row in rows] == [".csv", ".parquet", ".npz", ".nc"]
+    for name, *kept in rows:
+        assert kept == ["yes"] * 4 + ["", ""]
+        path = f"votes{name.split('`')[1]}"
+        plausibly.write_annotations(table, path)
+        same_table(read_annotation_file(path), table)
+
+
+def test_each_format_of_plausibilities_keeps_what_the_table_says(page: Path) -> None:
+    rows = [row for row in tables(page)[1][1:] if row[0].startswith("plausibilities")]
+    assert len(rows) == 6
+    for name, *said in rows:
+        form: Form = "long" if name.endswith("long") else "wide"
+        path = f"lam{name.split('`')[1]}"
+        plausibly.write_plausibilities(LAM, path, form=form)
+        found = plausibly.read_plausibilities(path)
+        assert np.array_equal(found.values, LAM.values)
+        assert found["label"].values.tolist() == LAM["label"].values.tolist()
+        kept = [
+            True,
+            found.dtype == LAM.dtype,
+            found.attrs == LAM.attrs,
+            "risk" in found.coords,
+            found.sizes["draw"] == 2,
+        ]
+        assert said[:5] == ["yes" if one else "no" for one in kept], name
+        if all(kept):
+            same(found, LAM)
+        assert said[5] == ("yes" if form == "long" else "no")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_long_forms_never_unpack(page: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    packed = pack(LAM.isel(draw=0, drop=True))
+
+    def never(*_: object) -> None:
+        raise AssertionError("it was unpacked")
+
+    for module in ("plausibly.labelled.packed", "plausibly.labelled.borders"):
+        monkeypatch.setattr(f"{module}.unpack", never)
+    monkeypatch.setattr("plausibly.io.plausibilities_long._dense", never)
+    plausibly.write_plausibilities(packed, f"p{ending}", form="long")
+    xr.testing.assert_identical(plausibly.read_plausibilities(f"p{ending}", packed=True), packed)
