@@ -30,6 +30,7 @@ SHIPPED = {
         "preflib",
         "sagemaker",
         "selectors",
+        "soft-labels",
         "vote-lists",
         "wide-table",
     ],

@@ -80,3 +80,9 @@ def register(registrar: Registrar) -> None:
         "plausibly_builtins.readers.vote_lists:VoteLists",
         summary="votes listed by example, or annotators by label (JSON Lines)",
     )
+    registrar.add(
+        READER,
+        "soft-labels",
+        "plausibly_builtins.readers.soft_labels:SoftLabels",
+        summary="a weight for each label (CSV, TSV, Parquet, npy, npz, JSON Lines)",
+    )

@@ -196,17 +196,24 @@ def _check_once(table: TextTable, examples: Sequence[str], kept: Sequence[int]) 
         )
 
 
-def check_columns(whose: str, columns: Sequence[str], labels: Sequence[str]) -> None:
+def check_columns(
+    whose: str,
+    columns: Sequence[str],
+    labels: Sequence[str],
+    *,
+    reader: str = "counts",
+    does: str = "counts votes for",
+) -> None:
     """Raise ``label-unknown`` unless every column is of a declared label."""
     outside = [name for name in columns if name not in labels]
     if not outside:
         return
     meant = near(outside[0], [name for name in labels if name not in columns])
     shown = ", ".join(f'"{name}"' for name in outside)
-    ignore = f"--reader '{{name = \"counts\", ignore = [{shown}]}}'"
+    ignore = f"--reader '{{name = \"{reader}\", ignore = [{shown}]}}'"
     raise InputError(
         "label-unknown",
-        f"{whose} counts votes for {listed(map(quoted, outside))}",
+        f"{whose} {does} {listed(map(quoted, outside))}",
         expected=f"columns among the {several(len(labels), 'declared label')}",
         got=f"{several(len(outside), 'column')} besides",
         do=f"did you mean {quoted(meant)}? mend it, or {ignore}" if meant else ignore,
