@@ -144,8 +144,8 @@ def test_a_ranker_orders_its_items(tmp_path: Path) -> None:
     assert sorted(votes(table)) == [("1", "1", "answered", "b>a>c"), ("1", "2", "empty", "")]
     own = export(tmp_path, task(1, annotation(1, ranker({"mine": ["b", "a"]}, "mine"))))
     assert answers(read(own)) == {("1", "1"): "b>a"}
-    assert said(lambda: read(path, kind="label-set")) == (
-        'error kind-unfit: export.json: control "rank" ranks labels expected answers of kind '
+    assert said(lambda: read(own, kind="label-set")) == (
+        'error kind-unfit: export.json: control "mine" ranks labels expected answers of kind '
         "label-set; got answers of kind partial-ranking do leave kind out"
     )
     twice = export(tmp_path, task(1, annotation(1, ranker({"rank": ["b", "a", "b"]}))))
