@@ -194,7 +194,7 @@ def test_lines_that_are_unlike(tmp_path: Path) -> None:
     error = refusal(lambda: read(lines(tmp_path, CHAOS, bare)))
     assert (error.name, error.what) == ("example-unnamed", "c.jsonl names no example in line 2")
     table = read(lines(tmp_path, CHAOS, bare), unnamed="drop")
-    assert "1 lines without a name" in repr(table)
+    assert "1 line without a name" in repr(table)
     error = refusal(lambda: read(lines(tmp_path, CHAOS, CHAOS | {"uid": ["x"]})))
     assert error.what == 'c.jsonl line 2 holds no name as "uid"'
     error = refusal(lambda: read(lines(tmp_path, {"uid": "a", "label_counter": {}})))

@@ -116,6 +116,29 @@ def test_damage_that_has_a_name(tmp_path: Path) -> None:
     assert len(f"{error}") < 500
 
 
+def test_report_32_inclusion_and_one_vote_a_person(tmp_path: Path) -> None:
+    names = ["neutral", "anger", "annoyance", "optimism", "approval"]
+    sets = [(2, "1"), (1, "{2,3,4}"), (1, "5"), (1, "3")]
+    head = "# DATA TYPE: cat\n# NUMBER ALTERNATIVES: 5\n# NUMBER VOTERS: 5\n"
+    head += "# NUMBER UNIQUE PREFERENCES: 4\n# NUMBER CATEGORIES: 1\n# CATEGORY NAME 1: said\n"
+    head += "".join(f"# ALTERNATIVE NAME {at}: {name}\n" for at, name in enumerate(names, 1))
+    body = "".join(f"{count}: {labels}\n" for count, labels in sets)
+    table = read(written(tmp_path, "x.cat", head + body), unlisted="excluded")
+    assert table.attrs["kind"] == "label-set"
+    weight = table["response_weight"].values[table["mention_response"].values]
+    named = np.bincount(table["mention_label"].values, weight, minlength=5)
+    inclusion = dict(zip(names, (named / 5).tolist(), strict=True))
+    assert inclusion == {
+        "neutral": 0.4,
+        "anger": 0.2,
+        "annoyance": 0.4,
+        "optimism": 0.2,
+        "approval": 0.2,
+    }
+    shares = plausibly.aggregate(table, "label-set").values[0]
+    assert shares.tolist() == pytest.approx([0.4, 1 / 15, 4 / 15, 1 / 15, 0.2])
+
+
 # ---- files that are there; the numbers are those of their headers
 
 

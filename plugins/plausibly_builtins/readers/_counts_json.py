@@ -19,7 +19,7 @@ from plausibly.plugin import (
     read_json_lines,
     several,
 )
-from plausibly_builtins.readers._counts_text import COUNT, Counted, whole
+from plausibly_builtins.readers._counts_text import COUNT, Counted, reason, whole
 
 NAMES: Final = ("example", "uid", "id", "text_id", "pairID")
 """Keys that name an example, the first that is there."""
@@ -161,7 +161,7 @@ def from_lines(path: Path, *, example: str | None, field: str, unnamed: str) -> 
         columns=columns,
         values=values,
         places=[f"line {counted(line)}" for _, line, _ in found],
-        left_out={"lines without a name": len(without)},
+        left_out={reason(len(without), "line", "a name"): len(without)},
         offered=False,
     )
 

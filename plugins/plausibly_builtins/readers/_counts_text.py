@@ -53,6 +53,11 @@ class Counted:
     offered: bool = True
 
 
+def reason(number: int, noun: str, lacks: str) -> str:
+    """Return why things do not count, as it follows their number: ``rows without a name``."""
+    return f"{noun}{'' if number == 1 else 's'} without {lacks}"
+
+
 def from_text(
     table: TextTable, *, example: str | None, ignore: Sequence[str], unnamed: str
 ) -> Counted:
@@ -83,13 +88,14 @@ def from_text(
         [[whole(table.column(column)[row]) for column in columns] for row in kept], np.int64
     ).reshape(len(kept), len(columns))
     examples = [names[row] for row in kept]
+    dropped = len(table) - len(kept)
     _check_once(table, examples, kept)
     return Counted(
         examples=examples,
         columns=columns,
         values=values,
         places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
-        left_out={"rows without a name": len(table) - len(kept)},
+        left_out={reason(dropped, "row", "a name"): dropped},
     )
 
 

@@ -26,6 +26,7 @@ from plausibly_builtins.readers._counts_json import (
     objects,
     unnamed_refused,
 )
+from plausibly_builtins.readers._counts_text import reason
 
 _FIELDS = ("annotator_labels", "label_distribution")
 _LINES = frozenset({".jsonl", ".ndjson"})
@@ -115,7 +116,7 @@ class VoteLists(ResponseOptions):
             examples=names,
             offered=sorted(offered) if offered else None,
             anonymous=True,
-            left_out={"places without a vote": empty},
+            left_out={reason(empty, "place", "a vote"): empty},
         )
 
     def _keys(self) -> tuple[str, ...]:
