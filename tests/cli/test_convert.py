@@ -107,3 +107,20 @@ def test_a_long_table(world: World) -> None:
     ran = run("aggregate", "-a", "votes.csv", "-o", "long.npz", "--form", "long")
     assert ran.code == 2
     assert ran.err.startswith("error option-unfit: long.npz: plausibilities are not written in")
+
+
+def test_a_study_of_draws(world: World) -> None:
+    """Groups are judged by the mean over draws, like everything else in a study."""
+    table = {"name": "bootstrap", "draws": 3}
+    plausibly.write_plausibilities(
+        plausibly.aggregate(plausibly.read_annotations("votes.csv"), table), "draws.parquet"
+    )
+    study = (
+        'alphas = [0.2]\n[plausibilities]\npath = "draws.parquet"\n'
+        '[predictions]\npath = "probabilities.csv"\n[examples]\npath = "patients.csv"\n'
+        "[[calibrations]]\n[splits]\ncount = 2\n"
+    )
+    world.write("study.toml", study)
+    ran = run("run", "study.toml", "--json")
+    assert ran.code == 0, ran.err
+    assert world.path("plausibly-out/results.nc").exists()

@@ -14,6 +14,7 @@ from plausibly import extras
 from plausibly.errors import InputError
 from plausibly.io import files
 from plausibly.io.text import TextTable, distinct
+from plausibly.labelled.coded import Coded
 
 Content = Literal["number", "text", "nested"]
 
@@ -43,6 +44,15 @@ class Column:
         if self.type.startswith(("timestamp", "date", "time", "duration")):
             values = values.cast("string")
         return ["" if value is None else str(value) for value in values.to_pylist()]
+
+    def coded(self) -> Coded:
+        """Return the values as text, each different one once; null is the empty text."""
+        found = self._values.combine_chunks()
+        if not self.type.startswith("dictionary"):
+            found = found.dictionary_encode()
+        kept = found.dictionary
+        texts = Column(self.name, self.content, str(kept.type), kept).texts()
+        return Coded.taken([*texts, ""], np.asarray(found.indices.fill_null(len(texts))))
 
     def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
         """Return the values of a number column, (row,); null is NaN."""
@@ -120,7 +130,9 @@ def _damaged(whose: str, reason: Exception) -> InputError:
     )
 
 
-def text_table(path: Path | str, role: str, *, unique: bool = True) -> TextTable:
+def text_table(
+    path: Path | str, role: str, *, unique: bool = True, repeats: bool = False
+) -> TextTable:
     """Return a Parquet file as a table of text; see `plausibly.io.text.read_table`."""
     whose = Path(path).name
     columns = read_columns(path, role)
@@ -130,7 +142,10 @@ def text_table(path: Path | str, role: str, *, unique: bool = True) -> TextTable
     if unique:
         distinct(header, whose)
     nested = {column.name: column.type for column in columns if column.content == "nested"}
-    texts = tuple([] if column.content == "nested" else column.texts() for column in columns)
+    texts: tuple[Sequence[str], ...] = tuple(
+        [] if column.content == "nested" else column.coded() if repeats else column.texts()
+        for column in columns
+    )
     rows = max(len(values) for values in texts)
     return TextTable(
         whose=whose,
@@ -145,7 +160,7 @@ def text_table(path: Path | str, role: str, *, unique: bool = True) -> TextTable
 def write_columns(
     path: Path,
     names: Sequence[str],
-    columns: Sequence[Sequence[str | None] | NDArray[Any]],  # Any: numbers of any type
+    columns: Sequence[object],
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write columns in order; `names` may repeat.

@@ -12,6 +12,7 @@ from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.intervals import interval
 from plausibly.kernels import coverage
 from plausibly.labelled import names
+from plausibly.labelled.borders import mean_over_draws
 
 CONFIDENCE = 0.95
 """With which all intervals of the groups hold together."""
@@ -56,7 +57,7 @@ def coverage_by_group(
     ----------
     sets : DataArray of bool, (example, label[, alpha])
         With coordinates of the examples.
-    plausibilities : DataArray, (example, label)
+    plausibilities : DataArray, ([draw,] example, label)
         Of the same examples and labels, in the same order.
     by : sequence of str
         Coordinates; each of their values is a group.
@@ -75,9 +76,10 @@ def coverage_by_group(
     clusters = None if cluster is None else codes_of(example_values(cluster, [sets]))[1]
     whole = sets if names.ALPHA in sets.dims else sets.expand_dims(names.ALPHA)
     whole = whole.transpose(names.ALPHA, names.EXAMPLE, names.LABEL)
+    lam = mean_over_draws(plausibilities).values
     found: list[GroupCoverage] = []
     for alpha, plane in zip(whole[names.ALPHA].values, whole.values, strict=True):
-        covered = np.asarray(coverage.aggregated(plane, plausibilities.values), dtype=np.float64)
+        covered = np.asarray(coverage.aggregated(plane, lam), dtype=np.float64)
         here = []
         for name, values, codes in grouped:
             for code, value in enumerate(values):
