@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from plausibly.kernels.ragged import drawn_times, ragged_uniforms
     from plausibly.keys import Keys, hash_names
     from plausibly.labelled import names, states
-    from plausibly.labelled.build import Answer, AnswerRefused, table_from_records
+    from plausibly.labelled.build import Answer, AnswerRefused, table_from_codes, table_from_records
     from plausibly.labelled.gathered import ResponseOptions
     from plausibly.labelled.hierarchy import Hierarchy
     from plausibly.labelled.left_out import with_left_out
@@ -210,6 +210,7 @@ __all__ = [
     "settle",
     "several",
     "states",
+    "table_from_codes",
     "table_from_records",
     "take_responses",
     "warn",
@@ -294,6 +295,7 @@ _HOME = {
     "settle": "plausibly.kernels.masses",
     "several": "plausibly.labelled.text",
     "states": "plausibly.labelled.states",
+    "table_from_codes": "plausibly.labelled.build",
     "table_from_records": "plausibly.labelled.build",
     "take_responses": "plausibly.labelled.responses",
     "whole": "plausibly.labelled.rows",

@@ -82,7 +82,9 @@ def read_annotations(
     table = read(None) if about is None else read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
     registry.resolve(ANNOTATION, str(table.attrs[KIND])).validate(table)
-    return rebuilt(table.assign_attrs(reader=found, source=whose))
+    read_from = table.assign_attrs(reader=found, source=whose)
+    # Only `build_table` makes one of ours, with its codes checked and in order.
+    return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
 
 
 def _from_file(path: Path, reader: ComponentLike[Reader] | None, options: dict[str, object]) -> _As:

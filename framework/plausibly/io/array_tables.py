@@ -152,7 +152,7 @@ def from_table(
     name_place, view_place, rest = asked.places(table)
     if not len(table):
         raise files.empty(whose, "one row an example", "a header and no rows")
-    names = table.columns[name_place]
+    names = list(table.columns[name_place])
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
         raise InputError(
@@ -166,7 +166,7 @@ def from_table(
         )
     values = numbers(table, rest, rest=_REST, do=asked.no_label(names))
     labels = [table.header[position] for position in rest]
-    of_view = None if view_place is None else table.columns[view_place]
+    of_view = None if view_place is None else list(table.columns[view_place])
     return asked.named(values, names, labels, of_view, table)
 
 

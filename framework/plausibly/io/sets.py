@@ -193,8 +193,8 @@ def _read(path: Path) -> _Stored:
     bits = np.array([[cell == "1" for cell in column] for column in cells], dtype=bool).T
     return _Stored(
         labels=list(table.header[len(COLUMNS) :]),
-        examples=table.columns[0],
-        alphas=table.columns[1],
+        examples=list(table.columns[0]),
+        alphas=list(table.columns[1]),
         bits=bits,
         whose=table.whose,
     )

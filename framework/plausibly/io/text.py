@@ -12,8 +12,10 @@ from pathlib import Path
 import attrs
 
 from plausibly.errors import InputError, counted, listed
-from plausibly.io import files
+from plausibly.io import files, quick_text
 from plausibly.io.delimited import decode, parse, sniff
+from plausibly.io.quick_text import QuickColumn
+from plausibly.labelled.coded import Coded
 
 _COUNTS = {1: "that column", 2: "those two", 3: "those three"}
 
@@ -31,8 +33,8 @@ class TextTable:
         Name of the file.
     header : tuple of str
         Names of the columns; ``"1"``, ``"2"``, … where the file has no header.
-    columns : tuple of list of str
-        One list a column, in the order of the header; an empty cell is the empty text.
+    columns : tuple of sequence of str
+        One sequence a column, in the order of the header; an empty cell is the empty text.
     lines : sequence of int
         For each row the line on which it starts, counted from 1.
     unit : str
@@ -49,7 +51,7 @@ class TextTable:
 
     whose: str
     header: tuple[str, ...]
-    columns: tuple[list[str], ...]
+    columns: tuple[Sequence[str], ...]
     lines: Sequence[int]
     unit: str = "line"
     named: bool = True
@@ -62,7 +64,12 @@ class TextTable:
 
     def column(self, name: str) -> list[str]:
         """Return the values of a column that is there (see `need`)."""
-        return self.columns[self.header.index(name)]
+        return list(self.columns[self.header.index(name)])
+
+    def coded(self, name: str) -> Coded:
+        """Return the values of a column that is there, each different one once."""
+        column = self.columns[self.header.index(name)]
+        return column.coded if isinstance(column, QuickColumn) else Coded.of(column)
 
     def place(self, row: int) -> str:
         """Return where a row stands, as messages say it: ``votes.csv line 88``."""
@@ -168,6 +175,7 @@ def read_text(
     header: HeaderRule = True,
     delimiter: str | None = None,
     unique: bool = True,
+    repeats: bool = False,
 ) -> TextTable:
     """Read a CSV or TSV file.
 
@@ -183,6 +191,9 @@ def read_text(
         The delimiter; else found by `sniff`.
     unique : bool
         Whether repeated column names are an error.
+    repeats : bool
+        Whether the same texts stand in many rows, as in a table of votes: a large file is then read
+        by arrays, to the same table.
 
     Raises
     ------
@@ -191,7 +202,12 @@ def read_text(
         ``row-width`` or ``columns-repeat``.
     """
     whose = Path(path).name
-    text = decode(files.contents(path, role), whose)
+    data = files.contents(path, role)
+    if repeats and len(data) >= quick_text.LEAST:
+        table = _quick(data, Path(path), header, delimiter)
+        if table is not None and len(set(table.header)) == len(table.header):
+            return table
+    text = decode(data, whose)
     used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
     columns: list[list[str]] = []
     lines: list[int] = []
@@ -222,6 +238,25 @@ def read_text(
     return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)
 
 
+def _quick(data: bytes, path: Path, header: HeaderRule, delimiter: str | None) -> TextTable | None:
+    """Return a large file without anything odd in it; None where the strict parser must look."""
+    opening = data[: 5 * files.HEAD].decode("utf-8-sig", "replace")
+    used = sniff(opening, path.suffix) if delimiter is None else delimiter
+    columns = quick_text.quick_columns(data, used)
+    if columns is None:
+        return None
+    first = tuple(column[0] for column in columns)
+    named = header if isinstance(header, bool) else header(first)
+    rows = len(columns[0])
+    return TextTable(
+        whose=path.name,
+        header=first if named else _positions(len(first)),
+        columns=tuple(column.rows(1) for column in columns) if named else columns,
+        lines=range(2 if named else 1, rows + 1),
+        named=named,
+    )
+
+
 def read_table(
     path: Path | str,
     *,
@@ -229,6 +264,7 @@ def read_table(
     header: HeaderRule = True,
     delimiter: str | None = None,
     unique: bool = True,
+    repeats: bool = False,
 ) -> TextTable:
     """Read a table from CSV, TSV or Parquet as text; parameters and errors are `read_text`'s.
 
@@ -237,8 +273,10 @@ def read_table(
     if files.opening(path, role, 4) == b"PAR1":
         from plausibly.io import parquet  # pyarrow is an extra
 
-        return parquet.text_table(path, role, unique=unique)
-    return read_text(path, role=role, header=header, delimiter=delimiter, unique=unique)
+        return parquet.text_table(path, role, unique=unique, repeats=repeats)
+    return read_text(
+        path, role=role, header=header, delimiter=delimiter, unique=unique, repeats=repeats
+    )
 
 
 def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from plausibly.labelled.text import quoted
 
 SCALES = ("probability", "logit", "independent", "any")
 _SUM_WITHIN = 0.01
+_CELLS = 1 << 16  # in hand at once, so that they stay in the cache
 _PLAUSIBILITIES_WITHIN = 1e-6
 _HARD_SHARE, _HARD_LEAST = 0.95, 20
 
@@ -234,6 +235,18 @@ def _check_sums(array: xr.DataArray, whose: str) -> None:
         )
 
 
+def _off_whole(values: Floats, total: Ints) -> NDArray[np.float64]:
+    """Return how far off whole numbers the counts of each row are, ([draw,] example)."""
+    found = np.empty(values.shape[:-1])
+    rows = max(1, _CELLS // max(1, values.shape[-1]))
+    for start in range(0, len(total), rows):
+        block = slice(start, start + rows)
+        counts = np.multiply(values[..., block, :], total[block, None], dtype=np.float64)
+        counts -= np.rint(counts)
+        np.abs(counts, out=counts).max(axis=-1, out=found[..., block])
+    return found
+
+
 def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
     """Return the array without a denominator of which its rows are not whole multiples.
 
@@ -247,8 +260,7 @@ def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
     if fits:
         total: Ints = column.values
         values: Floats = array.values
-        units = values.astype(np.float64) * total[:, None]
-        error = _over_draws(np.abs(units - np.rint(units)).max(axis=-1), np.maximum)
+        error = _over_draws(_off_whole(values, total), np.maximum)
         within = np.maximum(_PLAUSIBILITIES_WITHIN, 4 * np.finfo(values.dtype).eps * total)
         fits = bool((total > 0).all() and (error <= np.minimum(within, 0.25)).all())
     if not fits:

@@ -6,16 +6,20 @@ responses are made here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
+from plausibly.labelled.coded import Coded
 from plausibly.labelled.near import near
-from plausibly.labelled.records import Records, check_once, read_columns
+from plausibly.labelled.records import Records, check_once, coded_columns, read_columns
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.text import check_names, name_texts, quoted, several
 from plausibly.protocols import Record
@@ -94,9 +98,7 @@ def table_from_records(
         `parse` refuses. ``details["records"]`` holds the places (from 0) of the records at fault,
         so that a reader can name lines.
     """
-    declared = None if labels is None else name_texts(labels)
-    if declared is not None:
-        check_names(declared, names.LABEL, whose="the declared labels")
+    declared = _declared(labels)
     columns, answers = read_columns(records)
     check_once(columns)
     answer, distinct = _answers(columns, answers, parse)
@@ -113,6 +115,74 @@ def table_from_records(
         labels_declared=declared is not None,
         left_out=left_out,
     )
+
+
+def table_from_codes(
+    kind: str,
+    example: Coded,
+    annotator: Coded,
+    answer: Coded,
+    labels: Sequence[object] | None,
+    parse: Callable[[object], Answer],
+    *,
+    left_out: Mapping[str, int] | None = None,
+) -> AnnotationTable:
+    """Return the annotation table of three columns whose texts repeat.
+
+    What `table_from_records` makes of the same rows, faster where there are many.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of answer, written into the table.
+    example, annotator, answer : Coded, (response,)
+        Texts; the annotator ``""`` is an unknown one.
+    labels, parse, left_out
+        As in `table_from_records`.
+
+    Raises
+    ------
+    InputError
+        As `table_from_records`.
+    """
+    declared = _declared(labels)
+    columns = coded_columns(example, annotator)
+    check_once(columns)
+    code, distinct = _coded_answers(columns, answer, parse)
+    known = _labels(columns, code, distinct, declared)
+    return _table(
+        kind,
+        columns,
+        code,
+        distinct,
+        known,
+        blocks=False,
+        weights=False,
+        unlisted="excluded",
+        labels_declared=declared is not None,
+        left_out=left_out,
+    )
+
+
+def _declared(labels: Sequence[object] | None) -> list[str] | None:
+    declared = None if labels is None else name_texts(labels)
+    if declared is not None:
+        check_names(declared, names.LABEL, whose="the declared labels")
+    return declared
+
+
+def _coded_answers(
+    columns: Records, answer: Coded, parse: Callable[[object], Answer]
+) -> tuple[NDArray[np.int64], list[Answer]]:
+    """Return what `_answers` does, of texts of which each is there once."""
+    first = np.zeros(len(answer.names), np.int64)
+    first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
+    texts = [*answer.names]
+    one_each = attrs.evolve(
+        columns, example=columns.example[first], annotator=columns.annotator[first]
+    )
+    code, distinct = _answers(one_each, texts, parse)
+    return code[answer.codes], distinct
 
 
 def _answers(
@@ -232,17 +302,21 @@ def _table(
 ) -> AnnotationTable:
     examples, example = _sorted(columns.examples, columns.example)
     annotators, annotator = _sorted(columns.annotators, columns.annotator)
-    order = np.lexsort((answer, annotator, example))
+    order = _order(example, annotator, answer)
     example, annotator, answer = example[order], annotator[order], answer[order]
     code = {label: place for place, label in enumerate(labels)}
     kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
     size = np.array([len(mentions) for mentions in kept], np.int64)
     start = np.cumsum(size) - size
-    mention_response = np.repeat(np.arange(answer.size), size[answer])
-    within = np.arange(mention_response.size) - np.repeat(
-        np.cumsum(size[answer]) - size[answer], size[answer]
-    )
-    mention = start[answer][mention_response] + within
+    if (size == 1).all():
+        # Every answer is one label, as in most tables: nothing has to be counted out.
+        mention_response, mention = np.arange(answer.size), answer
+    else:
+        mention_response = np.repeat(np.arange(answer.size), size[answer])
+        within = np.arange(mention_response.size) - np.repeat(
+            np.cumsum(size[answer]) - size[answer], size[answer]
+        )
+        mention = start[answer][mention_response] + within
     flat = [item for mentions in kept for item in mentions]
     label = np.array([code[item[0]] for item in flat], np.int64)
     block = np.array([item[1] for item in flat], np.int64)
@@ -262,6 +336,23 @@ def _table(
         labels_declared=labels_declared,
         left_out=left_out,
     )
+
+
+def _order(example: Ints, annotator: Ints, answer: Ints) -> NDArray[np.int64]:
+    """Return the order by example, annotator and answer; rows that are alike stand anyhow.
+
+    Sorting numbers is several times faster than sorting places by numbers: so the place is put
+    behind the three, where all fit into one number.
+    """
+    sizes = [int(codes.max(initial=-1)) + 2 for codes in (example, annotator, answer)]
+    bits = int(example.size).bit_length()
+    if math.prod(sizes) << bits >= 1 << 63:
+        return np.lexsort((answer, annotator, example))
+    joint = (example * sizes[1] + (annotator + 1)) * sizes[2] + answer
+    joint = (joint << bits) | np.arange(example.size)
+    joint.sort()
+    joint &= (1 << bits) - 1
+    return joint
 
 
 def _sorted(texts: Sequence[str], codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
+from plausibly.labelled.coded import Coded
 from plausibly.labelled.text import is_missing, name_text, several
 from plausibly.protocols import Record
 
@@ -77,6 +78,22 @@ def read_columns(records: Iterable[Record]) -> tuple[Records, list[object]]:
     return columns, answers
 
 
+def coded_columns(example: Coded, annotator: Coded) -> Records:
+    """Return the columns of records whose names are coded; the annotator "" is an unknown one."""
+    codes = annotator.codes.astype(np.int64)
+    names_of = annotator.names
+    if "" in names_of:
+        unknown = names_of.index("")
+        codes = np.where(codes > unknown, codes - 1, np.where(codes == unknown, -1, codes))
+        names_of = [name for name in names_of if name]
+    return Records(
+        examples=example.names,
+        annotators=names_of,
+        example=example.codes.astype(np.int64),
+        annotator=codes,
+    )
+
+
 def _record_invalid(place: int, expected: str, got: str) -> InputError:
     return InputError(
         "record-invalid",
@@ -93,9 +110,10 @@ def check_once(columns: Records) -> None:
     """Refuse a second response of a known annotator to an example."""
     known = np.flatnonzero(columns.annotator >= 0)
     pair = columns.example[known] * len(columns.annotators) + columns.annotator[known]
-    found, first, count = np.unique(pair, return_index=True, return_counts=True)
-    if found.size == known.size:
+    ordered = np.sort(pair)
+    if not (ordered[1:] == ordered[:-1]).any():
         return
+    found, first, count = np.unique(pair, return_index=True, return_counts=True)
     twice = count > 1
     example, annotator = np.divmod(found[twice], len(columns.annotators))
     by = [columns.annotators[code] for code in annotator]

@@ -105,7 +105,7 @@ def example_names(table: TextTable, example: int | None) -> tuple[list[str], lis
     """Return the name of each row, and those of blank rows between them."""
     if example is None:
         return _positions(table)
-    names = table.columns[example]
+    names = list(table.columns[example])
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
         raise InputError(

@@ -21,6 +21,7 @@ from plausibly.plugin import (
     quoted,
     read_table,
     several,
+    table_from_codes,
     table_from_records,
     warn,
 )
@@ -97,13 +98,19 @@ class CrowdTable:
         PlausiblyWarning
             ``labels-like-missing``, ``annotators-unnamed``.
         """
-        table = self._table(path)
+        return self.from_table(self._table(path), labels)
+
+    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of columns of text; see `read`."""
         columns = self._columns(table)
         absent = [role for role in _ROLES if columns[role] not in table.header]
         table.need(columns.values(), do=self._hint(table, absent))
-        task, worker, label = (table.column(columns[role]) for role in _ROLES)
         if not len(table):
             raise _nothing(table, "a header and no rows")
+        plain = self._plain(table, columns, labels)
+        if plain is not None:
+            return plain
+        task, worker, label = (table.column(columns[role]) for role in _ROLES)
         _check_tasks(table, task)
         skipped = {"", *self.missing}
         self._warn_like_missing(table, label, labels)
@@ -124,12 +131,38 @@ class CrowdTable:
             lambda said: () if said in skipped else ((str(said), 1, 1.0),),
         )
 
+    def _plain(
+        self, table: TextTable, columns: Mapping[str, str], labels: Sequence[str] | None
+    ) -> AnnotationTable | None:
+        """Return the annotation table where there is nothing to be told; else None.
+
+        Each different text is looked at once, not each row: a million rows are read in about the
+        time in which they are split into columns.
+        """
+        task, worker, label = (table.coded(columns[role]) for role in _ROLES)
+        said = {"", *self.missing}
+        told = "" in task or "" in worker or (labels is None and _LIKE_MISSING & {*label.names})
+        if self.kind != "single-label" or told or said.issuperset(label.names):
+            return None
+        try:
+            return table_from_codes(
+                "single-label",
+                task,
+                worker,
+                label,
+                labels,
+                lambda text: () if text in said else ((str(text), 1, 1.0),),
+            )
+        except InputError:
+            return None  # said again with the line
+
     def _table(self, path: Path) -> TextTable:
         return read_table(
             path,
             role="annotations",
             header=self._names_columns if self.header is None else self.header,
             delimiter=self.delimiter,
+            repeats=True,
         )
 
     def _names_columns(self, first: tuple[str, ...]) -> bool:

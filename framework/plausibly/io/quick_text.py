@@ -1,0 +1,186 @@
+"""Large text tables without anything odd in them, read by arrays: the texts of the strict parser.
+
+Odd is a quote, a zero byte, a lone carriage return, a row with more or fewer fields than the first,
+a blank row, or what is not UTF-8. A file with any of that is left to the strict parser, which knows
+what to say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import overload
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Ints
+from plausibly.labelled.coded import Coded
+
+LEAST = 1 << 18
+"""Bytes of a file that is worth it."""
+
+_WORD = 8
+_TABLE_BITS = 20
+_NEWLINE, _RETURN = ord("\n"), ord("\r")
+_KEPT = np.array([*(~np.uint64(0) << np.uint64(64 - 8 * size) for size in range(1, 9))], np.uint64)
+
+
+@attrs.frozen(eq=False)
+class QuickColumn(Sequence[str]):
+    """A column of a file: its texts are made when they are asked for.
+
+    Attributes
+    ----------
+    data : ndarray of uint8
+        The bytes of the file, and some more.
+    starts, ends : ndarray of int, (row,)
+        Where each text begins and ends.
+    """
+
+    data: NDArray[np.uint8]
+    starts: Ints
+    ends: Ints
+
+    def __len__(self) -> int:
+        return int(self.starts.size)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return self._texts(self.starts[place], self.ends[place])
+        return self._texts(self.starts[[place]], self.ends[[place]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coded)
+
+    def rows(self, start: int) -> QuickColumn:
+        """Return the column from a row on."""
+        return QuickColumn(self.data, self.starts[start:], self.ends[start:])
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The column with each different text once."""
+        size = self.ends - self.starts
+        longest = int(size.max(initial=0))
+        if longest > _WORD:
+            return Coded.of(self._texts(self.starts, self.ends))
+        keys = self._keys(size)
+        found = _coded(keys)
+        if found is None:
+            return Coded.of(self._texts(self.starts, self.ends))
+        codes, first = found
+        # The bytes of a number from its greatest on are the text, and zeros behind it.
+        texts = keys[first].byteswap().view("S8").tolist()
+        return Coded([text.decode("utf-8") for text in texts], codes)
+
+    def _keys(self, size: Ints) -> NDArray[np.uint64]:
+        """Return texts of up to eight bytes as numbers in their order."""
+        # Eight bytes from every place on; those behind a text are taken away again. No text holds
+        # a zero byte, so that two texts never have one number.
+        shape = (self.data.size - _WORD + 1,)
+        words = np.ndarray(shape, np.dtype(">u8"), self.data.data, strides=(1,))
+        keys = words[self.starts].astype(np.uint64)
+        kept = np.append(np.uint64(0), _KEPT)[size]
+        keys &= kept
+        return keys
+
+    def _texts(self, starts: Ints, ends: Ints) -> list[str]:
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        data = memoryview(self.data.data)
+        return [str(data[start:end], "utf-8") for start, end in pairs]
+
+
+def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
+    """Return the place of each key among the different ones in order, and where each first stands.
+
+    None where the keys and their places do not fit into 64 bits together.
+    """
+    below = int(keys.size).bit_length()
+    differ = int(np.bitwise_or.reduce(keys) ^ np.bitwise_and.reduce(keys)) if keys.size else 0
+    if differ.bit_count() + below > 64:
+        return None
+    if differ.bit_count() <= _TABLE_BITS:
+        short = _together(keys, differ, 0).view(np.int64)
+        where = np.full(1 << differ.bit_count(), -1, np.int64)
+        where[short[::-1]] = np.arange(short.size - 1, -1, -1)
+        there = where >= 0
+        place = np.cumsum(there, dtype=np.int32) - np.int32(1)
+        return place.take(short), where[there]
+    # Sorting numbers is several times faster than sorting places by numbers.
+    packed = _together(keys, differ, below)
+    packed |= np.arange(keys.size, dtype=np.uint64)
+    packed.sort()
+    new = np.ones(keys.size, bool)
+    np.greater((packed[1:] ^ packed[:-1]) >> np.uint64(below), 0, out=new[1:])
+    packed &= np.uint64((1 << below) - 1)
+    order = packed.view(np.int64)
+    codes = np.empty(keys.size, np.int32)
+    codes[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    return codes, order[new]
+
+
+def _together(keys: NDArray[np.uint64], differ: int, at: int) -> NDArray[np.uint64]:
+    """Return the bits of keys that are in `differ`, moved together, from bit `at` on."""
+    found = np.zeros(keys.size, np.uint64)
+    while differ:
+        low = (differ & -differ).bit_length() - 1
+        run = (~(differ >> low) & ((differ >> low) + 1)).bit_length() - 1
+        mask = ((1 << run) - 1) << low
+        part = keys & np.uint64(mask)
+        if at > low:
+            part <<= np.uint64(at - low)
+        else:
+            part >>= np.uint64(low - at)
+        found |= part
+        differ &= ~mask
+        at += run
+    return found
+
+
+def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None:
+    """Return the columns of a text table, its first row among them; None where anything is odd.
+
+    Parameters
+    ----------
+    data : bytes
+        The file, with or without byte order mark.
+    delimiter : str
+    """
+    if not data or b'"' in data or b"\0" in data or not _is_utf8(data):
+        return None
+    returns = b"\r" in data
+    lines = data.count(b"\n")
+    if returns and not data.count(b"\r") == data.count(b"\r\n") == lines:
+        return None
+    if not data.endswith(b"\n"):
+        data += b"\r\n" if returns else b"\n"
+        lines += 1
+    read = np.frombuffer(data + bytes(_WORD), np.uint8)
+    ends = np.flatnonzero((read == ord(delimiter)) | (read == _NEWLINE))
+    width = int(np.searchsorted(ends, data.index(b"\n"))) + 1
+    if ends.size != width * lines or (read[ends[width - 1 :: width]] != _NEWLINE).any():
+        return None
+    starts = np.empty_like(ends)
+    starts[0] = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    np.add(ends[:-1], 1, out=starts[1:])
+    if returns:
+        ends[width - 1 :: width] -= 1
+    first, last = starts[::width], ends[width - 1 :: width]
+    if (last - first == width - 1).any():
+        return None  # nothing but delimiters: a blank row
+    return tuple(QuickColumn(read, starts[at::width], ends[at::width]) for at in range(width))
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
