@@ -76,3 +76,29 @@ def _readers() -> str:
 def test_an_index_of_two_levels_is_two_columns() -> None:
     votes = pd.DataFrame(VOTES).set_index(["worker", "task"])
     assert plausibly.read_annotations(votes, "crowd-table").sizes["response"] == 3
+
+
+def test_categories_are_the_declared_labels() -> None:
+    labels = pd.CategoricalDtype(["fox", "dog", "cat"])
+    frame = pd.DataFrame(VOTES).astype({"label": labels})
+    found = plausibly.read_annotations(frame, "crowd-table")
+    assert found["label"].values.tolist() == ["fox", "dog", "cat"]
+    assert found.attrs["labels_declared"] == 1
+    part = plausibly.read_annotations(frame, "crowd-table", missing=("dog",))
+    assert part["label"].values.tolist() == ["fox", "cat"]
+    assert plausibly.read_annotations(frame, "crowd-table", ["cat", "dog"]).sizes["label"] == 2
+
+
+def test_report_2_whole_numbers_are_text_as_they_are() -> None:
+    votes = [(1, 1, 0), (1, 2, 1), (2, 1, 0), (2, 2, 0)]
+    numbers = pd.DataFrame(votes, columns=["task", "worker", "label"])
+    found = plausibly.read_annotations(numbers, "crowd-table")
+    xr.testing.assert_equal(found, plausibly.read_annotations(numbers.astype(str), "crowd-table"))
+    assert plausibly.aggregate(found).sel(example="1").values.tolist() == [0.5, 0.5]
+
+
+def test_report_3_zero_false_and_text_are_three_labels() -> None:
+    said_of = {"task": ["t"] * 3, "worker": ["a", "b", "c"], "label": [0, False, "0.0"]}
+    frame = pd.DataFrame(said_of, dtype=object)
+    found = plausibly.read_annotations(frame, "crowd-table")
+    assert found["label"].values.tolist() == ["0", "0.0", "False"]

@@ -107,6 +107,9 @@ class CrowdTable:
         table.need(columns.values(), do=self._hint(table, absent))
         if not len(table):
             raise _nothing(table, "a header and no rows")
+        if labels is None and columns["label"] in table.offered:
+            offered = table.offered[columns["label"]]
+            labels = [text for text in offered if text and text not in self.missing]
         plain = self._plain(table, columns, labels)
         if plain is not None:
             return plain
