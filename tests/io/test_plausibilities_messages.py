@@ -218,6 +218,16 @@ def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:
     assert refusal(lambda: read_plausibilities(path)).got == "the columns are not of its labels"
 
 
+def test_draws_in_another_order_than_a_file_says(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write_plausibilities(DRAWS, tmp_path / "lam.parquet")
+    table = parquet.read_table(tmp_path / "lam.parquet")
+    parquet.write_table(table.take([2, 3, 0, 1]), tmp_path / "lam.parquet")
+    assert refusal(lambda: read_plausibilities(tmp_path / "lam.parquet")).got == (
+        "its draws are not 3, 1 of every example"
+    )
+
+
 def test_a_table_of_annotations_is_no_plausibilities(tmp_path: Path) -> None:
     votes = build_table(
         "single-label",

@@ -40,7 +40,15 @@ def plausibilities(
     if several:
         coords["draw"] = np.arange(1, shape[0] + 1)
     if several and not plain:
-        coords["draw"] = draw(st.sampled_from([coords["draw"], [f"{x}" for x in range(shape[0])]]))
+        coords["draw"] = draw(
+            st.sampled_from(
+                [
+                    coords["draw"],
+                    [f"{x}" for x in range(shape[0])],
+                    [f"{x}.50" for x in range(shape[0])],
+                ]
+            )
+        )
     common = totals if not several else np.lcm.reduce(totals, axis=0)
     if draw(st.booleans()):
         coords["denominator"] = ("example", common)

@@ -257,9 +257,9 @@ def _refuse(table: TextTable, row: int, column: str, expected: str, text: str) -
 
 def _whole(table: TextTable, column: str, rows: Sequence[int]) -> Ints:
     texts = table.column(column)
-    for row in rows:
-        if not _NUMBER.fullmatch(texts[row]):
-            raise _refuse(table, row, column, "a whole number", texts[row])
+    if not all(_NUMBER.fullmatch(texts[row]) for row in rows):
+        row = next(row for row in rows if not _NUMBER.fullmatch(texts[row]))
+        raise _refuse(table, row, column, "a whole number", texts[row])
     return np.array([int(texts[row]) for row in rows], np.int64)
 
 

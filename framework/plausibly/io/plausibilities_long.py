@@ -22,7 +22,7 @@ from plausibly.io.exact_json import check_encodable
 from plausibly.io.numbers import numbers, plain, value_of
 from plausibly.io.pieces import MARK, Content, Piece
 from plausibly.io.plausibilities_arrays import KIND, array_of, content_of, not_totals
-from plausibly.io.plausibilities_wide import draw_texts, read_totals, totals_of
+from plausibly.io.plausibilities_wide import draw_column, draw_texts, read_totals, totals_of
 from plausibly.labelled import names
 from plausibly.labelled.borders import check_plausibilities
 from plausibly.labelled.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
@@ -115,9 +115,8 @@ def write(sparse: Sparse, path: Path) -> None:
     columns: Columns = {}
     if draw:
         texts = draw_texts(shell)
-        whole = plain(texts)
-        codes = draw[0]
-        columns[DRAW] = [texts[code] for code in codes.tolist()] if whole is None else whole[codes]
+        column = draw_column([texts[code] for code in draw[0].tolist()])
+        columns[DRAW] = column if isinstance(column, np.ndarray) else [*column]
     for dim, codes in ((EXAMPLE, example), (LABEL, label)):
         texts = name_texts(shell.indexes[dim])
         check_encodable(texts, dim, path.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
-from plausibly.errors import InputError, counted
+from plausibly.errors import InputError, counted, listed
 from plausibly.io import about, arrays, files, parquet, pieces, text
 from plausibly.io.array_tables import from_table
 from plausibly.io.delimited import line
@@ -45,6 +45,12 @@ def draw_texts(array: xr.DataArray) -> list[str]:
     if DRAW in array.coords:
         return name_texts(array[DRAW].values)
     return [str(number + 1) for number in range(array.sizes[DRAW])]
+
+
+def draw_column(draws: list[str]) -> list[str] | Ints:
+    """Return names of draws as whole numbers, where they are some, else as text."""
+    whole = plain(draws)
+    return draws if whole is None or whole.dtype.kind != "i" else whole.astype(np.int64)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -101,10 +107,6 @@ def write_parquet(array: xr.DataArray, path: Path) -> None:
         pieces.entry(piece, path.name, key=piece.name if piece.name == PLAUSIBILITIES else None)
         for piece in content.pieces
     ]
-    drawn: list[NDArray[Any] | list[str]] = []  # Any: numbers or text
-    if columns.draws is not None:
-        whole = plain(columns.draws)
-        drawn.append(columns.draws if whole is None else whole)
     parquet.write_columns(
         path,
         [
@@ -114,7 +116,7 @@ def write_parquet(array: xr.DataArray, path: Path) -> None:
             *columns.labels,
         ],
         [
-            *drawn,
+            *([] if columns.draws is None else [draw_column(columns.draws)]),
             columns.examples,
             *([] if columns.totals is None else [columns.totals]),
             *np.ascontiguousarray(columns.values.T),
@@ -146,6 +148,9 @@ def read_parquet(path: Path, said: str) -> xr.DataArray:
         values = np.stack([column.numbers() for column in columns[before:]], axis=1)
         times, rest = divmod(len(values), len(names))
         drawn = columns[0].name == DRAW
+        draws = _draws_said(held, times)
+        if drawn and columns[0].texts() != [name for name in draws for _ in names]:
+            raise ValueError(f"its draws are not {listed(draws)} of every example")
         if rest or rows != [names * times] or (times != 1 and not drawn):
             raise ValueError(f"it has {several(len(values), 'row')} of {len(names)} examples")
         if [column.name for column in columns[before:]] != labels:
@@ -154,6 +159,12 @@ def read_parquet(path: Path, said: str) -> xr.DataArray:
         raise pieces.damaged(whose, reason) from reason
     shape = (times, len(names), len(labels)) if drawn else (len(names), len(labels))
     return array_of(content, whose, values.reshape(shape))
+
+
+def _draws_said(held: Mapping[str, pieces.Piece], times: int) -> list[str]:
+    if DRAW in held:
+        return name_texts(held[DRAW].values)
+    return [str(number + 1) for number in range(times)]
 
 
 def read_table(path: Path, head: bytes) -> xr.DataArray:
