@@ -46,7 +46,8 @@ def test_report_4_and_5_other_names_of_columns() -> None:
     assert said(lambda: plausibly.read_annotations(frame)) == (
         "error reader-unnamed: the frame has 3 columns, and no reader is named "
         "expected one of " + _readers() + '; got columns "task", "performer", "text" '
-        'do reader="wide-table", where each column is of an annotator'
+        'do reader="wide-table", where each column is of an annotator; "counts" or "soft-labels", '
+        "where it is of a label"
     )
     frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "answer"})
     error = refusal(lambda: plausibly.read_annotations(frame))
@@ -69,7 +70,7 @@ def _readers() -> str:
     error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
     known = error.details["readers"]
     assert isinstance(known, list)
-    assert {"crowd-table", "wide-table"} <= set(known)
+    assert {"crowd-table", "wide-table", "counts", "soft-labels"} <= set(known)
     return ", ".join(known)
 
 

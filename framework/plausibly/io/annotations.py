@@ -110,7 +110,10 @@ def _reader_missing(table: text.TextTable, named: str | None, known: list[str]) 
     """Return the error about a frame whose reader is not named, or reads no frames."""
     found = {role: role for role in NEEDED if role in table.header}
     found |= guessed(table.header, [role for role in NEEDED if role not in found])
-    do = 'reader="wide-table", where each column is of an annotator'
+    do = (
+        'reader="wide-table", where each column is of an annotator; "counts" or "soft-labels", '
+        "where it is of a label"
+    )
     if set(found) == set(NEEDED):
         pairs = ", ".join(f'"{r}": "{c}"' for r, c in sorted(found.items()) if r != c)
         do = f'reader="crowd-table", columns={{{pairs}}}' if pairs else 'reader="crowd-table"'
