@@ -20,6 +20,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.readers._counts_text import COUNT, Counted, reason, whole
+from plausibly_builtins.readers._names import short
 
 NAMES: Final = ("example", "uid", "id", "text_id", "pairID")
 """Keys that name an example, the first that is there."""
@@ -79,7 +80,7 @@ def name_key(path: Path, entry: Mapping[str, object], key: str | None, reader: s
         "key-missing",
         f"{path.name} names no example",
         expected=f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object",
-        got=listed(map(quoted, entry)) or "an empty object",
+        got=listed(map(short, entry)) or "an empty object",
         do=f'--reader \'{{name = "{reader}", example = "KEY"}}\'',
         whose=path.name,
         details={"seen": list(entry)},
@@ -126,7 +127,7 @@ def check_once(path: Path, examples: Sequence[str], lines: Sequence[int]) -> Non
         if before != line:
             raise InputError(
                 "example-twice",
-                f"{path.name} names {quoted(name)} in lines {counted(before)} and {counted(line)}",
+                f"{path.name} names {short(name)} in lines {counted(before)} and {counted(line)}",
                 expected="one line an example",
                 got="two",
                 do="keep one of them",
@@ -174,7 +175,7 @@ def _counts(path: Path, line: int, entry: Mapping[str, object], field: str) -> d
             "key-missing",
             f"{where} holds no counts as {quoted(field)}",
             expected='an object of label and votes, such as {"cat": 3, "dog": 1}',
-            got=json_shown(counter) if field in entry else listed(map(quoted, entry)) or "{}",
+            got=json_shown(counter) if field in entry else listed(map(short, entry)) or "{}",
             do='--reader \'{name = "counts", field = "KEY"}\', if another key has them',
             whose=path.name,
             details={"line": line, "seen": list(entry)},
@@ -183,7 +184,7 @@ def _counts(path: Path, line: int, entry: Mapping[str, object], field: str) -> d
         if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
             raise InputError(
                 "count-unreadable",
-                f"{where}, {field}: {quoted(label)} has no number of votes"
+                f"{where}, {field}: {short(label)} has no number of votes"
                 if label
                 else f"{where}, {field}: a label without a name has votes",
                 expected="a whole number, 0 or more, for each label",

@@ -19,6 +19,7 @@ from plausibly.plugin import (
     quoted,
     several,
 )
+from plausibly_builtins.readers._names import short
 from plausibly_builtins.readers._preflib_header import Header, broken, split
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
@@ -176,7 +177,7 @@ def _check(ballot: Ballot, header: Header, whose: str) -> None:
     if twice:
         raise InputError(
             "alternative-twice",
-            f"{where} names {quoted(header.alternatives[twice[0] - 1])} twice",
+            f"{where} names {short(header.alternatives[twice[0] - 1])} twice",
             expected="each alternative once in a ballot",
             got=f"{listed(twice)} again",
             do="mend that line",

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from plausibly.plugin import InputError, counted, listed, near, quoted, several
+from plausibly_builtins.readers._names import short
 
 TYPES: Final = ("soc", "soi", "toc", "toi", "cat")
 """Strict or with ties (s, t), complete or incomplete orders (c, i); categories."""
@@ -17,7 +18,7 @@ Lines: TypeAlias = Sequence[tuple[int, str]]
 
 _KEY = re.compile(r"#\s*([^:]*?)\s*:\s*(.*?)\s*")
 _WHOLE = re.compile(r"[0-9]{1,15}")
-_NUMBERED = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([0-9]{1,15})")
+_NUMBERED = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([1-9][0-9]{0,14})")
 _UNIQUE = ("NUMBER UNIQUE ORDERS", "NUMBER UNIQUE PREFERENCES")
 
 
@@ -107,6 +108,15 @@ def _header(head: Lines, whose: str, ending: str) -> Header:
                 do="mend or remove that line",
             )
         key = match[1].upper()
+        if key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME")) and not _NUMBERED.fullmatch(key):
+            raise broken(
+                whose,
+                line,
+                "names nothing that has a number",
+                expected="a number from 1, such as # ALTERNATIVE NAME 1: cat",
+                got=quoted(text),
+                do="mend that line",
+            )
         if key in said:
             raise broken(
                 whose,
@@ -122,7 +132,7 @@ def _header(head: Lines, whose: str, ending: str) -> Header:
     if kind not in TYPES:
         raise InputError(
             "type-unfit",
-            f"{whose} is of type {quoted(kind)}",
+            f"{whose} is of type {short(kind)}",
             expected=f"one of {listed(TYPES, most=len(TYPES))}",
             got="# DATA TYPE" if "DATA TYPE" in said else "no DATA TYPE in the header",
             do="name a file of orders or categories"
@@ -214,7 +224,7 @@ def checked(
             raise broken(
                 whose,
                 at,
-                f"names no {what}" if not name else f"names the {what} {quoted(name)} again",
+                f"names no {what}" if not name else f"names the {what} {short(name)} again",
                 expected=f"a name of its own for each {what}",
                 got="nothing" if not name else f"lines {counted(first[name])} and {counted(at)}",
                 do="mend that line",

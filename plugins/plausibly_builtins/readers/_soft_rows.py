@@ -21,6 +21,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.readers._counts_json import name_key, named, objects, unnamed_refused
+from plausibly_builtins.readers._names import check_names, short
 
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
 FIELDS = ("label_dist", "soft_label", "probs")
@@ -135,6 +136,7 @@ def from_text(
 
 def from_array(found: NamedArray, labels: Sequence[str]) -> Spread:
     """Return the distributions in the rows of an array, whose columns are of these labels."""
+    check_names(found.whose, found.examples or [], "example")
     names = found.examples or [str(row) for row in range(len(found.values))]
     rows: list[Row] = []
     for row, numbers in enumerate(found.values.astype(float).tolist()):
@@ -191,7 +193,7 @@ def _pairs(
             "key-missing",
             f"{where} holds no weights",
             expected=f"{listed(map(quoted, wanted))}: a weight by label, or a list of them",
-            got=listed(map(quoted, entry)) if key is None else json_shown(found),
+            got=listed(map(short, entry)) if key is None else json_shown(found),
             do='--reader \'{name = "soft-labels", field = "KEY"}\'',
             whose=path.name,
             details={"line": line, "seen": list(entry)},
@@ -219,7 +221,7 @@ def _weights(whose: str, place: str, cells: Iterator[tuple[str, str]]) -> dict[s
         if not 0 <= weight < math.inf:
             raise InputError(
                 "weights-invalid",
-                f"{whose} {place}: the weight of {quoted(label)} is none",
+                f"{whose} {place}: the weight of {short(label)} is none",
                 expected="a finite number, 0 or more",
                 got=quoted(cell if len(cell) <= 40 else f"{cell[:39]}…"),
                 do="mend or remove that row",

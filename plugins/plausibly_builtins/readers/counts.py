@@ -29,6 +29,7 @@ from plausibly_builtins.readers._counts_text import (
     check_columns,
     from_text,
 )
+from plausibly_builtins.readers._names import check_names
 
 _VOTES = (frozenset({"task", "worker", "label"}), frozenset({"example", "annotator", "label"}))
 _LINES = frozenset({".jsonl", ".ndjson"})
@@ -123,6 +124,8 @@ class Counts(ResponseOptions):
 
     def _table(self, found: Counted, labels: Sequence[str] | None, whose: str) -> AnnotationTable:
         """Return the table; examples by name, else in their order."""
+        check_names(whose, found.columns, "label")
+        check_names(whose, found.examples or [], "example")
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()

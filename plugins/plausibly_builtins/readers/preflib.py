@@ -20,6 +20,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.readers._consolidated import files_below
+from plausibly_builtins.readers._names import short
 from plausibly_builtins.readers._preflib_ballots import Ballot, Profile, read_profile
 from plausibly_builtins.readers._preflib_header import TYPES
 
@@ -219,8 +220,8 @@ class PrefLib(ResponseOptions):
             if self.category is None
             else f"{whose} has no category {quoted(self.category)}",
             expected="the one whose alternatives are the answer",
-            got=listed(map(quoted, categories)),
-            do=f'--reader \'{{name = "preflib", category = "{categories[0]}"}}\'',
+            got=listed(map(short, categories)),
+            do=f"--reader '{{name = \"preflib\", category = {short(categories[0])}}}'",
             whose=whose,
             details={"categories": list(categories)},
         )
@@ -249,7 +250,7 @@ def _check_alike(first: Profile, other: Profile, whose: str) -> None:
             "alternatives-differ",
             f"{other.whose} has other alternatives than {first.whose}",
             expected="the same names in every file of a folder",
-            got=f"only one of the two has {listed(map(quoted, differ))}",
+            got=f"only one of the two has {listed(map(short, differ))}",
             do="read those files one by one, or mend the names",
             whose=whose,
             details={"alternatives": differ},

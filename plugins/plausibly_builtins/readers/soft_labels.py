@@ -21,6 +21,7 @@ from plausibly.plugin import (
 from plausibly_builtins.readers._counts_arrays import columns_of
 from plausibly_builtins.readers._counts_json import first_object
 from plausibly_builtins.readers._counts_text import COUNT, check_columns
+from plausibly_builtins.readers._names import check_names
 from plausibly_builtins.readers._soft_rows import (
     NUMBER,
     Spread,
@@ -142,6 +143,7 @@ class SoftLabels(ResponseOptions):
         return self._table(spread, labels, table.whose)
 
     def _table(self, spread: Spread, labels: Sequence[str] | None, whose: str) -> AnnotationTable:
+        check_names(whose, spread.labels or [], "label")
         if labels is not None and spread.labels is not None:
             check_columns(
                 whose, spread.labels, labels, reader="soft-labels", does="gives weight to"

@@ -27,6 +27,7 @@ from plausibly_builtins.readers._counts_json import (
     unnamed_refused,
 )
 from plausibly_builtins.readers._counts_text import reason
+from plausibly_builtins.readers._names import short
 
 _FIELDS = ("annotator_labels", "label_distribution")
 _LINES = frozenset({".jsonl", ".ndjson"})
@@ -133,7 +134,7 @@ class VoteLists(ResponseOptions):
                 "key-missing",
                 f"{where} holds no votes" if not keys else f"{where} holds votes twice",
                 expected=f"one key among {listed(map(quoted, self._keys()))}",
-                got=listed(map(quoted, keys or entry)) or "an empty object",
+                got=listed(map(short, keys or entry)) or "an empty object",
                 do='--reader \'{name = "vote-lists", field = "KEY"}\'',
                 whose=path.name,
                 details={"line": line, "seen": list(entry)},
@@ -172,7 +173,7 @@ def _by_annotator(
         if twice:
             raise InputError(
                 "votes-unlike",
-                f"{path.name} line {counted(line)} lists {quoted(twice[0])} twice under one label",
+                f"{path.name} line {counted(line)} lists {short(twice[0])} twice under one label",
                 expected="each annotator once",
                 got=json_shown(list(people)),
                 do="mend that line",
@@ -184,5 +185,5 @@ def _by_annotator(
                 example=name,
                 annotator=who,
                 answer=label,
-                place=f"line {counted(line)}, {quoted(label)}",
+                place=f"line {counted(line)}, {short(label)}",
             )
