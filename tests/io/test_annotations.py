@@ -194,7 +194,7 @@ def test_files_that_are_missing_empty_or_folders(
     error = refusal(lambda: plausibly.read_annotations("votes.cvs", reader, labels))
     assert (error.name, error.do) == ("file-missing", "did you mean votes.csv?")
     error = refusal(lambda: plausibly.read_annotations("votes.csv", reader, labels))
-    assert error.name == ("json-broken" if reader == "selectors" else "file-empty")
+    assert error.name == "file-empty"
     error = refusal(lambda: plausibly.read_annotations("folder", reader, labels))
     assert error.name == "file-is-folder"
 
