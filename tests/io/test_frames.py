@@ -417,3 +417,9 @@ def test_a_frame_and_its_file_give_the_same(
     labels = ["cat", "dog", "007", " a ", "a, b", "nan", "None", "ä", "l\nm"]
     found = plausibly.read_annotations(make(columns), "wide-table", labels)
     xr.testing.assert_equal(found, plausibly.read_annotations(path, "wide-table", labels))
+
+
+def test_names_that_cannot_be_stored() -> None:
+    frame = pd.DataFrame({"task": ["t1\0", "t2"], "a": ["x", "x"], "b": ["x", "y"]})
+    error = refusal(lambda: plausibly.read_annotations(frame, "wide-table"))
+    assert error.what == "the frame has 1 example without a usable name"

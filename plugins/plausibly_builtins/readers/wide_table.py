@@ -264,17 +264,20 @@ def _plain(
     said = np.array([[code[cell] for cell in column] for column in cells], np.int64)
     who, about = np.nonzero(said.reshape(len(cells), len(names)) >= 0)
     person = np.array([who_of[name] for _, name in columns.annotators], np.int64)
-    return build_table(
-        "single-label",
-        examples=examples,
-        annotators=annotators,
-        labels=labels,
-        response_example=row[about],
-        response_annotator=person[who],
-        mention_response=np.arange(who.size),
-        mention_label=said[who, about] if who.size else np.zeros(0, np.int64),
-        labels_declared=declared is not None,
-    )
+    try:
+        return build_table(
+            "single-label",
+            examples=examples,
+            annotators=annotators,
+            labels=labels,
+            response_example=row[about],
+            response_annotator=person[who],
+            mention_response=np.arange(who.size),
+            mention_label=said[who, about] if who.size else np.zeros(0, np.int64),
+            labels_declared=declared is not None,
+        )
+    except InputError:  # a name that cannot be one
+        return None
 
 
 def _warn_like_decimals(whose: str, said: Counter[str]) -> None:
