@@ -73,7 +73,7 @@ def from_text(
             whose=table.whose,
         )
     wrong = {
-        name: [row for row, cell in enumerate(cells) if not COUNT.fullmatch(cell)]
+        name: _no_counts(cells)
         for name, cells in zip(table.header, table.columns, strict=True)
         if name not in ignore
     }
@@ -84,9 +84,11 @@ def from_text(
     columns = list(wrong)
     names = table.column(name)
     kept = _kept(table, names, unnamed)
-    values = np.array(
-        [[whole(table.column(column)[row]) for column in columns] for row in kept], np.int64
-    ).reshape(len(kept), len(columns))
+    values = np.empty((len(kept), len(columns)), np.int64)
+    for place, column in enumerate(columns):
+        cells = table.column(column)
+        number = {cell: whole(cell) for cell in set(cells)}
+        values[:, place] = [number[cells[row]] for row in kept]
     examples = [names[row] for row in kept]
     dropped = len(table) - len(kept)
     _check_once(table, examples, kept)
@@ -97,6 +99,12 @@ def from_text(
         places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
         left_out={reason(dropped, "row", "a name"): dropped},
     )
+
+
+def _no_counts(cells: Sequence[str]) -> list[int]:
+    """Return the rows of a column that hold no count."""
+    odd = {cell for cell in set(cells) if not COUNT.fullmatch(cell)}
+    return [row for row, cell in enumerate(cells) if cell in odd] if odd else []
 
 
 def _name_column(table: TextTable, wrong: dict[str, list[int]], example: str | None) -> str:
