@@ -113,8 +113,9 @@ READ = {
         "1,b,q,y,suggestion,\n",
         "",
         "error table-changed: votes.csv has other rows than were written expected rows that fit "
-        "the seal of the table; got 1 response, 1 mention do copy it again; or --kind single-label "
-        '(kind="single-label"), if the rows are such answers, to read them as they stand',
+        "the seal of the table; got 1 response, 1 mention do copy it again; or --reader "
+        'annotation-table --kind single-label (kind="single-label"), if the rows are such answers, '
+        "to read them as they stand",
     ),
     "a name is new": ("1,b,q,y", "1,b,q,z", "error table-changed: votes.csv has other rows than"),
     "what it says is lost": (
@@ -122,8 +123,9 @@ READ = {
         "1/2 {",
         "error table-incomplete: votes.csv does not say what its rows cannot expected the column "
         '"about" as plausibly wrote it (Parquet: the metadata), with the kind of answer, all '
-        "labels and what else there is; got rows alone do write it again; or --kind single-label "
-        '(kind="single-label"), if the rows are such answers, to read them alone',
+        "labels and what else there is; got rows alone do write it again; or --reader "
+        'annotation-table --kind single-label (kind="single-label"), if the rows are such answers, '
+        "to read them alone",
     ),
     "what it says is no JSON": (
         '""version"": 1',
@@ -201,6 +203,25 @@ def test_weights_that_are_none(tmp_path: Path) -> None:
     path = written(tmp_path, "votes.csv", text.replace("half", "0.5"))
     table = read_annotation_file(path, kind="soft-label")
     assert table["mention_weight"].values.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+def test_arrays_have_no_rows_to_read_alone(folder: Path, ending: str) -> None:
+    write_annotations(votes(), f"votes{ending}")
+    assert said(lambda: read_annotation_file(f"votes{ending}", kind="label-set")) == (
+        f"error option-unfit: votes{ending}: kind has no meaning here expected a CSV or Parquet "
+        'file, whose rows can be read alone; got arrays, and kind "label-set" do leave kind out: '
+        "the file has its own"
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [("block", "partial-ranking"), ("weight", "soft-label")]
+)
+def test_the_kind_that_columns_suggest(tmp_path: Path, column: str, kind: str) -> None:
+    text = f"response,example,annotator,label,{column}\n0,a,q,x,1\n"
+    path = written(tmp_path, "votes.csv", text)
+    assert f"--kind {kind} " in refusal(lambda: read_annotation_file(path)).do
 
 
 def test_rows_that_are_no_such_answers(tmp_path: Path) -> None:

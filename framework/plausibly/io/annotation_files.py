@@ -27,7 +27,7 @@ from plausibly.io.stored import write_netcdf as write_classic
 from plausibly.labelled import names
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
-from plausibly.labelled.text import name_texts, several
+from plausibly.labelled.text import name_texts, quoted, several
 
 _ROLE = "annotations"
 
@@ -155,6 +155,15 @@ def read_annotation_file(
     path = Path(path)
     head = files.opening(path, _ROLE, 8)
     whose = path.name
+    if kind is not None and head.startswith((*netcdf.SIGNATURES, b"PK")):
+        raise InputError(
+            "option-unfit",
+            f"{whose}: kind has no meaning here",
+            expected="a CSV or Parquet file, whose rows can be read alone",
+            got=f"arrays, and kind {quoted(kind)}",
+            do="leave kind out: the file has its own",
+            whose=whose,
+        )
     if head.startswith(netcdf.SIGNATURES):
         table = _from_content(netcdf_content(netcdf.load(path, _ROLE), KIND, whose), whose)
     elif head.startswith(b"PK"):
@@ -172,6 +181,18 @@ def _from_content(content: Content | None, whose: str) -> AnnotationTable:
     if table is None:
         raise pieces.damaged(whose, ValueError("its parts do not fit together"))
     return table
+
+
+def _as_kind(kind: str) -> str:
+    flags = f"--reader annotation-table --kind {kind}"
+    return f"{flags} (kind={quoted(kind)}), if the rows are such answers"
+
+
+def _looks_like(rows: text.TextTable) -> str:
+    """Return the kind of answer that the columns suggest."""
+    if "block" in rows.header:
+        return "partial-ranking"
+    return "soft-label" if "weight" in rows.header else "single-label"
 
 
 def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
@@ -192,8 +213,7 @@ def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
             expected='the column "about" as plausibly wrote it (Parquet: the metadata), with the '
             "kind of answer, all labels and what else there is",
             got="rows alone",
-            do='write it again; or --kind single-label (kind="single-label"), if the rows are such '
-            "answers, to read them alone",
+            do=f"write it again; or {_as_kind(_looks_like(rows))}, to read them alone",
             whose=whose,
         )
     content = pieces.understood(said, KIND, whose)
@@ -209,8 +229,8 @@ def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
             expected="rows that fit the seal of the table",
             got=f"{several(read.columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
             f"{several(read.columns[names.MENTION_LABEL].size, 'mention')}",
-            do='copy it again; or --kind single-label (kind="single-label"), if the rows are such '
-            "answers, to read them as they stand",
+            do=f"copy it again; or {_as_kind(str(content.attributes.get(names.KIND)))}, to read "
+            "them as they stand",
             whose=whose,
         )
     return table
