@@ -77,7 +77,9 @@ def read_annotations(
     )
 
     def read(declared: list[str] | None) -> xr.Dataset:
-        return check_table(read_as(declared), whose=whose)
+        found = read_as(declared)
+        # Tables of ours are looked at by their kind, once, below.
+        return found if isinstance(found, AnnotationTable) else check_table(found, whose=whose)
 
     table = read(None) if about is None else read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.

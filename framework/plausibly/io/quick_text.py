@@ -23,8 +23,9 @@ LEAST = 1 << 18
 
 _WORD = 8
 _TABLE_BITS = 20
+_BLOCK = 1 << 15  # so that what is in hand stays in the cache
 _NEWLINE, _RETURN = ord("\n"), ord("\r")
-_KEPT = np.array([*(~np.uint64(0) << np.uint64(64 - 8 * size) for size in range(1, 9))], np.uint64)
+_KEPT = np.array([2**64 - 2 ** (64 - 8 * size) for size in range(9)], np.uint64)
 
 
 @attrs.frozen(eq=False)
@@ -65,28 +66,28 @@ class QuickColumn(Sequence[str]):
     @cached_property
     def coded(self) -> Coded:
         """The column with each different text once."""
-        size = self.ends - self.starts
-        longest = int(size.max(initial=0))
-        if longest > _WORD:
-            return Coded.of(self._texts(self.starts, self.ends))
-        keys = self._keys(size)
-        found = _coded(keys)
-        if found is None:
+        keys = self._keys()
+        found = None if keys is None else _coded(keys)
+        if keys is None or found is None:
             return Coded.of(self._texts(self.starts, self.ends))
         codes, first = found
         # The bytes of a number from its greatest on are the text, and zeros behind it.
         texts = keys[first].byteswap().view("S8").tolist()
         return Coded([text.decode("utf-8") for text in texts], codes)
 
-    def _keys(self, size: Ints) -> NDArray[np.uint64]:
-        """Return texts of up to eight bytes as numbers in their order."""
+    def _keys(self) -> NDArray[np.uint64] | None:
+        """Return texts of up to eight bytes as numbers in their order; None where one is longer."""
         # Eight bytes from every place on; those behind a text are taken away again. No text holds
         # a zero byte, so that two texts never have one number.
         shape = (self.data.size - _WORD + 1,)
         words = np.ndarray(shape, np.dtype(">u8"), self.data.data, strides=(1,))
-        keys = words[self.starts].astype(np.uint64)
-        kept = np.append(np.uint64(0), _KEPT)[size]
-        keys &= kept
+        keys = np.empty(len(self), np.uint64)
+        for rows in _blocks(len(self)):
+            starts = self.starts[rows]
+            size = self.ends[rows] - starts
+            if size.max() > _WORD:
+                return None
+            np.bitwise_and(words[starts], _KEPT.take(size), out=keys[rows])
         return keys
 
     def _texts(self, starts: Ints, ends: Ints) -> list[str]:
@@ -116,7 +117,7 @@ def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int6
     packed |= np.arange(keys.size, dtype=np.uint64)
     packed.sort()
     new = np.ones(keys.size, bool)
-    np.greater((packed[1:] ^ packed[:-1]) >> np.uint64(below), 0, out=new[1:])
+    np.greater_equal(packed[1:] ^ packed[:-1], np.uint64(1 << below), out=new[1:])
     packed &= np.uint64((1 << below) - 1)
     order = packed.view(np.int64)
     codes = np.empty(keys.size, np.int32)
@@ -126,20 +127,46 @@ def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int6
 
 def _together(keys: NDArray[np.uint64], differ: int, at: int) -> NDArray[np.uint64]:
     """Return the bits of keys that are in `differ`, moved together, from bit `at` on."""
-    found = np.zeros(keys.size, np.uint64)
+    runs: list[tuple[np.uint64, int]] = []
     while differ:
         low = (differ & -differ).bit_length() - 1
         run = (~(differ >> low) & ((differ >> low) + 1)).bit_length() - 1
         mask = ((1 << run) - 1) << low
-        part = keys & np.uint64(mask)
-        if at > low:
-            part <<= np.uint64(at - low)
-        else:
-            part >>= np.uint64(low - at)
-        found |= part
+        runs.append((np.uint64(mask), at - low))
         differ &= ~mask
         at += run
+    found = np.zeros(keys.size, np.uint64)
+    part = np.empty(min(_BLOCK, keys.size), np.uint64)
+    for rows in _blocks(keys.size):
+        given, out = keys[rows], found[rows]
+        here = part[: given.size]
+        for bits, move in runs:
+            np.bitwise_and(given, bits, out=here)
+            if move > 0:
+                here <<= np.uint64(move)
+            else:
+                here >>= np.uint64(-move)
+            out |= here
     return found
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    for start in range(0, size, _BLOCK):
+        yield slice(start, start + _BLOCK)
+
+
+def _separators(read: NDArray[np.uint8], delimiter: int, count: int) -> Ints | None:
+    """Return the places of delimiters and line ends; None unless there are `count`."""
+    found = np.empty(count, np.int64)
+    filled = 0
+    for block in _blocks(read.size):
+        some = read[block]
+        places = np.flatnonzero((some == delimiter) | (some == _NEWLINE))
+        if filled + places.size > count:
+            return None
+        np.add(places, block.start, out=found[filled : filled + places.size])
+        filled += places.size
+    return found if filled == count else None
 
 
 def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None:
@@ -161,9 +188,9 @@ def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None
         data += b"\r\n" if returns else b"\n"
         lines += 1
     read = np.frombuffer(data + bytes(_WORD), np.uint8)
-    ends = np.flatnonzero((read == ord(delimiter)) | (read == _NEWLINE))
-    width = int(np.searchsorted(ends, data.index(b"\n"))) + 1
-    if ends.size != width * lines or (read[ends[width - 1 :: width]] != _NEWLINE).any():
+    width = data.count(delimiter.encode(), 0, data.index(b"\n")) + 1
+    ends = _separators(read, ord(delimiter), width * lines)
+    if ends is None or (read[ends[width - 1 :: width]] != _NEWLINE).any():
         return None
     starts = np.empty_like(ends)
     starts[0] = 3 if data.startswith(b"\xef\xbb\xbf") else 0

@@ -6,7 +6,6 @@ responses are made here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -14,11 +13,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
 from plausibly.labelled.coded import Coded
 from plausibly.labelled.near import near
+from plausibly.labelled.order import in_order, sorted_names
 from plausibly.labelled.records import Records, check_once, coded_columns, read_columns
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.text import check_names, name_texts, quoted, several
@@ -300,10 +299,9 @@ def _table(
     labels_declared: bool,
     left_out: Mapping[str, int] | None,
 ) -> AnnotationTable:
-    examples, example = _sorted(columns.examples, columns.example)
-    annotators, annotator = _sorted(columns.annotators, columns.annotator)
-    order = _order(example, annotator, answer)
-    example, annotator, answer = example[order], annotator[order], answer[order]
+    examples, example = sorted_names(columns.examples, columns.example)
+    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
+    example, annotator, answer = in_order(example, annotator, answer)
     code = {label: place for place, label in enumerate(labels)}
     kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
     size = np.array([len(mentions) for mentions in kept], np.int64)
@@ -336,28 +334,3 @@ def _table(
         labels_declared=labels_declared,
         left_out=left_out,
     )
-
-
-def _order(example: Ints, annotator: Ints, answer: Ints) -> NDArray[np.int64]:
-    """Return the order by example, annotator and answer; rows that are alike stand anyhow.
-
-    Sorting numbers is several times faster than sorting places by numbers: so the place is put
-    behind the three, where all fit into one number.
-    """
-    sizes = [int(codes.max(initial=-1)) + 2 for codes in (example, annotator, answer)]
-    bits = int(example.size).bit_length()
-    if math.prod(sizes) << bits >= 1 << 63:
-        return np.lexsort((answer, annotator, example))
-    joint = (example * sizes[1] + (annotator + 1)) * sizes[2] + answer
-    joint = (joint << bits) | np.arange(example.size)
-    joint.sort()
-    joint &= (1 << bits) - 1
-    return joint
-
-
-def _sorted(texts: Sequence[str], codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return names sorted, and the codes that follow them; code -1 stays."""
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    rank = np.full(len(texts) + 1, -1, np.int64)
-    rank[order] = np.arange(len(texts))
-    return [texts[place] for place in order], rank[codes]

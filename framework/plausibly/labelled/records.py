@@ -109,7 +109,8 @@ def _record_invalid(place: int, expected: str, got: str) -> InputError:
 def check_once(columns: Records) -> None:
     """Refuse a second response of a known annotator to an example."""
     known = np.flatnonzero(columns.annotator >= 0)
-    pair = columns.example[known] * len(columns.annotators) + columns.annotator[known]
+    pair = columns.example * len(columns.annotators) + columns.annotator
+    pair = pair if known.size == pair.size else pair[known]
     ordered = np.sort(pair)
     if not (ordered[1:] == ordered[:-1]).any():
         return

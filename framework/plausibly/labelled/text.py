@@ -38,7 +38,11 @@ def name_text(value: object) -> str:
 def name_texts(values: Iterable[object]) -> list[str]:
     """Return each name as text."""
     if isinstance(values, (np.ndarray, pd.Index)):
+        text = isinstance(values.dtype, pd.StringDtype) or values.dtype.kind == "U"
+        complete = text and not (isinstance(values, pd.Index) and values.hasnans)
         values = values.tolist()  # reading an Arrow-backed index one by one is slow
+        if complete:
+            return values
     return [value if type(value) is str else name_text(value) for value in values]
 
 
