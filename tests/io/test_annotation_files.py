@@ -47,7 +47,7 @@ def votes(**more: object) -> AnnotationTable:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(table=st.sampled_from(KINDS).flatmap(tables))
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_everything_comes_back(
     tmp_path_factory: pytest.TempPathFactory, ending: str, table: AnnotationTable
 ) -> None:
@@ -237,7 +237,7 @@ def test_no_export_of_a_tool_is_taken_for_one(shared: Path) -> None:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_damaged_files_are_refused_by_name(
     tmp_path_factory: pytest.TempPathFactory, ending: str, data: st.DataObject
 ) -> None:

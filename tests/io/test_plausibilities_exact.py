@@ -20,7 +20,7 @@ LAM = xr.DataArray(
 
 @pytest.mark.parametrize(("ending", "form"), EXACT)
 @given(lam=plausibilities())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_everything_comes_back(
     tmp_path_factory: pytest.TempPathFactory, ending: str, form: Form, lam: xr.DataArray
 ) -> None:
@@ -32,7 +32,7 @@ def test_everything_comes_back(
 
 
 @given(lam=plausibilities(draws=True, plain=True))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_draws_come_back_from_a_wide_csv(
     tmp_path_factory: pytest.TempPathFactory, lam: xr.DataArray
 ) -> None:
@@ -43,7 +43,7 @@ def test_draws_come_back_from_a_wide_csv(
 
 @pytest.mark.parametrize(("ending", "form"), EXACT)
 @given(lam=plausibilities(draws=False))
-@settings(max_examples=20)
+@settings(max_examples=15)
 def test_packed_ones_come_back(
     tmp_path_factory: pytest.TempPathFactory, ending: str, form: Form, lam: xr.DataArray
 ) -> None:

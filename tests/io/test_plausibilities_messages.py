@@ -266,7 +266,7 @@ def test_packed_ones_that_are_broken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("ending", "form"), [*EXACT, (".csv", "wide")])
 @given(data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=15)
 def test_damaged_files_are_refused_by_name(
     tmp_path_factory: pytest.TempPathFactory, ending: str, form: Form, data: st.DataObject
 ) -> None:
