@@ -113,7 +113,7 @@ READ = {
         "1,b,q,y,suggestion,\n",
         "",
         "error table-changed: votes.csv has other rows than were written expected rows that fit "
-        "the seal of the table; got 1 response, 1 mention do copy it again; or --reader "
+        "the digest in the file; got 1 response, 1 mention do copy it again; or --reader "
         'annotation-table --kind single-label (kind="single-label"), if the rows are such answers, '
         "to read them as they stand",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from plausibly.labelled.text import name_texts, quoted, several
 from plausibly.protocols import ANNOTATION
 
 KIND = "annotation table"
+_DIGEST = "digest"
 NAMED = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 COLUMNS = (
     names.RESPONSE_EXAMPLE,
@@ -36,15 +38,35 @@ COLUMNS = (
 
 
 def content_of(table: AnnotationTable) -> Content:
-    """Return the variables and attributes of a table, those that every table has first."""
+    """Return the variables and attributes of a table, those that every table has first.
+
+    Instead of the seal, whose kind may change between versions, there is the digest of the file.
+    """
     every = {str(name): variable for name, variable in table.variables.items()}
     first = {name: every[name] for name in (*NAMED, *COLUMNS) if name in every}
     others = {name: variable for name, variable in every.items() if name not in first}
     return Content(
         kind=KIND,
-        attributes={str(name): value for name, value in table.attrs.items()},
+        attributes={str(k): value for k, value in table.attrs.items() if k != names.SEAL},
         pieces=tuple(pieces.pieces_of({**first, **others}, table.coords)),
+        more={_DIGEST: _digest(table)},
     )
+
+
+def _digest(table: xr.Dataset) -> str:
+    """Return the digest of names and codes that is part of version 1 of the format."""
+    state = blake2b(digest_size=16)
+    for dim in NAMED:
+        texts = name_texts(table.indexes[dim])
+        state.update(f"{dim}:{len(texts)}:".encode())
+        state.update("\0".join(texts).encode("utf-8", "surrogatepass"))
+    for column in COLUMNS:
+        if column in table.variables:
+            values = table[column].values
+            values = values.astype("<f8" if values.dtype.kind == "f" else "<i8")
+            state.update(f"{column}:{values.size}:".encode())
+            state.update(values.tobytes())
+    return state.hexdigest()
 
 
 def table_of(
@@ -58,7 +80,7 @@ def table_of(
     Returns
     -------
     AnnotationTable or None
-        None where its seal is another one than was written.
+        None where its digest is another one than was written.
 
     Raises
     ------
@@ -82,7 +104,7 @@ def table_of(
         )
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise pieces.damaged(whose, reason) from reason
-    return table if table.attrs[names.SEAL] == attributes.get(names.SEAL) else None
+    return table if _digest(table) == content.more.get(_DIGEST) else None
 
 
 def table_of_rows(read: Read, kind: str, whose: str) -> AnnotationTable:

@@ -226,7 +226,7 @@ def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
         raise InputError(
             "table-changed",
             f"{whose} has other rows than were written",
-            expected="rows that fit the seal of the table",
+            expected="rows that fit the digest in the file",
             got=f"{several(read.columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
             f"{several(read.columns[names.MENTION_LABEL].size, 'mention')}",
             do=f"copy it again; or {_as_kind(str(content.attributes.get(names.KIND)))}, to read "

@@ -1,0 +1,151 @@
+"""Files that an earlier version wrote are read as long as their format is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+import plausibly
+from io_annotation_tables import same as same_table
+from io_files import csv_text, written
+from io_plausibilities import same
+from plausibly.io.annotation_files import read_annotation_file
+from plausibly.labelled.table import build_table
+
+ABOUT_TABLE = {
+    "plausibly": "annotation table",
+    "version": 1,
+    "digest": "775a7584b0c8a588e0b517e4a6fdd65a",
+    "attributes": {
+        "kind": "single-label",
+        "unlisted": "excluded",
+        "labels_declared": 1,
+        "left_out": "{}",
+    },
+    "variables": [
+        {
+            "name": "example",
+            "dims": ["example"],
+            "type": "<U3",
+            "coordinate": True,
+            "attributes": {},
+            "key": "example",
+        },
+        {
+            "name": "label",
+            "dims": ["label"],
+            "type": "<U6",
+            "coordinate": True,
+            "attributes": {},
+            "shape": [2],
+            "values": ["x", "unused"],
+        },
+        {
+            "name": "annotator",
+            "dims": ["annotator"],
+            "type": "<U4",
+            "coordinate": True,
+            "attributes": {},
+            "shape": [1],
+            "values": ["None"],
+        },
+        {
+            "name": "risk",
+            "dims": ["label"],
+            "type": "<i8",
+            "coordinate": True,
+            "attributes": {},
+            "shape": [2],
+            "values": [1, 2],
+        },
+    ],
+}
+ABOUT_LONG = {
+    "plausibly": "plausibilities",
+    "version": 1,
+    "form": "long",
+    "shape": {"example": 2, "label": 3},
+    "type": "<f4",
+    "attributes": {"left_out": "{}"},
+    "variables": [
+        {
+            "name": name,
+            "dims": [name],
+            "type": type_,
+            "coordinate": True,
+            "attributes": {},
+            "shape": [len(names)],
+            "values": names,
+        }
+        for name, names, type_ in (
+            ("example", ["007", "b"], "<U3"),
+            ("label", ["x", "y", "z"], "<U1"),
+        )
+    ],
+}
+
+
+def test_annotations_of_version_1(tmp_path: Path) -> None:
+    rows = [
+        ["response", "example", "annotator", "label", "state", "about"],
+        ["0", "007", "None", "x", "answered", f"1/1 {json.dumps(ABOUT_TABLE)}"],
+        ["1", "b", "", "", "skipped", ""],
+    ]
+    wanted = build_table(
+        "single-label",
+        examples=["007", "b"],
+        annotators=["None"],
+        labels=["x", "unused"],
+        response_example=[0, 1],
+        response_annotator=[0, -1],
+        mention_response=[0],
+        mention_label=[0],
+        response_state=[0, 2],
+        coordinates={"risk": xr.Variable("label", [1, 2])},
+    )
+    same_table(read_annotation_file(written(tmp_path, "votes.csv", csv_text(rows))), wanted)
+    plausibly.write_annotations(wanted, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text(encoding="utf-8") == csv_text(rows)
+
+
+def test_long_plausibilities_of_version_1(tmp_path: Path) -> None:
+    rows = [
+        ["example", "label", "plausibility", "about"],
+        ["007", "x", "0.5", f"1/1 {json.dumps(ABOUT_LONG)}"],
+        ["007", "z", "0.5", ""],
+        ["b", "y", "1.0", ""],
+    ]
+    wanted = xr.DataArray(
+        np.array([[0.5, 0, 0.5], [0, 1, 0]], np.float32),
+        dims=("example", "label"),
+        coords={"example": ["007", "b"], "label": ["x", "y", "z"]},
+        name="plausibilities",
+        attrs={"left_out": "{}"},
+    )
+    path = written(tmp_path, "lam.csv", csv_text(rows))
+    same(plausibly.read_plausibilities(path), wanted)
+
+
+def test_plausibilities_from_before_there_were_versions(tmp_path: Path) -> None:
+    """Arrays with their attributes as JSON, and netCDF as xarray writes it."""
+    lam = xr.DataArray(
+        [[0.5, 0.5]],
+        dims=("example", "label"),
+        coords={"example": ["a"], "label": ["x", "y"], "denominator": ("example", [2])},
+        name="plausibilities",
+        attrs={"joint": "dawid-skene"},
+    )
+    np.savez(
+        tmp_path / "lam.npz",
+        plausibilities=lam.values,
+        examples=["a"],
+        labels=["x", "y"],
+        denominator=[2],
+        attributes='{"joint": "dawid-skene"}',
+    )
+    lam.to_dataset().to_netcdf(tmp_path / "lam.nc", engine="scipy", format="NETCDF3_64BIT")
+    for ending in ("npz", "nc"):
+        same(plausibly.read_plausibilities(tmp_path / f"lam.{ending}"), lam)
