@@ -102,7 +102,8 @@ def aggregate(
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = verbs.select(table, example=kept) if dropped else table
     borders.check_answered(table)
-    found = component.aggregate(table, Keys(seed, "aggregator"))
+    with seal.vouched(table):
+        found = component.aggregate(table, Keys(seed, "aggregator"))
     plausibilities = borders.check_plausibilities(found)
     if names.PARENTS in plausibilities.attrs:
         plausibilities = without_parents(plausibilities)

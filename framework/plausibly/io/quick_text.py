@@ -155,18 +155,13 @@ def _blocks(size: int) -> Iterator[slice]:
         yield slice(start, start + _BLOCK)
 
 
-def _separators(read: NDArray[np.uint8], delimiter: int, count: int) -> Ints | None:
-    """Return the places of delimiters and line ends; None unless there are `count`."""
-    found = np.empty(count, np.int64)
-    filled = 0
+def _separators(read: NDArray[np.uint8], delimiter: int) -> Ints:
+    """Return the places of delimiters and line ends."""
+    found = []
     for block in _blocks(read.size):
         some = read[block]
-        places = np.flatnonzero((some == delimiter) | (some == _NEWLINE))
-        if filled + places.size > count:
-            return None
-        np.add(places, block.start, out=found[filled : filled + places.size])
-        filled += places.size
-    return found if filled == count else None
+        found.append(np.flatnonzero((some == delimiter) | (some == _NEWLINE)) + block.start)
+    return np.concatenate(found)
 
 
 def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None:
@@ -181,16 +176,16 @@ def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None
     if not data or b'"' in data or b"\0" in data or not _is_utf8(data):
         return None
     returns = b"\r" in data
-    lines = data.count(b"\n")
-    if returns and not data.count(b"\r") == data.count(b"\r\n") == lines:
+    if returns and not data.count(b"\r") == data.count(b"\r\n") == data.count(b"\n"):
         return None
-    if not data.endswith(b"\n"):
-        data += b"\r\n" if returns else b"\n"
-        lines += 1
-    read = np.frombuffer(data + bytes(_WORD), np.uint8)
-    width = data.count(delimiter.encode(), 0, data.index(b"\n")) + 1
-    ends = _separators(read, ord(delimiter), width * lines)
-    if ends is None or (read[ends[width - 1 :: width]] != _NEWLINE).any():
+    end = b"" if data.endswith(b"\n") else b"\r\n" if returns else b"\n"
+    read = np.frombuffer(b"".join((data, end, bytes(_WORD))), np.uint8)
+    ends = _separators(read, ord(delimiter))
+    width = int(np.searchsorted(ends, (data + end if end else data).index(b"\n"))) + 1
+    lines, over = divmod(ends.size, width)
+    # All line ends stand at the ends of rows where as many stand there as there are.
+    last = read[ends[width - 1 :: width]] == _NEWLINE
+    if over or not last.all() or data.count(b"\n") + bool(end) != lines:
         return None
     starts = np.empty_like(ends)
     starts[0] = 3 if data.startswith(b"\xef\xbb\xbf") else 0

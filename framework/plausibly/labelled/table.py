@@ -284,8 +284,8 @@ def _taken(variable: xr.Variable, dim: str, place: NDArray[np.intp]) -> xr.Varia
 
 def _order(*keys: Ints) -> NDArray[np.intp] | None:
     """Return the stable order by the first key, then the next ones; None where it stands so."""
-    joint = keys[0].astype(np.int64)
-    for key in keys[1:]:
-        least = int(key.min(initial=0))
-        joint = joint * (int(key.max(initial=0)) - least + 1) + (key - least)
-    return None if (joint[1:] >= joint[:-1]).all() else np.argsort(joint, kind="stable")
+    rises = np.ones(max(0, keys[0].size - 1), bool)
+    for key in reversed(keys):
+        rises &= key[1:] == key[:-1]
+        rises |= key[1:] > key[:-1]
+    return None if rises.all() else np.lexsort(keys[::-1])
