@@ -17,7 +17,7 @@ BOMB = """\
 <!DOCTYPE lolz [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <annotations>&b;</annotations>
 """
-ELSEWHERE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/hostname">]><a>&x;</a>'
+ELSEWHERE = '<!DOCTYPE a [<!ENTITY x SYSTEM "https://example.org/etc/hostname">]><a>&x;</a>'
 
 
 def read(folder: Path, content: str | bytes) -> Element:
