@@ -20,7 +20,7 @@ from plausibly.labelled.gathered import ResponseOptions
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.settled import Duplicates, Response
 from plausibly.labelled.table import AnnotationTable
-from plausibly.protocols import ANNOTATION
+from plausibly.protocols import ANNOTATION, READER
 
 
 def said(example: str, annotator: str | None, answer: object, **more: object) -> Response:
@@ -225,7 +225,7 @@ class TestDuplicates:
             "error response-twice: f.json: a answered 1 example again (1), first in line 2,\n"
             "  line 3\n"
             "  expected  one response an annotator and example; got up to 2\n"
-            '  do        duplicates = "latest", "all" or "fractional", or keep one of them'
+            '  do        duplicates = "all" (or latest, or fractional), or keep one of them'
         )
 
     @pytest.mark.parametrize(
@@ -283,6 +283,16 @@ class TestDuplicates:
     def test_unknown_annotators_never_repeat(self) -> None:
         found = gathered([said("1", None, "cat"), said("1", None, "cat")])
         assert found.sizes[names.RESPONSE] == 2
+
+
+def test_what_to_type_names_the_reader() -> None:
+    reader = registry.resolve(READER, "label-studio")
+    assert isinstance(reader, ResponseOptions)
+    with pytest.raises(plausibly.InputError) as caught:
+        reader.gathered("label-set", [said("1", "a", [])], ["x"], whose="f.json")
+    assert caught.value.do == (
+        "--reader '{name = \"label-studio\", states = {empty = \"drop\"}}' (drop or label:NAME)"
+    )
 
 
 class TestPlaces:

@@ -16,13 +16,13 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.errors import ComponentError, InputError, counted, listed, warn
 from plausibly.labelled import names, states
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.settled import Duplicates, Response, settled
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.text import check_names, several
-from plausibly.protocols import ANNOTATION
+from plausibly.protocols import ANNOTATION, READER
 
 _MARK = "\x1f"
 _MARKED = re.compile(f"{_MARK}[0-9]+")
@@ -77,6 +77,14 @@ class ResponseOptions:
             "state none-of-these, which counts unless states say otherwise."
         },
     )
+
+    def _as_typed(self, option: str) -> str:
+        """Return an option as the command line takes it, where the reader has a name."""
+        try:
+            name = registry.default().describe(READER, self)["name"]
+        except ComponentError:
+            return option
+        return f"--reader '{{name = \"{name}\", {option}}}'"
 
     def gathered(
         self,
@@ -134,9 +142,11 @@ class ResponseOptions:
             policies=self.states,
             duplicates=self.duplicates,
             none_of_these=frozenset(self.none_of_these),
+            as_typed=self._as_typed,
         )
         if not anonymous:
-            _warn_unnamed([r for r in ready.responses if r.annotator is None], whose)
+            unnamed = [r for r in ready.responses if r.annotator is None]
+            _warn_unnamed(unnamed, whose, self._as_typed('states = {unknown-annotator = "drop"}'))
         _warn_consolidated([r for r in ready.responses if r.state == states.CONSOLIDATED], whose)
         repeated = self.duplicates if self.duplicates in ("all", "fractional") else None
         return _table(
@@ -153,7 +163,7 @@ class ResponseOptions:
         )
 
 
-def _warn_unnamed(unnamed: Sequence[Response], whose: str) -> None:
+def _warn_unnamed(unnamed: Sequence[Response], whose: str, drop: str) -> None:
     if unnamed:
         warn(
             "annotators-unnamed",
@@ -161,7 +171,7 @@ def _warn_unnamed(unnamed: Sequence[Response], whose: str) -> None:
             f"({listed(response.place for response in unnamed)})",
             expected="who said it; each is kept as the response of an unknown annotator",
             do="name the annotators, if one of them may have answered an example again; "
-            'states = {unknown-annotator = "drop"} leaves these out',
+            f"{drop} leaves these out",
             whose=whose,
             stacklevel=6,
         )

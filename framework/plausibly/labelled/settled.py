@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Literal, TypeAlias
 
 import attrs
@@ -18,6 +18,7 @@ Duplicates: TypeAlias = Literal["error", "latest", "all", "fractional"]
 _BESIDE = "no answer beside an answer by the same annotator"
 _EARLIER = "earlier answers"
 _AGAIN = "the same again"
+_ALL = 'duplicates = "all"'
 
 
 @attrs.frozen(kw_only=True)
@@ -79,6 +80,7 @@ def settled(
     policies: Mapping[str, str],
     duplicates: Duplicates,
     none_of_these: Set[str],
+    as_typed: Callable[[str], str] = str,
 ) -> Settled:
     """Return the responses with the answers that count.
 
@@ -95,6 +97,8 @@ def settled(
     duplicates : {"error", "latest", "all", "fractional"}
     none_of_these : set of str
         Labels that mean "none of these".
+    as_typed : callable
+        How an option of the reader is typed, for messages.
 
     Raises
     ------
@@ -103,7 +107,7 @@ def settled(
         ``times-equal``.
     """
     found = [_with_state(kind, response, none_of_these) for response in responses]
-    _refuse(kind, found, policies, whose)
+    _refuse(kind, found, policies, whose, as_typed)
     ready = sorted((_with_policy(kind, response, policies) for response in found), key=_key)
     groups: dict[tuple[str, str], list[Response]] = {}
     kept: list[Response] = []
@@ -115,12 +119,12 @@ def settled(
     left_out: Counter[str] = Counter()
     again: list[list[Response]] = []
     for group in groups.values():
-        one = group if len(group) == 1 else _one(group, duplicates, left_out, whose)
+        one = group if len(group) == 1 else _one(group, duplicates, left_out, whose, as_typed)
         kept += one
         if len(one) > 1:
             again.append(one)
     if again and duplicates == "error":
-        raise _twice(again, whose)
+        raise _twice(again, whose, as_typed)
     return Settled(responses=sorted(kept, key=_key), left_out=dict(left_out), repeated=bool(again))
 
 
@@ -174,7 +178,13 @@ def _as_answer(kind: str, label: str) -> object:
     return {"single-label": label, "soft-label": {label: 1.0}}.get(kind, [label])
 
 
-def _refuse(kind: str, found: Sequence[Response], policies: Mapping[str, str], whose: str) -> None:
+def _refuse(
+    kind: str,
+    found: Sequence[Response],
+    policies: Mapping[str, str],
+    whose: str,
+    as_typed: Callable[[str], str],
+) -> None:
     refused = [r for r in found if states.policy(r.state, kind, policies) == states.ERROR]
     if not refused:
         return
@@ -185,6 +195,7 @@ def _refuse(kind: str, found: Sequence[Response], policies: Mapping[str, str], w
     by = first.annotator or "an unknown annotator"
     where = f"{whose} {first.place}: " if first.place else f"{whose}: "
     empty = state == states.EMPTY
+    drop = f'states = {{{state} = "drop"}}'
     choices = "drop or label:NAME" if empty else "count, drop or label:NAME"
     raise InputError(
         "answer-empty" if empty else "state-refused",
@@ -194,18 +205,22 @@ def _refuse(kind: str, found: Sequence[Response], policies: Mapping[str, str], w
         if empty
         else "responses that count, or a word on what to do with others",
         got=f"{several(len(alike), 'such response')}, about {listed(examples)}",
-        do=f'states = {{{state} = "drop"}} ({choices})',
+        do=f"{as_typed(drop)} ({choices})",
         whose=whose,
         details={"examples": examples, "state": state},
     )
 
 
 def _one(
-    group: list[Response], duplicates: Duplicates, left_out: Counter[str], whose: str
+    group: list[Response],
+    duplicates: Duplicates,
+    left_out: Counter[str],
+    whose: str,
+    as_typed: Callable[[str], str],
 ) -> list[Response]:
     """Return what stays of several responses of one annotator to one example."""
     if duplicates == "latest":
-        last = _latest(group, whose)
+        last = _latest(group, whose, as_typed)
         left_out[_EARLIER] += len(group) - 1
         return [last]
     answers = [response for response in group if response.answer is not None]
@@ -220,7 +235,7 @@ def _one(
     return answers
 
 
-def _latest(group: Sequence[Response], whose: str) -> Response:
+def _latest(group: Sequence[Response], whose: str, as_typed: Callable[[str], str]) -> Response:
     about, by = group[0].example, group[0].annotator
     places = listed(response.place for response in group)
     times = [response.time for response in group]
@@ -232,7 +247,7 @@ def _latest(group: Sequence[Response], whose: str) -> Response:
             f"{about} is the latest ({places})",
             expected="the time of each",
             got=f"{several(len(known), 'time')}",
-            do='duplicates = "all" or "fractional", or keep one of them',
+            do=f"{as_typed(_ALL)} (or fractional), or keep one of them",
             whose=whose,
         )
     last = [r for r in group if r.time == max(known)]
@@ -243,13 +258,15 @@ def _latest(group: Sequence[Response], whose: str) -> Response:
             f"one time ({places})",
             expected="one that is the latest",
             got=f"time {max(known)} for each",
-            do='duplicates = "all" or "fractional", or keep one of them',
+            do=f"{as_typed(_ALL)} (or fractional), or keep one of them",
             whose=whose,
         )
     return last[0]
 
 
-def _twice(again: Sequence[Sequence[Response]], whose: str) -> InputError:
+def _twice(
+    again: Sequence[Sequence[Response]], whose: str, as_typed: Callable[[str], str]
+) -> InputError:
     by: dict[str, list[Sequence[Response]]] = {}
     for group in again:
         by.setdefault(str(group[0].annotator), []).append(group)
@@ -264,7 +281,7 @@ def _twice(again: Sequence[Sequence[Response]], whose: str) -> InputError:
         expected="one response an annotator and example",
         got=f"up to {counted(max(len(group) for group in again))}"
         + (f", also by {several(others, 'other annotator')}" if others else ""),
-        do='duplicates = "latest", "all" or "fractional", or keep one of them',
+        do=f"{as_typed(_ALL)} (or latest, or fractional), or keep one of them",
         whose=whose,
         details={"annotators": sorted(by), "examples": examples},
     )
