@@ -174,6 +174,27 @@ def _label_studio_min(path: Path) -> None:
     path.write_text(json.dumps(records), encoding="utf-8")
 
 
+def _ballots(path: Path) -> None:
+    names = "".join(f"# ALTERNATIVE NAME {at + 1}: {label}\n" for at, label in enumerate(LABELS))
+    path.write_text(
+        "# DATA TYPE: toi\n# NUMBER ALTERNATIVES: 3\n# NUMBER VOTERS: 5\n"
+        f"# NUMBER UNIQUE ORDERS: 2\n{names}3: 2,{{1,3}}\n2: 1\n",
+        encoding="utf-8",
+    )
+
+
+def _confidences(path: Path) -> None:
+    path.write_text(
+        "example,annotator,0,Ä,b c\nt 1,w2,0.25,0.5,0.25\nt 2,w10,0,0.1,0.9\n", encoding="utf-8"
+    )
+
+
+def _lists(path: Path) -> None:
+    votes = {"t 1": ["b c", "Ä"], "t 2": ["0", "b c", ""]}
+    rows = [json.dumps({"id": name, "annotator_labels": said}) for name, said in votes.items()]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
 def _written(path: Path) -> None:
     soft = [("t 1", "w2", {"b c": 0.3, "Ä": 0.1}), ("t 2", None, {"0": 1.0})]
     annotation = default().create(ANNOTATION, "soft-label")
@@ -199,6 +220,15 @@ FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Pa
     ({"name": "label-studio"}, "json", "single-label", None, _label_studio),
     ({"name": "label-studio"}, "json", "partial-ranking", None, _label_studio_ranks),
     ({"name": "label-studio-min"}, "json", "label-set", None, _label_studio_min),
+    (
+        {"name": "preflib", "unlisted": "excluded", "example": "e"},
+        "toi",
+        "partial-ranking",
+        None,
+        _ballots,
+    ),
+    ({"name": "soft-labels"}, "csv", "soft-label", None, _confidences),
+    ({"name": "vote-lists"}, "jsonl", "single-label", None, _lists),
 ]
 
 
