@@ -262,6 +262,8 @@ def test_defaults_of_components_are_those_of_their_classes(kind: str) -> None:
             default = getattr(code(**required), field.name)
             if default is None:
                 assert f"{above}.{field.name}" not in found
+            elif f"{above}.{field.name}.name" in found:
+                assert found[f"{above}.{field.name}.name"][1] == "default"  # a component of its own
             elif not field.name.startswith("_") and field.name not in ("inner", "many", "levels"):
                 value, origin = found[f"{above}.{field.name}"]
                 assert value == (list(default) if isinstance(default, tuple) else default)
