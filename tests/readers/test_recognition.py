@@ -18,6 +18,8 @@ EXPECTED = {
     "constructed/cvat_tags.xml": "cvat",
     "constructed/sagemaker_custom_all_workers.jsonl": "sagemaker",
     "cvat/cvat_for_images_1_1.xml": "cvat",
+    "constructed/prodigy_choice_multi_annotator.jsonl": "prodigy",
+    "prodigy/textcat_binary_accept_reject_ignore.jsonl": "prodigy",
     "sagemaker/output.manifest": "sagemaker",
     "wide/temp_wide_noheader.csv": None,
 }

@@ -28,6 +28,7 @@ SHIPPED = {
         "label-studio",
         "label-studio-min",
         "preflib",
+        "prodigy",
         "sagemaker",
         "selectors",
         "soft-labels",

@@ -195,6 +195,24 @@ def _lists(path: Path) -> None:
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
+def _prodigy(path: Path) -> None:
+    options = [{"id": label} for label in LABELS]
+    said = [(1, "b c", "ds-w2"), (1, "Ä", "ds-w10"), (2, "0", "ds-w2")]
+    lines = [
+        {
+            "_input_hash": at,
+            "_view_id": "choice",
+            "options": options,
+            "config": {"choice_style": "single"},
+            "accept": [label],
+            "answer": "accept",
+            "_annotator_id": who,
+        }
+        for at, label, who in said
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+
 def _written(path: Path) -> None:
     soft = [("t 1", "w2", {"b c": 0.3, "Ä": 0.1}), ("t 2", None, {"0": 1.0})]
     annotation = default().create(ANNOTATION, "soft-label")
@@ -220,6 +238,7 @@ FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Pa
     ({"name": "label-studio"}, "json", "single-label", None, _label_studio),
     ({"name": "label-studio"}, "json", "partial-ranking", None, _label_studio_ranks),
     ({"name": "label-studio-min"}, "json", "label-set", None, _label_studio_min),
+    ({"name": "prodigy"}, "jsonl", "single-label", None, _prodigy),
     (
         {"name": "preflib", "unlisted": "excluded", "example": "e"},
         "toi",

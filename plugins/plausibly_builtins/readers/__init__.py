@@ -76,6 +76,12 @@ def register(registrar: Registrar) -> None:
     )
     registrar.add(
         READER,
+        "prodigy",
+        "plausibly_builtins.readers.prodigy:Prodigy",
+        summary="answers to binary questions or choices (Prodigy JSON Lines)",
+    )
+    registrar.add(
+        READER,
         "vote-lists",
         "plausibly_builtins.readers.vote_lists:VoteLists",
         summary="votes listed by example, or annotators by label (JSON Lines)",
