@@ -147,7 +147,7 @@ def test_an_empty_set_is_an_error_until_somebody_says_what_it_means(tmp_path: Pa
     error = refusal(lambda: read(path))
     assert (error.name, error.do.partition(" (")[0]) == (
         "answer-empty",
-        "--reader '{name = \"label-studio\", states = {empty = \"drop\"}}'",
+        '--reader \'{name = "label-studio", states = {empty = "drop"}}\'',
     )
     assert error.what == "export.json task 2, annotation no. 1: 1 on example 2: names no label"
     assert answers(read(path, states={"empty": "drop"})) == {("1", "1"): "a=b"}
