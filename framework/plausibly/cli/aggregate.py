@@ -127,8 +127,8 @@ def _run(
                 (
                     "plausibilities",
                     f"{several(examples, 'example')} x {several(labels, 'label')}"
-                    f"{drawn or ';'} {layout.share(unanimous, examples)} have one certain label, "
-                    f"{layout.share(tied, examples)} a tie for the first place",
+                    f"{drawn or ';'} {_share(unanimous, examples)} have one certain label, "
+                    f"{_share(tied, examples)} a tie for the first place",
                 ),
                 ("left out", layout.counts(left_out)),
                 ("saved", f"{out} ({layout.size(out)})"),
@@ -136,3 +136,8 @@ def _run(
             ]
         )
     )
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a share as a sentence says it."""
+    return layout.share(part, whole) if part else "none"

@@ -19,7 +19,7 @@ from plausibly import registry
 from plausibly.errors import ComponentError, InputError, counted, listed, warn
 from plausibly.labelled import names, states
 from plausibly.labelled.rows import Rows
-from plausibly.labelled.settled import Duplicates, Response, settled
+from plausibly.labelled.settled import Duplicates, Response, in_file_order, settled
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.text import check_names, several
 from plausibly.protocols import ANNOTATION, READER
@@ -168,7 +168,7 @@ def _warn_unnamed(unnamed: Sequence[Response], whose: str, drop: str) -> None:
         warn(
             "annotators-unnamed",
             f"{whose} does not say who gave {several(len(unnamed), 'response')} "
-            f"({listed(response.place for response in unnamed)})",
+            f"({listed(in_file_order(unnamed))})",
             expected="who said it; each is kept as the response of an unknown annotator",
             do="name the annotators, if one of them may have answered an example again; "
             f"{drop} leaves these out",
@@ -301,8 +301,7 @@ def _with_place(
     details = error.details
     records = details.pop("records", None)
     found = records if isinstance(records, list) else []
-    places = [responses[content[record]].place for record in found]
-    places = [place for place in places if place]
+    places = in_file_order(responses[content[record]] for record in found)
     if places:
         details["places"] = places
         more = f" (and {counted(len(places) - 1)} more)" if len(places) > 1 else ""

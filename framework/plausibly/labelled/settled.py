@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Literal, TypeAlias
@@ -18,6 +19,7 @@ Duplicates: TypeAlias = Literal["error", "latest", "all", "fractional"]
 _BESIDE = "no answer beside an answer by the same annotator"
 _EARLIER = "earlier answers"
 _AGAIN = "the same again"
+_NUMBER = re.compile("[0-9]+")
 _ALL = 'duplicates = "all"'
 
 
@@ -126,6 +128,12 @@ def settled(
     if again and duplicates == "error":
         raise _twice(again, whose, as_typed)
     return Settled(responses=sorted(kept, key=_key), left_out=dict(left_out), repeated=bool(again))
+
+
+def in_file_order(responses: Iterable[Response]) -> list[str]:
+    """Return the places of responses, ``line 9`` before ``line 10``."""
+    places = [response.place for response in responses if response.place]
+    return sorted(places, key=lambda place: [int(n) for n in _NUMBER.findall(place)])
 
 
 def _key(response: Response) -> tuple[str, str, str, str, float]:
@@ -237,7 +245,7 @@ def _one(
 
 def _latest(group: Sequence[Response], whose: str, as_typed: Callable[[str], str]) -> Response:
     about, by = group[0].example, group[0].annotator
-    places = listed(response.place for response in group)
+    places = listed(in_file_order(group))
     times = [response.time for response in group]
     known = [time for time in times if time is not None]
     if len(known) < len(times):
@@ -273,7 +281,7 @@ def _twice(
     name = min(by)
     examples = [group[0].example for group in by[name]]
     others = len(by) - 1
-    places = [response.place for response in by[name][0] if response.place]
+    places = in_file_order(by[name][0])
     return InputError(
         "response-twice",
         f"{whose}: {name} answered {several(len(examples), 'example')} again ({listed(examples)})"
