@@ -25,6 +25,7 @@ SHIPPED = {
         "counts",
         "crowd-table",
         "cvat",
+        "doccano",
         "label-studio",
         "label-studio-min",
         "preflib",

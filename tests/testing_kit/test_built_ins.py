@@ -112,6 +112,12 @@ def _workers(path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
 
+def _doccano(path: Path) -> None:
+    said = [["b c", "Ä"], ["0"], []]
+    lines = [{"id": at, "text": f"t {at}", "label": label} for at, label in enumerate(said)]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+
 def _cvat(path: Path) -> None:
     images = {"x 1": ("b c", "Ä"), "x 2": ("0",)}
     tags = {name: "".join(f'<tag label="{tag}"/>' for tag in said) for name, said in images.items()}
@@ -235,6 +241,7 @@ FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Pa
     ({"name": "sagemaker"}, "manifest", "single-label", None, _workers),
     ({"name": "cvat", "annotator": "w 1"}, "xml", "label-set", None, _cvat),
     ({"name": "coco"}, "json", "label-set", None, _coco),
+    ({"name": "doccano", "annotator": "w 1"}, "jsonl", "label-set", None, _doccano),
     ({"name": "label-studio"}, "json", "single-label", None, _label_studio),
     ({"name": "label-studio"}, "json", "partial-ranking", None, _label_studio_ranks),
     ({"name": "label-studio-min"}, "json", "label-set", None, _label_studio_min),

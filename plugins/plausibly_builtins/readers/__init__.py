@@ -58,6 +58,12 @@ def register(registrar: Registrar) -> None:
     )
     registrar.add(
         READER,
+        "doccano",
+        "plausibly_builtins.readers.doccano:Doccano",
+        summary="labels of texts and images (doccano JSONL, JSON, CSV, fastText; folder or zip)",
+    )
+    registrar.add(
+        READER,
         "label-studio",
         "plausibly_builtins.readers.label_studio:LabelStudio",
         summary="annotations of tasks (Label Studio JSON, a file or a folder)",
