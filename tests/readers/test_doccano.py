@@ -72,6 +72,22 @@ def test_report_25_files_of_members_are_put_together(tmp_path: Path) -> None:
     assert not_counted(table) == {UNLABELLED: 2}
 
 
+def test_members_who_labelled_nothing_have_an_empty_file(tmp_path: Path) -> None:
+    folder = members(tmp_path / "export", abe=[], ann=ANN, bob=BOB)
+    table = plausibly.read_annotations(folder)
+    assert votes(table) == BOTH
+    assert table["annotator"].values.tolist() == ["abe", "ann", "bob"]
+    (folder / "ann.jsonl").unlink()
+    (folder / "bob.jsonl").unlink()
+    assert refusal(lambda: read(folder)).name == "annotations-empty"
+    assert not Doccano().recognises(folder, b"")
+    path = written(tmp_path, "x.jsonl", "\n")
+    assert said(lambda: read(path)) == (
+        "error file-empty: x.jsonl is empty expected an export of doccano; got nothing "
+        "do export it again, or remove the file"
+    )
+
+
 @merged
 def test_report_26_nobody_is_known_in_a_merged_export(tmp_path: Path) -> None:
     path = written(tmp_path, "x.jsonl", lines(*ANN))

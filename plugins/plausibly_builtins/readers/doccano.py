@@ -75,9 +75,9 @@ class Doccano(ResponseOptions):
     unlabelled: Literal["not-assigned", "empty"] = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether every file starts with labels as doccano lists them."""
-        found = heads(path, head)
-        return bool(found) and all(_starts_so(start) for _, start in found)
+        """Return whether every file starts with labels as doccano lists them; some may be empty."""
+        found = [start for _, start in heads(path, head) if start.strip()]
+        return bool(found) and all(map(_starts_so, found))
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the export.
@@ -106,7 +106,8 @@ class Doccano(ResponseOptions):
         several_files = path.is_dir() or is_zip(path)
         if several_files and self.annotator is not None:
             _refuse_annotator(path.name, self.annotator, "in which every file is an annotator")
-        parsed = [(file, records(file)) for file in files]
+        # Whoever labelled nothing has an empty file, where only confirmed labels are exported.
+        parsed = [(f, [] if several_files and not f.data.strip() else records(f)) for f in files]
         everything = [record for _, found in parsed for record in found]
         key = self._key(path.name, everything, one=len(files) == 1)
         left_out = Counter[str]()
@@ -151,12 +152,14 @@ class Doccano(ResponseOptions):
         for key in ("id", "filename"):
             if any(key in record.fields for record in found):
                 return key
+        if not found:
+            return None
         if not one:
             raise InputError(
                 "example-unnamed",
                 f"{whose}: no record has an id",
                 expected="an id, by which records of several files are the same example",
-                got=listed(found[0].fields) if found else "no record",
+                got=listed(found[0].fields),
                 do=self._as_typed('example = "text"'),
                 whose=whose,
             )
