@@ -148,7 +148,7 @@ READ = {
         '""plausibly"": ""annotation table""',
         '""plausibly"": ""plausibilities""',
         "error file-other: votes.csv holds something else expected annotation table; got "
-        "plausibilities do plausibly.read_plausibilities(path), or the command's option for plausibilities",
+        "plausibilities do plausibly.read_plausibilities(path), or the option plausibilities",
     ),
     "a number is none": (
         "1,b,q,y",

@@ -291,7 +291,7 @@ def test_what_to_type_names_the_reader() -> None:
     with pytest.raises(plausibly.InputError) as caught:
         reader.gathered("label-set", [said("1", "a", [])], ["x"], whose="f.json")
     assert caught.value.do == (
-        "--reader '{name = \"label-studio\", states = {empty = \"drop\"}}' (drop or label:NAME)"
+        '--reader \'{name = "label-studio", states = {empty = "drop"}}\' (drop or label:NAME)'
     )
 
 

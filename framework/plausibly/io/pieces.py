@@ -202,7 +202,7 @@ def damaged(whose: str, reason: BaseException) -> InputError:
 
 _READS = {
     "annotation table": "plausibly.read_annotations(path), or -a FILE",
-    "plausibilities": "plausibly.read_plausibilities(path), or the command's option for plausibilities",
+    "plausibilities": "plausibly.read_plausibilities(path), or the option plausibilities",
 }
 
 
