@@ -11,33 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
+from crowd_votes import votes_of
 from io_files import csv_text, refusal, result_or_refusal, said, warned, written
 from plausibly.io.parquet import write_columns
 from plausibly_builtins.readers.crowd_table import CrowdTable
 
 HEADER = "task,worker,label\n"
 VOTES = HEADER + "t1,a,cat\nt1,b,dog\nt2,a,dog\n"
-
-Vote = tuple[str, str | None, tuple[str, ...]]
-
-
-def votes_of(table: xr.Dataset) -> Counter[Vote]:
-    """Return example, annotator and labels of every response, from the codes alone."""
-    examples, annotators, labels = (
-        table[dim].values.tolist() for dim in ("example", "annotator", "label")
-    )
-    named: dict[int, list[str]] = {row: [] for row in range(table.sizes["response"])}
-    pairs = zip(table["mention_response"].values, table["mention_label"].values, strict=True)
-    for response, label in pairs:
-        named[int(response)].append(labels[int(label)])
-    found: Counter[Vote] = Counter()
-    for row, mentioned in named.items():
-        code = int(table["response_annotator"].values[row])
-        who = None if code < 0 else annotators[code]
-        found[
-            examples[int(table["response_example"].values[row])], who, tuple(sorted(mentioned))
-        ] += 1
-    return found
 
 
 def read(path: Path, labels: list[str] | None = None, **options: object) -> xr.Dataset:
@@ -148,9 +128,11 @@ def test_rows_of_unknown_workers_are_answers_of_their_own(tmp_path: Path) -> Non
         with pytest.warns(UserWarning, match="annotators-unnamed"):
             assert votes_of(read(path, kind=kind)) == expected
     assert warned(lambda: read(path)) == (
-        "warning annotators-unnamed: v.csv: 2 answers without a worker (lines 2, 3) "
-        "expected who said it; each is kept as the answer of an unknown annotator "
-        "do name the workers, if one of them may have answered a task again"
+        "warning annotators-unnamed: v.csv does not say who gave 2 responses (line 2, line 3) "
+        "expected who said it; each is kept as the response of an unknown annotator "
+        "do name the annotators, if one of them may have answered an example again; "
+        '--reader \'{name = "crowd-table", states = {unknown-annotator = "drop"}}\' '
+        "leaves these out"
     )
 
 
@@ -212,7 +194,8 @@ def test_columns_that_no_crowd_table_has(tmp_path: Path) -> None:
     path = written(tmp_path, "votes.csv", VOTES)
     assert said(lambda: read(path, columns={"wroker": "who"})) == (
         'error columns-unknown: votes.csv: a crowd table has no "wroker" '
-        "expected task, worker and label; got wroker do did you mean worker?"
+        "expected task, worker and label, and where it has them weight, time and state; "
+        "got wroker do did you mean worker?"
     )
     assert refusal(lambda: read(path, columns={"x": "who"})).do == "map task, worker or label"
 
@@ -242,7 +225,8 @@ def test_a_second_answer(tmp_path: Path) -> None:
     assert said(lambda: read(path)) == (
         "error response-twice: votes.csv: a answered 2 tasks again (t1, t2) "
         "expected one response an annotator and task; got up to 3 "
-        "do keep one of them; --kind label-set, if they are one answer"
+        'do keep one of them, or --reader \'{name = "crowd-table", duplicates = "all"}\' '
+        "(or latest, or fractional); --kind label-set, if they are one answer"
     )
     path = written(tmp_path, "votes.csv", VOTES + "t1,b,dog\nt1,a,cat\n")
     error = refusal(lambda: read(path))

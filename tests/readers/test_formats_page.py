@@ -12,11 +12,13 @@ import pytest
 
 from plausibly.labelled.gathered import ResponseOptions
 from plausibly_builtins.readers.coco import Coco
+from plausibly_builtins.readers.crowd_table import CrowdTable
 from plausibly_builtins.readers.cvat import Cvat
 from plausibly_builtins.readers.sagemaker import SageMaker
 from plausibly_builtins.readers.wide_table import WideTable
 
 SECTIONS = (
+    "Crowd tables",
     "Wide tables",
     "SageMaker Ground Truth",
     "CVAT",
@@ -52,12 +54,17 @@ def test_blocks_print_what_the_page_shows(
             elif language == "text":
                 assert printed == text
                 shown += 1
-    assert shown == 3
+    assert shown == 4
 
 
 @pytest.mark.parametrize(
     ("title", "reader"),
-    [("Wide tables", WideTable), ("SageMaker Ground Truth", SageMaker), ("CVAT", Cvat)],
+    [
+        ("Crowd tables", CrowdTable),
+        ("Wide tables", WideTable),
+        ("SageMaker Ground Truth", SageMaker),
+        ("CVAT", Cvat),
+    ],
 )
 def test_every_option_is_told_of(
     project: Path, title: str, reader: type[attrs.AttrsInstance]

@@ -114,7 +114,6 @@ def test_dermatology(shared: Path) -> None:
     [
         "wide/temp_wide_noheader.csv",
         "doccano/text_classification_export.csv",
-        "mturk/mturk_batch_results.csv",
         "counts/ferplus_votes_subset.csv",
         "long/mozafari_worker_task_label.tsv",
     ],
