@@ -93,8 +93,8 @@ def reading(folder: Path, frame: pd.DataFrame, rounds: int) -> list[tuple[str, s
     frame.to_csv(csv, index=False)
     calls: dict[str, Callable[[], object]] = {
         "pandas": lambda: pd.read_csv(csv),
-        "pandas, one thread": lambda: pd.read_csv(csv, low_memory=False),
-        "pandas, plain strings": lambda: pd.read_csv(csv, dtype=object, na_filter=False),
+        "pandas, low_memory=False": lambda: pd.read_csv(csv, low_memory=False),
+        "pandas, dtype=object": lambda: pd.read_csv(csv, dtype=object, na_filter=False),
         "csv": lambda: read_and_aggregate(csv),
     }
     if importlib.util.find_spec("pyarrow") is not None:
@@ -110,7 +110,7 @@ def reading(folder: Path, frame: pd.DataFrame, rounds: int) -> list[tuple[str, s
             ratio(taken, "csv", name),
             most,
         )
-        for name in ("pandas", "pandas, one thread", "pandas, plain strings")
+        for name in ("pandas", "pandas, low_memory=False", "pandas, dtype=object")
     ]
     if "parquet" in calls:
         rows.append(
@@ -150,7 +150,7 @@ def dawid_skene(frame: pd.DataFrame, rounds: int) -> list[tuple[str, str, str, s
     seconds = f"{statistics.median(taken['crowd-kit']):.1f} s"
     return [
         (
-            f"Dawid-Skene, {iterations} iterations",
+            f"Dawid-Skene, at most {iterations} iterations on both sides",
             f"crowd-kit {version('crowd-kit')} ({seconds})",
             ratio(taken, "ours", "crowd-kit"),
             f"{most:.0f} MiB",
@@ -168,7 +168,7 @@ def main() -> None:
     frame = votes(asked.examples, asked.seed)
     with tempfile.TemporaryDirectory() as folder:
         rows = reading(Path(folder), frame, asked.rounds)
-    rows += dawid_skene(frame, max(1, asked.rounds // 2))
+    rows += dawid_skene(frame, asked.rounds)
     print(
         f"{len(frame):,} votes, {asked.examples:,} examples, {ANNOTATORS:,} annotators, {LABELS} "
         f"labels; medians of ratios over rounds (least to largest); Python "
