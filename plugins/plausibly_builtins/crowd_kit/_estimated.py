@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly_builtins.crowd_kit._running import Column, Estimator, Given, crowd_kit
+from plausibly.plugin import Keys
+from plausibly_builtins.crowd_kit._running import (
+    ACCEPTS,
+    Column,
+    Estimator,
+    Given,
+    crowd_kit,
+    present,
+)
 from plausibly_builtins.crowd_kit._saying import check_labels, convergence
 
 Read = Callable[[Given, Estimator], Column]
@@ -38,6 +47,81 @@ class Estimated:
     def plausibilities(self) -> xr.DataArray:
         """Plausibilities (example, label) of the table."""
         return self.given.plausibilities(self.chances).assign_attrs(self.attributes)
+
+
+@attrs.frozen(kw_only=True)
+class CrowdKit(ABC):
+    """An aggregator of crowd-kit: components differ in what they ask it for.
+
+    Attributes
+    ----------
+    called : str
+        Name of the component.
+    """
+
+    accepts: ClassVar[frozenset[str]] = ACCEPTS
+    joint: ClassVar[bool] = True
+    called: ClassVar[str]
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse where crowd-kit is not installed: before any file is read."""
+        present(self.called)
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label).
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of single labels, of annotators by name.
+        keys : Keys
+            Not used: what starts at random has a `random_state` of its own.
+
+        Returns
+        -------
+        DataArray, (example, label)
+            Declared labels that nobody says have 0. Where there is a test of convergence, the
+            attribute ``convergence`` says, as JSON, how many iterations it took, and the last
+            change.
+
+        Raises
+        ------
+        InputError
+            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
+            ``labels-too-many``, ``kos-tied``, ``crowd-kit-failed``; `MissingExtra` without
+            crowd-kit.
+        """
+        return self._estimated(annotations).plausibilities
+
+    @abstractmethod
+    def _estimated(self, annotations: xr.Dataset) -> Estimated:
+        """Return what crowd-kit makes of a table."""
+
+
+@attrs.frozen(kw_only=True)
+class Skilled(CrowdKit):
+    """An aggregator of crowd-kit that gives each annotator a skill."""
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
+        """Return what each annotator is worth.
+
+        Parameters
+        ----------
+        annotations : Dataset
+            A table of single labels, of annotators by name.
+
+        Returns
+        -------
+        Dataset, (annotator)
+            `weight`, the skill: how often they agree, or the chance that a response is right.
+            Annotators without response have NaN.
+        """
+        found = self._estimated(annotations)
+        given = found.given
+        if found.estimator is None:
+            return given.reliability(given.right(found.chances))
+        weight = given.by_annotator(found.estimator.skills_)
+        return given.reliability(weight).assign_attrs(found.attributes)
 
 
 def estimated(

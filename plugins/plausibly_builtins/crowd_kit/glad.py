@@ -8,15 +8,12 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys, names
-from plausibly_builtins.crowd_kit._estimated import Estimated, estimated
-from plausibly_builtins.crowd_kit._running import ACCEPTS, present
-
-_CALLED = "glad"
+from plausibly.plugin import names
+from plausibly_builtins.crowd_kit._estimated import CrowdKit, Estimated, estimated
 
 
 @attrs.frozen(kw_only=True)
-class Glad:
+class Glad(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's GLAD.
 
     Annotator q says the true label of example i with chance ``s(a_q exp(b_i))``, s the logistic
@@ -42,40 +39,11 @@ class Glad:
     Whitehill, Ruvolo, Wu, Bergsma & Movellan, Whose vote should count more, NeurIPS 2009.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-    joint: ClassVar[bool] = True
+    called: ClassVar[str] = "glad"
 
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
     steps: int = attrs.field(default=25, validator=attrs.validators.ge(1))
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse where crowd-kit is not installed: before any file is read."""
-        present(_CALLED)
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            Declared labels that nobody says have 0. The attribute
-            ``convergence`` says, as JSON, how many iterations it took, and the last change.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
-            ``crowd-kit-failed``; `MissingExtra` without crowd-kit.
-        """
-        return self._estimated(annotations).plausibilities
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
         """Return what each annotator is worth.
@@ -106,7 +74,7 @@ class Glad:
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         return estimated(
             annotations,
-            _CALLED,
+            self.called,
             "GLAD",
             {"n_iter": self.iterations, "tol": self.tolerance, "m_step_max_iter": self.steps},
         )

@@ -8,15 +8,13 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import InputError, Keys
-from plausibly_builtins.crowd_kit._estimated import Estimated, estimated
-from plausibly_builtins.crowd_kit._running import ACCEPTS, Column, Estimator, Given, present
-
-_CALLED = "kos"
+from plausibly.plugin import InputError
+from plausibly_builtins.crowd_kit._estimated import CrowdKit, Estimated, estimated
+from plausibly_builtins.crowd_kit._running import Column, Estimator, Given
 
 
 @attrs.frozen(kw_only=True)
-class Kos:
+class Kos(CrowdKit):
     """All plausibility on the label that crowd-kit's KOS infers: of two, the one that weighs more.
 
     Examples tell annotators which label the others favour, annotators tell examples how far they
@@ -40,45 +38,16 @@ class Kos:
     Research 62 (2014), 1-24.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-    joint: ClassVar[bool] = True
+    called: ClassVar[str] = "kos"
 
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse where crowd-kit is not installed: before any file is read."""
-        present(_CALLED)
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-        keys : Keys
-            Not used: the start has a `random_state` of its own.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            Declared labels that nobody says have 0.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
-            ``crowd-kit-failed``, ``labels-too-many``,
-            ``kos-tied``; `MissingExtra` without crowd-kit.
-        """
-        return self._estimated(annotations).plausibilities
 
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         try:
             return estimated(
                 annotations,
-                _CALLED,
+                self.called,
                 "KOS",
                 {"n_iter": self.iterations, "random_state": self.random_state},
                 read=_inferred,

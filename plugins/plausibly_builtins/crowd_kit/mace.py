@@ -8,15 +8,12 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys, names
-from plausibly_builtins.crowd_kit._estimated import Estimated, estimated
-from plausibly_builtins.crowd_kit._running import ACCEPTS, present
-
-_CALLED = "mace"
+from plausibly.plugin import names
+from plausibly_builtins.crowd_kit._estimated import CrowdKit, Estimated, estimated
 
 
 @attrs.frozen(kw_only=True)
-class Mace:
+class Mace(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's MACE.
 
     Annotator q knows the true label with chance ``t_q`` and says it; else they say what they always
@@ -49,8 +46,7 @@ class Mace:
     Hovy, Berg-Kirkpatrick, Vaswani & Hovy, Learning whom to trust with MACE, NAACL 2013.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-    joint: ClassVar[bool] = True
+    called: ClassVar[str] = "mace"
 
     iterations: int = attrs.field(default=50, validator=attrs.validators.ge(1))
     method: Literal["vb", "em"] = attrs.field(
@@ -60,33 +56,6 @@ class Mace:
     knows: float = attrs.field(default=0.5, validator=attrs.validators.gt(0.0))
     noise: float = attrs.field(default=0.5, validator=attrs.validators.ge(0.0))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse where crowd-kit is not installed: before any file is read."""
-        present(_CALLED)
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-        keys : Keys
-            Not used: the start has a `random_state` of its own.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            Declared labels that nobody says have 0.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
-            ``crowd-kit-failed``; `MissingExtra` without crowd-kit.
-        """
-        return self._estimated(annotations).plausibilities
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
         """Return what each annotator is worth.
@@ -117,7 +86,7 @@ class Mace:
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         return estimated(
             annotations,
-            _CALLED,
+            self.called,
             "MACE",
             {
                 "n_restarts": 1,

@@ -8,22 +8,17 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys
-from plausibly_builtins.crowd_kit._estimated import Estimated, estimated
+from plausibly_builtins.crowd_kit._estimated import CrowdKit, Estimated, estimated
 from plausibly_builtins.crowd_kit._running import (
-    ACCEPTS,
     Column,
     Estimator,
     Given,
-    present,
     weighed,
 )
 
-_CALLED = "mmsr"
-
 
 @attrs.frozen(kw_only=True)
-class Mmsr:
+class Mmsr(CrowdKit):
     """Plausibility of a label = its chance, given the accuracies that crowd-kit's MMSR estimates.
 
     The accuracy ``c_q`` of each annotator is read off how often pairs of annotators agree, as a
@@ -55,40 +50,11 @@ class Mmsr:
     2020.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-    joint: ClassVar[bool] = True
+    called: ClassVar[str] = "mmsr"
 
     iterations: int = attrs.field(default=10_000, validator=attrs.validators.ge(1))
     tolerance: float = attrs.field(default=1e-10, validator=attrs.validators.gt(0.0))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse where crowd-kit is not installed: before any file is read."""
-        present(_CALLED)
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-        keys : Keys
-            Not used: the start has a `random_state` of its own.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            Declared labels that nobody says have 0. The attribute
-            ``convergence`` says, as JSON, how many iterations it took, and the last change.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
-            ``crowd-kit-failed``; `MissingExtra` without crowd-kit.
-        """
-        return self._estimated(annotations).plausibilities
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
         """Return what each annotator is worth.
@@ -114,7 +80,7 @@ class Mmsr:
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         return estimated(
             annotations,
-            _CALLED,
+            self.called,
             "MMSR",
             {
                 "n_iter": self.iterations,

@@ -7,15 +7,12 @@ from typing import ClassVar
 import attrs
 import xarray as xr
 
-from plausibly.plugin import Keys
-from plausibly_builtins.crowd_kit._estimated import Estimated, estimated
-from plausibly_builtins.crowd_kit._running import ACCEPTS, present, weighed
-
-_CALLED = "wawa"
+from plausibly_builtins.crowd_kit._estimated import Estimated, Skilled, estimated
+from plausibly_builtins.crowd_kit._running import weighed
 
 
 @attrs.frozen(kw_only=True)
-class Wawa:
+class Wawa(Skilled):
     """Plausibility of a label = the weight of those who said it / the weight of all who answered.
 
     The weight of an annotator is how often they agree with the majority. plausibly's own
@@ -31,59 +28,12 @@ class Wawa:
     "Worker agreement with aggregate" (Wawa), as crowdsourcing platforms use it.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-    joint: ClassVar[bool] = True
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse where crowd-kit is not installed: before any file is read."""
-        present(_CALLED)
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            Declared labels that nobody says have 0.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
-            ``crowd-kit-failed``; `MissingExtra` without crowd-kit.
-        """
-        return self._estimated(annotations).plausibilities
-
-    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, how often they agree. Annotators without response have NaN.
-        """
-        found = self._estimated(annotations)
-        given = found.given
-        if found.estimator is None:
-            return given.reliability(given.right(found.chances))
-        return given.reliability(given.by_annotator(found.estimator.skills_))
+    called: ClassVar[str] = "wawa"
 
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         return estimated(
             annotations,
-            _CALLED,
+            self.called,
             "Wawa",
             {},
             read=weighed,

@@ -7,15 +7,12 @@ from typing import ClassVar
 import attrs
 import xarray as xr
 
-from plausibly.plugin import Keys
-from plausibly_builtins.crowd_kit._estimated import Estimated, estimated
-from plausibly_builtins.crowd_kit._running import ACCEPTS, present, weighed
-
-_CALLED = "zero-based-skill"
+from plausibly_builtins.crowd_kit._estimated import Estimated, Skilled, estimated
+from plausibly_builtins.crowd_kit._running import weighed
 
 
 @attrs.frozen(kw_only=True)
-class ZeroBasedSkill:
+class ZeroBasedSkill(Skilled):
     """Plausibility of a label = the weight of those who said it / the weight of all who answered.
 
     All weights start just above a guess; each iteration moves them towards how often an annotator
@@ -39,64 +36,17 @@ class ZeroBasedSkill:
     Zero-based skill, as crowd-kit describes it.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-    joint: ClassVar[bool] = True
+    called: ClassVar[str] = "zero-based-skill"
 
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     rate: float = attrs.field(
         default=1.0, validator=[attrs.validators.gt(0.0), attrs.validators.le(1.0)]
     )
 
-    def __attrs_post_init__(self) -> None:
-        """Refuse where crowd-kit is not installed: before any file is read."""
-        present(_CALLED)
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            Declared labels that nobody says have 0.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
-            ``crowd-kit-failed``; `MissingExtra` without crowd-kit.
-        """
-        return self._estimated(annotations).plausibilities
-
-    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, how often they agree. Annotators without response have NaN.
-        """
-        found = self._estimated(annotations)
-        given = found.given
-        if found.estimator is None:
-            return given.reliability(given.right(found.chances))
-        return given.reliability(given.by_annotator(found.estimator.skills_))
-
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         return estimated(
             annotations,
-            _CALLED,
+            self.called,
             "ZeroBasedSkill",
             {"n_iter": self.iterations, "lr_init": self.rate},
             read=weighed,
