@@ -57,7 +57,14 @@ class TestInfo:
         )
         assert rest[0].startswith("core         attrs ")
         assert f"numpy {metadata.version('numpy')}" in ran.out
-        assert re.search(r"^extras       yes: .*demo.*   no: ", ran.out, re.MULTILINE)
+        there = run("info", "--json").document["extras"]
+        wanted = {one: [name for name in there if there[name] is one] for one in (True, False)}
+        lines = re.search(
+            r"^extras       yes: (.*?)^ {13}no:  (.*?)^plugins", ran.out, re.DOTALL | re.MULTILINE
+        )
+        assert lines
+        assert lines[1].split() == (wanted[True] or ["none"])
+        assert lines[2].split() == (wanted[False] or ["none"])
         assert rest[-3:] == [
             "plugins      3 ready, 1 failed, 1 disabled",
             "environment  PLAUSIBLY_DISABLE_PLUGINS=tools, OMP_NUM_THREADS=3",
@@ -164,3 +171,15 @@ def test_a_component_error_in_the_kit_is_the_components(
     assert ran.out.startswith(
         "FAILED  thesis-pl 0.2  aggregator thesis:pl, at rules: what it gives is odd,"
     )
+
+
+class TestExtras:
+    def test_what_is_missing_starts_a_line_however_many_are_there(self) -> None:
+        many = {f"extra-{number:02}": True for number in range(12)}
+        lines = info._there(many | {"crowd": False})
+        assert lines[0] == "yes: extra-00 extra-01 extra-02 extra-03 extra-04 extra-05 extra-06"
+        assert lines[1] == "     extra-07 extra-08 extra-09 extra-10 extra-11"
+        assert lines[2:] == ["no:  crowd"]
+
+    def test_none(self) -> None:
+        assert info._there({}) == ["yes: none", "no:  none"]

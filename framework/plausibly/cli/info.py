@@ -61,14 +61,12 @@ def info(
             f"plausibly {version('plausibly')} · Python {platform.python_version()} · "
             f"{threads()} threads · predictor format {FORMAT}"
         )
-        yes = " ".join(name for name, there in extras.items() if there)
-        no = " ".join(name for name, there in extras.items() if not there)
         states = ", ".join(f"{count} {state}" for state, count in plugins.items())
         output.show(
             layout.fields(
                 [
                     ("core", _together(core)),
-                    ("extras", f"yes: {yes or 'none'}   no: {no or 'none'}"),
+                    ("extras", _there(extras)),
                     ("plugins", states),
                     ("environment", _said(environment)),
                     ("python", [sys.executable]),
@@ -128,6 +126,18 @@ def _together(versions: dict[str, str]) -> list[str]:
     text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in versions.items())
     lines = textwrap.wrap(text, layout.WIDTH - len("environment  "))
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or ["none"]
+
+
+def _there(extras: dict[str, bool]) -> list[str]:
+    """Return the extras that are there and those that are not, each from the start of a line."""
+    room = layout.WIDTH - len("environment  ")
+    lines = []
+    for answer, there in (("yes", True), ("no", False)):
+        names = " ".join(name for name, found in extras.items() if found is there) or "none"
+        lines += textwrap.wrap(
+            f"{answer + ':':5}{names}", room, subsequent_indent=" " * 5, break_on_hyphens=False
+        )
+    return lines
 
 
 def _said(environment: dict[str, str]) -> str:
