@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, Ints
+from plausibly.kernels.slots import Slots
 
 Ties: TypeAlias = Literal["first", "random", "fractional", "any", "all"]
 TIES: tuple[Ties, ...] = get_args(Ties)
@@ -27,13 +28,13 @@ def _blocks(shape: tuple[int, ...]) -> Iterator[slice]:
         yield slice(start, start + rows)
 
 
-def aggregated(sets: Bools, plausibilities: Floats) -> NDArray[np.float64]:
+def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float64]:
     """Return the plausibility inside each set: ``sum_k lambda_k 1[k in C(x)]``.
 
     Parameters
     ----------
     sets : ndarray of bool, (example, label)
-    plausibilities : ndarray, (example, label)
+    plausibilities : ndarray, (example, label), or Slots
         Finite; rows sum to 1. float32 is summed in float64.
 
     Returns
@@ -46,6 +47,9 @@ def aggregated(sets: Bools, plausibilities: Floats) -> NDArray[np.float64]:
     The mean over examples is the aggregated coverage of Stutz et al. (2023).
     """
     covered = np.empty(sets.shape[0])
+    if isinstance(plausibilities, Slots):
+        _sum_slots(sets, plausibilities, covered)
+        return np.minimum(covered, 1.0, out=covered)
     inside = np.empty((max(1, _CELLS // max(1, sets.shape[1])), sets.shape[1]))
     for rows in _blocks(sets.shape):
         some = inside[: sets[rows].shape[0]]
@@ -54,18 +58,49 @@ def aggregated(sets: Bools, plausibilities: Floats) -> NDArray[np.float64]:
     return np.minimum(covered, 1.0, out=covered)
 
 
-def tie_counts(plausibilities: Floats) -> NDArray[np.int64]:
+def _sum_slots(sets: Bools, slots: Slots, out: NDArray[np.float64]) -> None:
+    """Write the plausibility inside each set, added in the order in which a dense row adds it.
+
+    Two numbers have one sum. More are put in their places in a row of zeros, since numpy adds a
+    row in halves: which numbers meet first depends on where they stand.
+    """
+    held = inside_slots(sets, slots)
+    terms = np.where(held, slots.weight, 0).astype(np.float64)
+    np.add.reduce(terms, axis=1, out=out)
+    many = np.flatnonzero(np.count_nonzero(held, axis=1) > 2)
+    rows = max(1, _CELLS // max(1, slots.labels))
+    inside = np.zeros((min(rows, many.size), slots.labels))
+    for start in range(0, many.size, rows):
+        block = many[start : start + rows]
+        row, slot = np.nonzero(held[block])
+        label = slots.label[block][row, slot]
+        inside[row, label] = terms[block[row], slot]
+        out[block] = np.add.reduce(inside[: block.size], axis=1)
+        inside[row, label] = 0
+
+
+def inside_slots(sets: Bools, slots: Slots) -> Bools:
+    """Return which slots hold a label that is in the set: ndarray of bool, (example, slot)."""
+    found = np.take_along_axis(sets, np.maximum(slots.label, 0), axis=1)
+    held: Bools = np.logical_and(found, slots.label >= 0, out=found)
+    return held
+
+
+def tie_counts(plausibilities: Floats | Slots) -> NDArray[np.int64]:
     """Return how many labels share the largest plausibility of each example.
 
     Parameters
     ----------
-    plausibilities : ndarray, (example, label)
+    plausibilities : ndarray, (example, label), or Slots
 
     Returns
     -------
     ndarray of int64, (example,)
         1 where the vote is not tied.
     """
+    if isinstance(plausibilities, Slots):
+        tied: NDArray[np.int64] = np.add.reduce(plausibilities.tied(), axis=1, dtype=np.int64)
+        return tied
     counts = np.empty(plausibilities.shape[0], dtype=np.int64)
     for rows in _blocks(plausibilities.shape):
         counts[rows] = np.count_nonzero(_tied(plausibilities[rows]), axis=1)
@@ -74,7 +109,7 @@ def tie_counts(plausibilities: Floats) -> NDArray[np.int64]:
 
 def voted(
     sets: Bools,
-    plausibilities: Floats,
+    plausibilities: Floats | Slots,
     ties: Ties = "first",
     uniform: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
@@ -83,7 +118,7 @@ def voted(
     Parameters
     ----------
     sets : ndarray of bool, (example, label)
-    plausibilities : ndarray, (example, label)
+    plausibilities : ndarray, (example, label), or Slots
     ties : {"first", "random", "fractional", "any", "all"}
         What counts where L > 1 labels share the largest plausibility: the first of them in label
         order, the one that `uniform` picks, each of them with credit 1/L, any, or all.
@@ -102,6 +137,9 @@ def voted(
     """
     if ties == "random" and uniform is None:
         raise ValueError('ties "random" needs one uniform an example')
+    if isinstance(plausibilities, Slots):
+        # Rising codes, so that the first of the tied slots is the first of the tied labels.
+        sets, plausibilities = inside_slots(sets, plausibilities), plausibilities.weight
     covered = np.empty(sets.shape[0])
     for rows in _blocks(sets.shape):
         inside, tied = sets[rows], _tied(plausibilities[rows])

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
+from plausibly.kernels.slots import Slots
 
 _FEW = 32  # labels that are compared one by one rather than searched
 _CELLS = 1 << 18  # of plausibilities in a block
 
 
-def draw_labels(plausibilities: Floats, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
+def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return one label code a uniform: the first whose cumulative plausibility exceeds it.
 
     The uniform is scaled by the row's total instead of dividing the row, so that rows that sum to
@@ -24,8 +25,9 @@ def draw_labels(plausibilities: Floats, uniforms: NDArray[np.float64]) -> NDArra
 
     Parameters
     ----------
-    plausibilities : ndarray, (example, label)
-        Non-negative; each row has a positive total.
+    plausibilities : ndarray, (example, label), or Slots
+        Non-negative; each row has a positive total. Slots give the labels that the dense array
+        gives.
     uniforms : ndarray of float64, (example, draw)
         In [0, 1).
 
@@ -33,14 +35,26 @@ def draw_labels(plausibilities: Floats, uniforms: NDArray[np.float64]) -> NDArra
     -------
     ndarray of int32, (draw, example)
     """
-    examples, labels = plausibilities.shape
     codes = np.empty(uniforms.shape, dtype=np.int32)
+    if isinstance(plausibilities, Slots):
+        _from_slots(plausibilities, uniforms, codes)
+        return codes.T
+    examples, labels = plausibilities.shape
     rows = max(1, _CELLS // max(1, labels))
     for start in range(0, examples, rows):
         block = slice(start, start + rows)
         draw = _dense if labels <= _FEW else _packed
         draw(plausibilities[block], uniforms[block], codes[block])
     return codes.T
+
+
+def _from_slots(slots: Slots, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
+    examples, width = slots.weight.shape
+    rows = max(1, _CELLS // max(1, width, uniforms.shape[1]))
+    for start in range(0, examples, rows):
+        block = slice(start, start + rows)
+        some = slots.take(block)
+        _slots(some.weight, some.filled, some.label, uniforms[block], out[block])
 
 
 def _dense(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:

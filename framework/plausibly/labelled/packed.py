@@ -20,11 +20,14 @@ exactly one packed form, and `unpack` of it gives the same bits back. Names are 
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+
 import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Floats, Ints
 from plausibly.errors import InputError, listed
+from plausibly.kernels.slots import Slots, packed_pairs
 from plausibly.labelled import names
 from plausibly.labelled.named import named_floats
 from plausibly.labelled.text import check_names, name_texts, several
@@ -66,20 +69,52 @@ def pack(plausibilities: xr.DataArray) -> xr.Dataset:
             whose="plausibilities",
         )
     row, column = np.nonzero(filled)
-    count = filled.sum(axis=1)
-    slot = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)
-    shape = (values.shape[0], max(int(count.max()), 1))
-    weight = np.zeros(shape, values.dtype)
-    label = np.full(shape, names.NO_LABEL, np.int32)
-    weight[row, slot] = values[row, column]
-    label[row, slot] = column
-    renamed = array.coords.to_dataset().rename({names.LABEL: names.LABEL_NAME})
-    return renamed.assign(
-        {
-            names.WEIGHT: ((names.EXAMPLE, names.SLOT), weight),
-            names.LABEL: ((names.EXAMPLE, names.SLOT), label),
-        }
-    ).assign_attrs(array.attrs)
+    slots = packed_pairs(row, column, values[row, column], (values.shape[0], values.shape[1]))
+    return of_slots(slots, array.coords.to_dataset(), array.attrs)
+
+
+def of_slots(slots: Slots, about: xr.Dataset, attributes: Mapping[Hashable, object]) -> xr.Dataset:
+    """Return slots in the packed form.
+
+    Parameters
+    ----------
+    slots : Slots
+    about : Dataset
+        Coordinates over ``example`` and ``label``, their names among them.
+    attributes : mapping
+    """
+    dims = (names.EXAMPLE, names.SLOT)
+    renamed = about.rename({names.LABEL: names.LABEL_NAME})
+    variables = {names.WEIGHT: (dims, slots.weight), names.LABEL: (dims, slots.label)}
+    return renamed.assign(variables).assign_attrs(attributes)
+
+
+def slots_of(packed: xr.Dataset) -> Slots:
+    """Return the arrays of packed plausibilities that are known to be intact."""
+    weight: Floats = packed[names.WEIGHT].values
+    label: Ints = packed[names.LABEL].values
+    return Slots(weight, label, packed.sizes[names.LABEL_NAME])
+
+
+def about_packed(packed: xr.Dataset) -> xr.Dataset:
+    """Return the coordinates alone, over ``example`` and ``label`` as in the dense form."""
+    bare = packed.drop_vars([names.WEIGHT, names.LABEL]).drop_dims(names.SLOT, errors="ignore")
+    return bare.rename({names.LABEL_NAME: names.LABEL}).assign_attrs(packed.attrs)
+
+
+def take_labels(packed: xr.Dataset, places: Ints) -> xr.Dataset:
+    """Return packed plausibilities under some of the labels, in this order.
+
+    Parameters
+    ----------
+    packed : Dataset
+    places : ndarray of int, (taken,)
+        Places of labels. Those that are not among them have no plausibility.
+    """
+    code = np.full(packed.sizes[names.LABEL_NAME], names.NO_LABEL, np.int64)
+    code[places] = np.arange(len(places))
+    about = about_packed(packed).isel({names.LABEL: places})
+    return of_slots(slots_of(packed).recoded(code, len(places)), about, packed.attrs)
 
 
 def unpack(packed: xr.Dataset) -> xr.DataArray:
@@ -91,16 +126,10 @@ def unpack(packed: xr.Dataset) -> xr.DataArray:
         What `check_packed` raises.
     """
     packed = check_packed(packed)
-    weight: Floats = packed[names.WEIGHT].values
-    label: Ints = packed[names.LABEL].values
-    row, slot = np.nonzero(label >= 0)
-    values = np.zeros((weight.shape[0], packed.sizes[names.LABEL_NAME]), weight.dtype)
-    values[row, label[row, slot]] = weight[row, slot]
-    bare = packed.drop_vars([names.WEIGHT, names.LABEL]).drop_dims(names.SLOT, errors="ignore")
     return xr.DataArray(
-        values,
+        slots_of(packed).dense(),
         dims=(names.EXAMPLE, names.LABEL),
-        coords=bare.rename({names.LABEL_NAME: names.LABEL}).coords,
+        coords=about_packed(packed).coords,
         name=names.PLAUSIBILITIES,
         attrs=packed.attrs,
     )
@@ -141,7 +170,7 @@ def check_packed(packed: xr.Dataset) -> xr.Dataset:
     for bad, fault, expected in (
         ((label < names.NO_LABEL) | (label >= labels), "codes out of range", f"-1 to {labels - 1}"),
         (
-            np.where(filled, ~(weight > 0), weight != 0),
+            np.where(filled, ~((weight > 0) & np.isfinite(weight)), weight != 0),
             "unfit weights",
             "above 0; 0 at -1",
         ),
