@@ -23,10 +23,12 @@ from plausibly.io.numbers import numbers, plain, value_of
 from plausibly.io.pieces import MARK, Content, Piece
 from plausibly.io.plausibilities_arrays import KIND, array_of, content_of, not_totals
 from plausibly.io.plausibilities_wide import draw_column, draw_texts, read_totals, totals_of
+from plausibly.kernels.slots import packed_pairs
 from plausibly.labelled import names
 from plausibly.labelled.borders import check_plausibilities
 from plausibly.labelled.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
-from plausibly.labelled.packed import check_packed, is_packed
+from plausibly.labelled.packed import about_packed, check_packed, is_packed, of_slots
+from plausibly.labelled.packed_border import checked_rows
 from plausibly.labelled.text import name_texts, quoted, several, text_array
 
 VALUE = "plausibility"
@@ -76,11 +78,10 @@ def checked(lam: xr.DataArray | xr.Dataset) -> Sparse:
 
 def _of_packed(lam: xr.Dataset) -> Sparse:
     weight, label = lam[names.WEIGHT].values, lam[names.LABEL].values
-    bare = lam.drop_vars([names.WEIGHT, names.LABEL]).drop_dims(names.SLOT, errors="ignore")
-    coords = bare.rename({names.LABEL_NAME: LABEL}).coords
+    coords = about_packed(lam).coords
     shape = (weight.shape[0], lam.sizes[names.LABEL_NAME])
     shell = _shell(shape, weight.dtype).assign_coords(coords).assign_attrs(lam.attrs)
-    fits = _check_rows(weight, shell, "plausibilities")
+    fits = checked_rows(weight, shell, "plausibilities")
     if DENOMINATOR not in fits.coords:
         shell = shell.drop_vars(DENOMINATOR, errors="ignore")
     example, slot = np.nonzero(label >= 0)
@@ -92,14 +93,6 @@ def _shell(shape: tuple[int, ...], dtype: np.dtype[np.floating]) -> xr.DataArray
     """Return an array of one number that is as large as it has to look."""
     dims = (DRAW, EXAMPLE, LABEL)[-len(shape) :]
     return xr.DataArray(np.broadcast_to(dtype.type(0), shape), dims=dims, name=PLAUSIBILITIES)
-
-
-def _check_rows(weight: Floats, shell: xr.DataArray, whose: str) -> xr.DataArray:
-    """Check rows of weights, (example, slot), as plausibilities of labels called by their slots."""
-    about_examples = {name: item for name, item in shell.coords.items() if item.dims == (EXAMPLE,)}
-    rows = xr.DataArray(weight, dims=(EXAMPLE, LABEL), coords=about_examples)
-    slots = [str(slot) for slot in range(weight.shape[1])]
-    return check_plausibilities(rows.assign_coords({LABEL: slots}), whose=whose)
 
 
 def write(sparse: Sparse, path: Path) -> None:
@@ -305,24 +298,13 @@ def _packed(sparse: Sparse, whose: str) -> xr.Dataset:
     example, label = (codes[filled] for codes in sparse.places)
     order = np.lexsort((label, example))
     example, label, values = example[order], label[order], sparse.values[filled][order]
-    count = np.bincount(example, minlength=sparse.shell.sizes[EXAMPLE])
-    slot = np.arange(example.size) - np.repeat(np.cumsum(count) - count, count)
-    shape = (count.size, max(int(count.max(initial=0)), 1))
-    weight = np.zeros(shape, values.dtype)
-    codes = np.full(shape, names.NO_LABEL, np.int32)
-    weight[example, slot], codes[example, slot] = values, label
-    fits = _check_rows(weight, sparse.shell, whose)
-    renamed = sparse.shell.coords.to_dataset().rename({LABEL: names.LABEL_NAME})
+    sizes = sparse.shell.sizes
+    slots = packed_pairs(example, label, values, (sizes[EXAMPLE], sizes[LABEL]))
+    fits = checked_rows(slots.weight, sparse.shell, whose)
+    coords = sparse.shell.coords.to_dataset()
     if DENOMINATOR not in fits.coords:
-        renamed = renamed.drop_vars(DENOMINATOR, errors="ignore")
-    return check_packed(
-        renamed.assign(
-            {
-                names.WEIGHT: ((EXAMPLE, names.SLOT), weight),
-                names.LABEL: ((EXAMPLE, names.SLOT), codes),
-            }
-        ).assign_attrs(sparse.shell.attrs)
-    )
+        coords = coords.drop_vars(DENOMINATOR, errors="ignore")
+    return check_packed(of_slots(slots, coords, sparse.shell.attrs))
 
 
 def said_in(path: Path, table: text.TextTable) -> str | None:

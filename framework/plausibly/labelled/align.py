@@ -7,31 +7,31 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
 from plausibly.labelled.hierarchy import without_unsaid_parents
-from plausibly.labelled.left_out import with_left_out
+from plausibly.labelled.left_out import Labelled, with_left_out
 from plausibly.labelled.near import difference, near_pair
+from plausibly.labelled.packed import label_dim, taken
 from plausibly.labelled.text import does, name_texts, positions, quoted, several
 
 
 def match_labels(
-    array: xr.DataArray,
+    array: Labelled,
     labels: Sequence[str],
     *,
     whose: str,
     other: str,
     name: str = "labels-differ",
     do: str = "",
-) -> xr.DataArray:
+) -> Labelled:
     """Return the array with its labels in the order of `labels`.
 
     Labels that stand above others (coordinate ``parent``) may be besides, if they have nothing.
 
     Parameters
     ----------
-    array : DataArray, (..., label)
+    array : DataArray, (..., label), or packed Dataset
         Labels under unique text names.
     labels : sequence of str
         The names and the order wanted.
@@ -48,7 +48,7 @@ def match_labels(
         Where the names are not the same, with those on either side alone and, where two are
         alike, with the pair. ``parents-named`` where labels above others have plausibility.
     """
-    here = name_texts(array.indexes[names.LABEL])
+    here = name_texts(array.indexes[label_dim(array)])
     wanted = list(labels)
     if here == wanted:
         return array
@@ -56,17 +56,11 @@ def match_labels(
     surplus = [label for label in here if label not in set(wanted)]
     if surplus and not lost:
         array = without_unsaid_parents(array, wanted, whose=whose, other=other)
-        here = name_texts(array.indexes[names.LABEL])
+        here = name_texts(array.indexes[label_dim(array)])
         surplus = [label for label in here if label not in set(wanted)]
     if lost or surplus:
         raise _labels_differ(surplus, lost, len(wanted), whose, other, name, do)
-    return _taken(array, names.LABEL, positions(here, wanted))
-
-
-def _taken(array: xr.DataArray, dim: str, places: Ints) -> xr.DataArray:
-    """Return entries of the array, contiguous again: sums must not depend on the layout."""
-    taken = array.isel({dim: places})
-    return taken.copy(data=np.ascontiguousarray(taken.values))
+    return taken(array, names.LABEL, positions(here, wanted))
 
 
 def _labels_differ(
@@ -109,18 +103,18 @@ def _labels_differ(
 
 def match_examples(
     predictions: xr.DataArray,
-    plausibilities: xr.DataArray,
+    plausibilities: Labelled,
     *,
     only_common: bool = False,
     whose: str = "predictions",
     other: str = "plausibilities",
-) -> tuple[xr.DataArray, xr.DataArray]:
+) -> tuple[xr.DataArray, Labelled]:
     """Return both arrays for the same examples, in the order of the predictions.
 
     Parameters
     ----------
     predictions, plausibilities : DataArray, (example, ...)
-        Examples under unique text names.
+        Examples under unique text names; plausibilities may be packed.
     only_common : bool
         Whether to go on with the examples that both have; what goes is counted in the attribute
         ``left_out`` of the array that had it.
@@ -142,10 +136,10 @@ def match_examples(
     surplus, lost = len(here) - common.size, len(there) - common.size
     if (surplus or lost) and not (only_common and common.size):
         raise _examples_differ(here, there, common.size, whose, other)
-    matched = _taken(plausibilities, names.EXAMPLE, place[common])
+    matched = taken(plausibilities, names.EXAMPLE, place[common])
     if not surplus:
         return predictions, with_left_out(matched, {f"not in {whose}": lost})
-    kept = _taken(predictions, names.EXAMPLE, common)
+    kept = taken(predictions, names.EXAMPLE, common)
     return (
         with_left_out(kept, {f"not in {other}": surplus}),
         with_left_out(matched, {f"not in {whose}": lost}),

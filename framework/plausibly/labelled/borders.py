@@ -161,14 +161,16 @@ def check_plausibilities(
     return _with_exact_denominator(array)
 
 
-def mean_over_draws(plausibilities: xr.DataArray) -> xr.DataArray:
-    """Return (example, label) plausibilities: where they were drawn, the mean over draws.
+def mean_over_draws(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return dense (example, label) plausibilities: where they were drawn, the mean over draws.
 
     Parameters
     ----------
-    plausibilities : DataArray, ([draw,] example, label)
+    plausibilities : DataArray, ([draw,] example, label), or packed Dataset
         From `check_plausibilities`.
     """
+    if isinstance(plausibilities, xr.Dataset):
+        return unpack(plausibilities)
     if names.DRAW not in plausibilities.dims:
         return plausibilities
     values: Floats = plausibilities.values

@@ -10,9 +10,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
+from plausibly.arrays import Bools, Floats, Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
+from plausibly.labelled.left_out import Labelled
+from plausibly.labelled.packed import label_dim, slots_of, taken
 from plausibly.labelled.text import does, is_missing, name_text, name_texts, quoted, several
 
 Places = Callable[[Sequence[int]], str]
@@ -85,7 +87,7 @@ class Hierarchy:
         InputError
             ``parents-circular``.
         """
-        labels = name_texts(table.indexes[names.LABEL])
+        labels = name_texts(table.indexes[label_dim(table)])
         above = parents_by_name(table)
         return cls.of(labels, [above.get(label, "") for label in labels])
 
@@ -136,27 +138,28 @@ class Hierarchy:
 
 def parents_by_name(table: xr.Dataset | xr.DataArray) -> Mapping[str, str]:
     """Return the name in the coordinate ``parent`` of each label that has one."""
-    if names.PARENT not in table.coords or table[names.PARENT].dims != (names.LABEL,):
+    dim = label_dim(table)
+    if names.PARENT not in table.coords or table[names.PARENT].dims != (dim,):
         return {}
-    labels = name_texts(table.indexes[names.LABEL])
+    labels = name_texts(table.indexes[dim])
     found = zip(labels, table[names.PARENT].values.tolist(), strict=True)
     return {label: name_text(name) for label, name in found if not is_missing(name) and name != ""}
 
 
-def without_parents(array: xr.DataArray) -> xr.DataArray:
-    """Return the array of the leaves alone."""
+def without_parents(array: Labelled) -> Labelled:
+    """Return plausibilities, dense or packed, of the leaves alone."""
     tree = Hierarchy.of_table(array)
-    return _taken(array, tree.leaves) if tree.above else array
+    return taken(array, names.LABEL, tree.leaves) if tree.above else array
 
 
 def without_unsaid_parents(
-    array: xr.DataArray, wanted: Sequence[str], *, whose: str, other: str
-) -> xr.DataArray:
+    array: Labelled, wanted: Sequence[str], *, whose: str, other: str
+) -> Labelled:
     """Return plausibilities without those parents of other labels that `wanted` lacks.
 
     Parameters
     ----------
-    array : DataArray, (..., label)
+    array : DataArray, (..., label), or packed Dataset
     wanted : sequence of str
         Labels of the model.
     whose, other : str
@@ -172,12 +175,10 @@ def without_unsaid_parents(
     lost = [code for code in tree.above if tree.labels[code] not in known]
     if not lost:
         return array
-    values: Floats = array.values
-    said = values.reshape(-1, *values.shape[-2:])[..., lost] != 0
+    said, rows = _said(array, lost)
     if not said.any():
-        return _taken(array, np.setdiff1d(np.arange(len(tree.labels)), lost))
-    named = [tree.labels[code] for place, code in enumerate(lost) if said[..., place].any()]
-    rows = said.any(axis=(0, 2))
+        return taken(array, names.LABEL, np.setdiff1d(np.arange(len(tree.labels)), lost))
+    named = [tree.labels[code] for place, code in enumerate(lost) if said[place]]
     examples = name_texts(array.indexes[names.EXAMPLE][rows])
     raise InputError(
         "parents-named",
@@ -193,6 +194,12 @@ def without_unsaid_parents(
     )
 
 
-def _taken(array: xr.DataArray, places: NDArray[np.int64]) -> xr.DataArray:
-    taken = array.isel({names.LABEL: places})
-    return taken.copy(data=np.ascontiguousarray(taken.values))
+def _said(array: xr.DataArray | xr.Dataset, codes: Sequence[int]) -> tuple[Bools, Bools]:
+    """Return which of these labels, (code,), and which examples with one have plausibility."""
+    if isinstance(array, xr.Dataset):
+        label: Ints = slots_of(array).label
+        rows: Bools = np.logical_or.reduce(np.isin(label, codes), axis=1)
+        return np.isin(codes, label), rows
+    values: Floats = array.values
+    above = values.reshape(-1, *values.shape[-2:])[..., codes] != 0
+    return above.any(axis=(0, 1)), above.any(axis=(0, 2))

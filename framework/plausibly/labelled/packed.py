@@ -21,6 +21,7 @@ exactly one packed form, and `unpack` of it gives the same bits back. Names are 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import overload
 
 import numpy as np
 import xarray as xr
@@ -133,6 +134,26 @@ def unpack(packed: xr.Dataset) -> xr.DataArray:
         name=names.PLAUSIBILITIES,
         attrs=packed.attrs,
     )
+
+
+def label_dim(array: xr.DataArray | xr.Dataset) -> str:
+    """Return the dim over which the labels have their names, in a packed Dataset or another."""
+    return names.LABEL_NAME if names.LABEL_NAME in array.dims else names.LABEL
+
+
+@overload
+def taken(array: xr.DataArray, dim: str, places: Ints) -> xr.DataArray: ...
+@overload
+def taken(array: xr.Dataset, dim: str, places: Ints) -> xr.Dataset: ...
+def taken(array: xr.DataArray | xr.Dataset, dim: str, places: Ints) -> xr.DataArray | xr.Dataset:
+    """Return entries of a dense array or of packed plausibilities over ``example`` or ``label``.
+
+    Contiguous again: sums must not depend on the layout.
+    """
+    if isinstance(array, xr.Dataset):
+        return take_labels(array, places) if dim == names.LABEL else array.isel({dim: places})
+    some = array.isel({dim: places})
+    return some.copy(data=np.ascontiguousarray(some.values))
 
 
 def check_packed(packed: xr.Dataset) -> xr.Dataset:
