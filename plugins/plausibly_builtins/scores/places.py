@@ -8,12 +8,13 @@ probability to the largest, so that none depends on the order of the labels or o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeAlias
 
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, IncompatibleComponents, InputError, Ints
+from plausibly.plugin import Bools, Floats, IncompatibleComponents, InputError, Ints
 
 _CELLS = 1 << 17  # a block of this many cells, as float64, stays within the second-level cache
 
@@ -26,36 +27,59 @@ class Places:
     ----------
     ordered : ndarray, (example, place)
         Probabilities, from the least to the largest.
-    first, last : ndarray of int, (example, place)
-        The places of the first and of the last label with this probability.
     """
 
     ordered: Floats
-    first: Ints
-    last: Ints
 
-    @classmethod
-    def of(cls, ordered: Floats) -> Places:
-        """Return the places in rows of sorted probabilities."""
-        end = ordered.shape[1] - 1
-        index = np.arange(end + 1)
-        step = ordered[:, 1:] != ordered[:, :-1]
-        first = np.zeros(ordered.shape, dtype=np.intp)
-        first[:, 1:] = np.where(step, index[1:], 0)
-        last = np.full(ordered.shape, end, dtype=np.intp)
-        last[:, :-1] = np.where(step, index[:-1], end)
-        return cls(
-            ordered,
-            np.maximum.accumulate(first, axis=1),
-            np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1],
-        )
+    @cached_property
+    def _ties(self) -> tuple[Ints, Bools]:
+        """Examples with probabilities that are equal, and where theirs are larger than before."""
+        step = self.ordered[:, 1:] != self.ordered[:, :-1]
+        rows = np.flatnonzero(~step.all(axis=1))
+        return rows, step[rows]
+
+    @cached_property
+    def _tied_first(self) -> Ints:
+        """The place of the first label with this probability, of examples with ties."""
+        rows, step = self._ties
+        first = np.zeros((rows.size, self.ordered.shape[1]), dtype=np.intp)
+        np.multiply(step, np.arange(1, self.ordered.shape[1]), out=first[:, 1:])
+        found: Ints = np.maximum.accumulate(first, axis=1, out=first)
+        return found
+
+    @cached_property
+    def first(self) -> Ints:
+        """The place of the first label with this probability."""
+        return self._places(self._tied_first)
+
+    @cached_property
+    def last(self) -> Ints:
+        """The place of the last label with this probability."""
+        rows, step = self._ties
+        end = self.ordered.shape[1] - 1
+        last = np.full((rows.size, end + 1), end, dtype=np.intp)
+        last[:, :-1] = np.where(step, np.arange(end), end)
+        return self._places(np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1])
+
+    def _places(self, tied: Ints) -> Ints:
+        """Return places (example, place), or (1, place) where no example has ties."""
+        rows, _ = self._ties
+        index = np.arange(self.ordered.shape[1])[None, :]
+        if not rows.size:
+            return index
+        places = np.repeat(index, len(self.ordered), axis=0)
+        places[rows] = tied
+        return places
 
     @property
     def below(self) -> Floats:
         """Sum of the probabilities that are less than this one, in float64."""
         sums = np.zeros(self.ordered.shape, dtype=np.float64)
         np.cumsum(self.ordered[:, :-1], axis=1, dtype=np.float64, out=sums[:, 1:])
-        return np.take_along_axis(sums, self.first, axis=1)
+        rows, _ = self._ties
+        if rows.size:
+            sums[rows] = np.take_along_axis(sums[rows], self._tied_first, axis=1)
+        return sums
 
     @property
     def tied(self) -> Floats:
@@ -65,13 +89,13 @@ class Places:
 
     @property
     def above(self) -> Ints:
-        """Number of labels whose probability is larger."""
+        """Number of labels whose probability is larger, broadcast to (example, place)."""
         counts: Ints = self.ordered.shape[1] - 1 - self.last
         return counts
 
     @property
     def rank(self) -> Ints:
-        """Number of labels whose probability is as large or larger: 1 is the likeliest."""
+        """Labels as probable or more, broadcast to (example, place): 1 is the likeliest."""
         counts: Ints = self.ordered.shape[1] - self.first
         return counts
 
@@ -108,14 +132,32 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     step = max(1, _CELLS // rows.shape[1])
     for start in range(0, len(rows), step):
         block = slice(start, start + step)
-        order = np.argsort(rows[block], axis=1)
-        places = Places.of(np.take_along_axis(rows[block], order, axis=1))
+        order, ordered = _in_order(rows[block])
+        places = Places(ordered)
         # A huge penalty gives -inf, which still compares.
         with np.errstate(over="ignore", invalid="ignore"):
             found = rule(places, None if draws is None else draws[block])
-            found = np.where(np.isnan(places.largest), np.nan, found).astype(scores.dtype)
-        np.put_along_axis(scores[block], order, found, axis=1)
+            lost = np.isnan(ordered[:, -1:])
+            if lost.any():
+                found = np.where(lost, np.nan, found)
+            np.put_along_axis(scores[block], order, found, axis=1)
     return scores.reshape(probabilities.shape)
+
+
+def _in_order(rows: Floats) -> tuple[Ints, Floats]:
+    """Return which label stands at each place, and its probability."""
+    if rows.dtype == np.float32 and not np.signbit(rows).any():
+        # Bits of floats from zero up are in the order of the floats, NaN behind all. With the label
+        # behind them they fit into 64 bits, and sorting numbers is faster than sorting places.
+        packed = rows.view(np.uint32).astype(np.uint64)
+        packed <<= np.uint64(32)
+        packed |= np.arange(rows.shape[1], dtype=np.uint64)
+        packed.sort(axis=1)
+        order = (packed & np.uint64(0xFFFFFFFF)).astype(np.intp)
+        packed >>= np.uint64(32)
+        return order, packed.astype(np.uint32).view(np.float32)
+    order = np.argsort(rows, axis=1)
+    return order, np.take_along_axis(rows, order, axis=1)
 
 
 def require_masses(probabilities: Floats, name: str) -> None:
