@@ -7,7 +7,16 @@ members of a Protocol are read-only: a `ClassVar`, a property, or a field that t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import attrs
 
@@ -78,8 +87,8 @@ class PredictionsReader(Protocol):
 class Aggregator(Protocol):
     """Turns all responses of an example into plausibilities.
 
-    Two members more are looked for, and may be left out: `joint` (see `is_joint`), and the method
-    of `AnnotatorModel`.
+    Three members more are looked for, and may be left out: `joint` (see `is_joint`), and the
+    methods of `AnnotatorModel` and `PackedAggregator`.
     """
 
     @property
@@ -97,6 +106,14 @@ def is_joint(aggregator: Aggregator) -> bool:
     ``joint: ClassVar[bool] = True``, or has a property of that name; without one it is False.
     """
     return getattr(aggregator, "joint", False) is True
+
+
+@runtime_checkable
+class PackedAggregator(Protocol):
+    """What an aggregator has besides that makes no dense array of thousands of labels."""
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return in packed form what `aggregate` returns, to the last bit."""
 
 
 class AnnotatorModel(Protocol):

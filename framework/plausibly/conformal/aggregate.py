@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, overload
 
 import xarray as xr
 
@@ -13,8 +13,17 @@ from plausibly.errors import InputError, listed
 from plausibly.keys import Keys
 from plausibly.labelled import borders, names, seal, verbs
 from plausibly.labelled.hierarchy import without_parents
-from plausibly.labelled.left_out import with_left_out
-from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, is_joint
+from plausibly.labelled.left_out import Labelled, with_left_out
+from plausibly.labelled.packed import pack, unpack
+from plausibly.labelled.packed_border import as_checked
+from plausibly.labelled.text import several
+from plausibly.protocols import (
+    AGGREGATOR,
+    Aggregator,
+    ComponentLike,
+    PackedAggregator,
+    is_joint,
+)
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "single-label": "label-frequency",
@@ -22,6 +31,9 @@ DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "label-set": "label-set",
     "soft-label": "soft-label",
 }
+
+FEW_LABELS = 32
+"""Up to here the dense form is what is computed with."""
 
 
 def default_kinds() -> frozenset[str]:
@@ -43,14 +55,35 @@ def default_aggregator(kind: str) -> str:
         ) from None
 
 
+@overload
 def aggregate(
     annotations: xr.Dataset,
     aggregator: ComponentLike[Aggregator] | None = None,
     *,
     seed: int = 0,
     unanswered: Literal["error", "drop"] = "error",
+    packed: Literal[False] = False,
     **params: object,
-) -> xr.DataArray:
+) -> xr.DataArray: ...
+@overload
+def aggregate(
+    annotations: xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None = None,
+    *,
+    seed: int = 0,
+    unanswered: Literal["error", "drop"] = "error",
+    packed: Literal[True],
+    **params: object,
+) -> xr.Dataset: ...
+def aggregate(
+    annotations: xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None = None,
+    *,
+    seed: int = 0,
+    unanswered: Literal["error", "drop"] = "error",
+    packed: bool = False,
+    **params: object,
+) -> xr.DataArray | xr.Dataset:
     """Turn expert annotations into plausibilities.
 
     Parameters
@@ -64,12 +97,16 @@ def aggregate(
     unanswered : {"error", "drop"}
         What to do with examples that nobody answered. Dropped ones are counted in
         ``attrs["left_out"]``.
+    packed : bool
+        Return the packed form, for thousands of labels: only what is above 0. Aggregators with
+        `plausibly.plugin.PackedAggregator` then make no dense array. `calibrate`, `evaluate` and
+        `write_plausibilities` take either form, with the same results to the last bit.
     **params
         Parameters of the aggregator, with its name.
 
     Returns
     -------
-    DataArray, ([draw,] example, label)
+    DataArray, ([draw,] example, label), or with `packed` a Dataset
         Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
         ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does. The
         attribute ``joint`` names the aggregator where the plausibilities of an example depend on
@@ -81,8 +118,50 @@ def aggregate(
     ------
     InputError
         Where examples have no response, the table is detached from its labels, or the aggregator
-        does not read this kind.
+        does not read this kind; ``packed-draws`` where plausibilities are drawn.
     """
+    found = _aggregated(annotations, aggregator, params, seed, unanswered, sparse=packed)
+    if not packed:
+        return unpack(found) if isinstance(found, xr.Dataset) else found
+    if isinstance(found, xr.Dataset):
+        return found
+    if names.DRAW in found.dims:
+        raise InputError(
+            "packed-draws",
+            f"{several(found.sizes[names.DRAW], 'draw')} of plausibilities have no packed form",
+            expected="an aggregator that gives each example one row",
+            do="packed=False",
+            whose="aggregator",
+        )
+    return pack(found)
+
+
+def aggregated(
+    annotations: xr.Dataset, aggregator: ComponentLike[Aggregator] | None = None, *, seed: int = 0
+) -> xr.DataArray | xr.Dataset:
+    """Return plausibilities in the form that is computed with: packed where labels are many.
+
+    Which form it is depends on the number of labels and the aggregator alone, and no result does.
+
+    Parameters
+    ----------
+    annotations, aggregator, seed
+        As `aggregate` takes them.
+    """
+    sparse = annotations.sizes[names.LABEL] > FEW_LABELS
+    return _aggregated(annotations, aggregator, {}, seed, "error", sparse=sparse)
+
+
+def _aggregated(
+    annotations: xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None,
+    params: Mapping[str, object],
+    seed: int,
+    unanswered: Literal["error", "drop"],
+    *,
+    sparse: bool,
+) -> xr.DataArray | xr.Dataset:
+    """Return checked plausibilities, packed where that is wanted and the aggregator can."""
     table = seal.check_table(annotations)
     kind = str(table.attrs[names.KIND])
     chosen = default_aggregator(kind) if aggregator is None else aggregator
@@ -102,13 +181,23 @@ def aggregate(
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = verbs.select(table, example=kept) if dropped else table
     borders.check_answered(table)
+    keys = Keys(seed, "aggregator")
+    found: xr.DataArray | xr.Dataset
     with seal.vouched(table):
-        found = component.aggregate(table, Keys(seed, "aggregator"))
-    plausibilities = borders.check_plausibilities(found)
-    if names.PARENTS in plausibilities.attrs:
-        plausibilities = without_parents(plausibilities)
-    if is_joint(component):
-        plausibilities = plausibilities.assign_attrs({names.JOINT: called(AGGREGATOR, component)})
-    if dropped:
-        plausibilities = with_left_out(plausibilities, {"without a response": dropped})
-    return plausibilities
+        if sparse and isinstance(component, PackedAggregator):
+            found = component.aggregate_packed(table, keys)
+        else:
+            found = component.aggregate(table, keys)
+    called_as = {names.JOINT: called(AGGREGATOR, component)} if is_joint(component) else {}
+    left_out = {"without a response": dropped}
+    plausibilities = as_checked(found)
+    if isinstance(plausibilities, xr.Dataset):
+        return _said(plausibilities, called_as, left_out)
+    return _said(plausibilities, called_as, left_out)
+
+
+def _said(found: Labelled, joint: Mapping[str, str], left_out: Mapping[str, int]) -> Labelled:
+    """Return plausibilities with what is to be said of them, without labels that gave theirs on."""
+    if names.PARENTS in found.attrs:
+        found = without_parents(found)
+    return with_left_out(found.assign_attrs(joint) if joint else found, left_out)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
 
 import attrs
 import numpy as np
@@ -13,10 +15,29 @@ from plausibly.conformal.coordinates import as_values, incomplete, lacking
 from plausibly.errors import InputError, counted
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_units
+from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys
 
 # Files keep masses as doubles, which are exact up to here.
 _EXACT_BITS = 53
+
+
+class Atoms(NamedTuple):
+    """Every label of every example that has a mass: by rising example, then by rising label.
+
+    Attributes
+    ----------
+    row, label : ndarray of int, (atom,)
+        Place of the example and code of the label.
+    units : ndarray of int64, (atom,)
+        Masses, above 0, in 1/`denominator` of the example: see `CalibrationData.units`.
+    denominator : ndarray of int64, (example,)
+    """
+
+    row: NDArray[np.intp]
+    label: NDArray[np.intp]
+    units: NDArray[np.int64]
+    denominator: NDArray[np.int64]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -27,8 +48,9 @@ class CalibrationData:
     ----------
     scores : ndarray, (example, label)
         Conformity scores in the dtype of the predictions; larger = fits better.
-    plausibilities : ndarray, (example, label)
-        Rows sum to 1.
+    given : ndarray, (example, label), or Slots
+        Plausibilities as they were given, dense or packed; passed as ``plausibilities=``. What is
+        read through `draw`, `voted` and `atoms` never makes a dense array of packed ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     hashes : ndarray of uint64, (example,)
@@ -47,7 +69,7 @@ class CalibrationData:
     """
 
     scores: Floats
-    plausibilities: Floats
+    given: Floats | Slots = attrs.field(alias="plausibilities")
     denominator: Ints | None
     hashes: Hashes
     labels: tuple[str, ...]
@@ -58,6 +80,11 @@ class CalibrationData:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    @cached_property
+    def plausibilities(self) -> Floats:
+        """Dense plausibilities, (example, label); rows sum to 1."""
+        return self.given.dense() if isinstance(self.given, Slots) else self.given
 
     def draw(self, draws: int, keys: Keys) -> NDArray[np.int32]:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.
@@ -81,7 +108,7 @@ class CalibrationData:
         uniform : ndarray, (example, draw)
         """
         if self.resampled is None:
-            return draw_labels(self.plausibilities, uniform)
+            return draw_labels(self.given, uniform)
         draws = uniform.shape[1]
         if draws > len(self.resampled):
             raise InputError(
@@ -132,12 +159,20 @@ class CalibrationData:
 
     def voted(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
-        codes: NDArray[np.int32] = np.argmax(self.plausibilities, axis=1).astype(np.int32)
+        if isinstance(self.given, Slots):
+            first = np.argmax(self.given.weight, axis=1)[:, None]
+            found = np.take_along_axis(self.given.label, first, axis=1)[:, 0]
+            return found.astype(np.int32)
+        codes: NDArray[np.int32] = np.argmax(self.given, axis=1).astype(np.int32)
         return codes
 
     def scores_at(self, codes: Ints) -> Floats:
         """Return the scores (draw, example) at label codes of that shape."""
         return self.scores[np.arange(len(self)), codes]
+
+    def scores_of(self, atoms: Atoms) -> Floats:
+        """Return the score of each atom, (atom,)."""
+        return self.scores[atoms.row, atoms.label]
 
     def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return plausibilities as integer masses, and the mass of each example.
@@ -149,12 +184,27 @@ class CalibrationData:
             rounded up to 2^-40, which can only enlarge sets.
         denominator : ndarray of int64, (example,)
         """
+        return self._masses(self.plausibilities)
+
+    def atoms(self) -> Atoms:
+        """Return the masses of `units` that are above 0, from dense or packed plausibilities."""
+        if not isinstance(self.given, Slots):
+            units, denominator = self._masses(self.given)
+            row, label = np.nonzero(units)
+            return Atoms(row, label, units[row, label], denominator)
+        units, denominator = self._masses(self.given.weight)
+        row, slot = np.nonzero(units)
+        label = self.given.label[row, slot].astype(np.intp)
+        return Atoms(row, label, units[row, slot], denominator)
+
+    def _masses(self, values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return rows of plausibilities, or of the slots of them, as integer masses."""
         if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
             denominator = self.denominator.astype(np.int64)
-            counts = exact_units(self.plausibilities, denominator)
+            counts = exact_units(values, denominator)
             if counts is not None:
                 return counts, denominator
-        units, one = float_units(self.plausibilities)
+        units, one = float_units(values)
         return units, np.full(len(self), one, dtype=np.int64)
 
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
@@ -162,7 +212,9 @@ class CalibrationData:
         return attrs.evolve(
             self,
             scores=self.scores[rows],
-            plausibilities=self.plausibilities[rows],
+            plausibilities=self.given.take(rows)
+            if isinstance(self.given, Slots)
+            else self.given[rows],
             denominator=None if self.denominator is None else self.denominator[rows],
             hashes=self.hashes[rows],
             coordinates={name: found[rows] for name, found in self.coordinates.items()},

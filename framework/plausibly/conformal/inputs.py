@@ -8,16 +8,19 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.arrays import Floats
-from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.asking import mean_scores, score_uniforms
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.coordinates import coordinates_over
 from plausibly.conformal.data import CalibrationData
 from plausibly.conformal.scoring import scores_of
 from plausibly.errors import InputError
+from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented
+from plausibly.labelled.packed import about_packed, slots_of
+from plausibly.labelled.packed_border import as_checked
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 
 
@@ -28,13 +31,13 @@ class Inputs:
     Attributes
     ----------
     predictions : DataArray, ([augmentation,] example, label)
-    plausibilities : DataArray, ([draw,] example, label)
+    plausibilities : DataArray, ([draw,] example, label), or packed Dataset
     aggregated_by : str
         Name of the aggregator, or that there was none.
     """
 
     predictions: xr.DataArray
-    plausibilities: xr.DataArray
+    plausibilities: xr.DataArray | xr.Dataset
     aggregated_by: str
 
     @property
@@ -69,22 +72,27 @@ def matched_inputs(
     model = check_augmented(predictions) if augmented else borders.check_predictions(predictions)
     table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
     labels = tuple(str(label) for label in model[names.LABEL].values)
-    table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
-    model, table = align.match_examples(model, table, only_common=only_common)
-    return Inputs(predictions=model, plausibilities=table, aggregated_by=aggregated_by)
+    matched: xr.DataArray | xr.Dataset
+    if isinstance(table, xr.Dataset):
+        table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
+        model, matched = align.match_examples(model, table, only_common=only_common)
+    else:
+        table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
+        model, matched = align.match_examples(model, table, only_common=only_common)
+    return Inputs(predictions=model, plausibilities=matched, aggregated_by=aggregated_by)
 
 
 def _plausibilities(
     given: xr.DataArray | xr.Dataset,
     aggregator: ComponentLike[Aggregator] | None,
     seed: int,
-) -> tuple[xr.DataArray, str]:
+) -> tuple[xr.DataArray | xr.Dataset, str]:
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         chosen = (
             default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
         )
         component = registry.resolve(AGGREGATOR, chosen)
-        return aggregate(given, component, seed=seed), called_as(AGGREGATOR, component)
+        return aggregated(given, component, seed=seed), called_as(AGGREGATOR, component)
     if aggregator is not None:
         raise InputError(
             "aggregator-unused",
@@ -93,7 +101,7 @@ def _plausibilities(
             do="leave aggregator= out, or pass the annotation table",
             whose="aggregator",
         )
-    return borders.check_plausibilities(given), "plausibilities as given"
+    return as_checked(given), "plausibilities as given"
 
 
 def calibration_data(
@@ -114,12 +122,18 @@ def calibration_data(
     uniform = score_uniforms(score, keys, hashes, model.values)
     scores = scores_of(model.values, inputs.scale, score, called, uniform)
     augmented = scores if inputs.augmentations else None
-    lam: Floats = table.values
-    resampled = lam if names.DRAW in table.dims else None
+    resampled: Floats | None = None
+    lam: Floats | Slots
+    if isinstance(table, xr.Dataset):
+        lam, table = slots_of(table), about_packed(table)
+    else:
+        values: Floats = table.values
+        resampled = values if names.DRAW in table.dims else None
+        lam = values if resampled is None else _mean(values)
     denominator = table.coords.get(names.DENOMINATOR)
     return CalibrationData(
         scores=scores if augmented is None else mean_scores(scores),
-        plausibilities=lam if resampled is None else _mean(lam),
+        plausibilities=lam,
         denominator=None
         if denominator is None or resampled is not None
         else np.asarray(denominator.values),

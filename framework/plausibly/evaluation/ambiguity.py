@@ -97,7 +97,7 @@ def number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[NDArray[np.f
         ``coordinate-missing``, ``coordinate-empty``, ``strata-of-text``, ``values-malformed``,
         ``values-missing``.
     """
-    arrays = (judged.sets, judged.plausibilities)
+    arrays = (judged.sets, judged.about)
     if isinstance(of, str):
         called, values = of, inputs.example_values(of, arrays)
     else:

@@ -108,10 +108,10 @@ def evaluate(
         only_common=only_common,
         whose=whose,
     )
-    inside, lam, order = judged.sets, judged.plausibilities, judged.order
+    inside, order = judged.sets, judged.order
     values = _with_true(judged, judged.measured(policy), true)
     values |= _held_masses(judged, values["aggregated_coverage"])
-    largest = lam.values.max(axis=1).astype(np.float64)
+    largest = judged.largest
     alpha_dims = judged.alpha_dims
     result = _by_example(inside, values, largest, alpha_dims)
     outcomes = judged.outcomes(values)
@@ -136,11 +136,11 @@ def evaluate(
     result.attrs = {
         **judged.carried,
         "ties": policy,
-        "tied_share": float((coverage.tie_counts(lam.values) > 1).mean()),
+        "tied_share": float((coverage.tie_counts(judged.opinions) > 1).mean()),
     }
     if by is not None:
         result.attrs["by"] = by
-    for array in (inside, lam):
+    for array in (inside, judged.given):
         result = with_left_out(result, read_left_out(array.attrs))
     return result
 
@@ -152,7 +152,7 @@ def _with_true(
     if true is None:
         return measured
     inside = judged.sets
-    codes = inputs.true_codes(true, (inside, judged.plausibilities), judged.labels)
+    codes = inputs.true_codes(true, (inside, judged.about), judged.labels)
     planes = [inside.values] if inside.ndim == 2 else list(np.moveaxis(inside.values, 2, 0))
     held = np.stack([_holds(plane, codes) for plane in planes], axis=1)
     size = measured.pop(summary.SET_SIZE)

@@ -11,11 +11,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
-from plausibly.conformal.aggregate import aggregate
+from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.labelled_sets import LABEL_ORDER
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.labelled import borders, names, text
+from plausibly.labelled.packed_border import as_checked
 
 SETS = "the prediction sets"
 
@@ -32,6 +33,19 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given)
     return borders.mean_over_draws(borders.check_plausibilities(given))
+
+
+def as_given(given: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
+    """Return plausibilities as `as_plausibilities` does, packed where they are or labels are many.
+
+    Parameters
+    ----------
+    given : DataArray or Dataset
+    """
+    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+        given = aggregated(given)
+    checked = as_checked(given)
+    return checked if isinstance(checked, xr.Dataset) else borders.mean_over_draws(checked)
 
 
 def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:

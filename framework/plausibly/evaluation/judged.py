@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -17,9 +18,11 @@ from plausibly.evaluation.intervals import Interval, IntervalMethod
 from plausibly.evaluation.summary import ENDS, SET_SIZE, Outcomes
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, names
+from plausibly.labelled import align, borders, names
 from plausibly.labelled.left_out import read_left_out, with_left_out
+from plausibly.labelled.packed import about_packed, slots_of
 
 _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
@@ -31,7 +34,8 @@ class Judged:
     Attributes
     ----------
     sets : DataArray of bool, (example, label[, alpha])
-    plausibilities : DataArray, (example, label)
+    given : DataArray, (example, label), or packed Dataset
+        The plausibilities.
     hashes : ndarray of uint64, (example,)
         Of the names of the examples.
     order : ndarray of int, (example,)
@@ -46,7 +50,7 @@ class Judged:
     """
 
     sets: xr.DataArray
-    plausibilities: xr.DataArray
+    given: xr.DataArray | xr.Dataset
     hashes: Hashes
     order: NDArray[np.intp]
     clusters: Ints | None
@@ -54,6 +58,36 @@ class Judged:
     confidence: float
     seed: int
     carried: Mapping[str, object]
+
+    @cached_property
+    def plausibilities(self) -> xr.DataArray:
+        """Dense plausibilities, (example, label)."""
+        return borders.mean_over_draws(self.given)
+
+    @cached_property
+    def about(self) -> xr.DataArray:
+        """What has the coordinates of the plausibilities; packed ones have no values here."""
+        if isinstance(self.given, xr.DataArray):
+            return self.given
+        nothing = np.broadcast_to(0.0, slots_of(self.given).shape)
+        coords = about_packed(self.given).coords
+        return xr.DataArray(nothing, dims=(names.EXAMPLE, names.LABEL), coords=coords)
+
+    @property
+    def opinions(self) -> Floats | Slots:
+        """Plausibilities in the caller's order, in the form that was given."""
+        if isinstance(self.given, xr.Dataset):
+            return slots_of(self.given)
+        values: Floats = self.given.values
+        return values
+
+    @property
+    def largest(self) -> NDArray[np.float64]:
+        """The largest plausibility of each example in the caller's order, (example,)."""
+        lam = self.opinions
+        values: Floats = lam.weight if isinstance(lam, Slots) else lam
+        largest: NDArray[np.float64] = values.max(axis=1).astype(np.float64)
+        return largest
 
     @property
     def labels(self) -> list[str]:
@@ -78,7 +112,7 @@ class Judged:
 
     def coordinate(self, name: str) -> NDArray[np.generic]:
         """Return a coordinate of the examples in `order`, (example,)."""
-        values = inputs.example_values(name, (self.sets, self.plausibilities))
+        values = inputs.example_values(name, (self.sets, self.about))
         return values[self.order]
 
     def measured(self, ties: Ties = "first") -> dict[str, NDArray[np.float64]]:
@@ -95,7 +129,7 @@ class Judged:
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
         values: Bools = self.sets.values
         planes = [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
-        lam: Floats = self.plausibilities.values
+        lam = self.opinions
         found = {
             "aggregated_coverage": [coverage.aggregated(plane, lam) for plane in planes],
             "voted_coverage": [coverage.voted(plane, lam, policy, uniform) for plane in planes],
@@ -180,7 +214,7 @@ class Judged:
         if names.ALPHA in self.sets.coords:
             found = found.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
         found.attrs = {**self.carried, "n": len(self.order), **about}
-        for array in (self.sets, self.plausibilities):
+        for array in (self.sets, self.given):
             found = with_left_out(found, read_left_out(array.attrs))
         return found
 
@@ -218,29 +252,46 @@ def judge(
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
     if overlap:
         _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE], whose)
-    lam = inputs.as_plausibilities(plausibilities)
-    labels = tuple(map(str, inside[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other=whose)
-    inside, lam = align.match_examples(
-        inside, lam, only_common=only_common, whose=whose, other="plausibilities"
-    )
+    inside, lam = _matched(inside, inputs.as_given(plausibilities), only_common, whose)
     hashes = hash_names(inside[names.EXAMPLE].values)
     carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
-    carried |= {"interval": interval, "confidence": confidence, "seed": seed, "labels": len(labels)}
-    clusters = None
-    if cluster is not None:
-        clusters = inputs.codes_of(inputs.example_values(cluster, (inside, lam)))[1]
-        carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
-    return Judged(
+    carried |= {
+        "interval": interval,
+        "confidence": confidence,
+        "seed": seed,
+        "labels": inside.sizes[names.LABEL],
+    }
+    judged = Judged(
         sets=inside,
-        plausibilities=lam,
+        given=lam,
         hashes=hashes,
         order=np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0])),
-        clusters=clusters,
+        clusters=None,
         method=interval,
         confidence=confidence,
         seed=seed,
         carried=carried,
+    )
+    if cluster is None:
+        return judged
+    clusters = inputs.codes_of(inputs.example_values(cluster, (inside, judged.about)))[1]
+    carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
+    return attrs.evolve(judged, clusters=clusters)
+
+
+def _matched(
+    sets: xr.DataArray, given: xr.DataArray | xr.Dataset, only_common: bool, whose: str
+) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
+    """Return sets and plausibilities of the same labels and examples, in the order of the sets."""
+    labels = tuple(map(str, sets[names.LABEL].values))
+    if isinstance(given, xr.Dataset):
+        given = align.match_labels(given, labels, whose="plausibilities", other=whose)
+        return align.match_examples(
+            sets, given, only_common=only_common, whose=whose, other="plausibilities"
+        )
+    given = align.match_labels(given, labels, whose="plausibilities", other=whose)
+    return align.match_examples(
+        sets, given, only_common=only_common, whose=whose, other="plausibilities"
     )
 
 

@@ -47,21 +47,21 @@ def sorted_coverage(
     """
     judged = judge(sets, plausibilities, only_common=only_common, whose=whose)
     first, tied = judged.measured("first"), judged.measured("fractional")
-    lam = judged.plausibilities.values
+    largest = judged.largest
     dims = [SHARE, *judged.alpha_dims]
 
     def ascending(values: NDArray[np.float64]) -> tuple[list[str], NDArray[np.float64]]:
         found = np.sort(values, axis=0)
         return dims, found if judged.alpha_dims else found[:, 0]
 
-    n = len(lam)
+    n = len(largest)
     return (
-        judged.result(tied_share=float((coverage.tie_counts(lam) > 1).mean()))
+        judged.result(tied_share=float((coverage.tie_counts(judged.opinions) > 1).mean()))
         .assign_coords({SHARE: np.arange(1, n + 1) / n})
         .assign(
             aggregated_coverage=ascending(first["aggregated_coverage"]),
             voted_coverage=ascending(first["voted_coverage"]),
             tied_coverage=ascending(tied["voted_coverage"]),
-            largest_plausibility=(SHARE, np.sort(lam.max(axis=1).astype(np.float64))),
+            largest_plausibility=(SHARE, np.sort(largest)),
         )
     )

@@ -94,7 +94,7 @@ def coverage_by_risk(
         only_common=only_common,
         whose=whose,
     )
-    given = levels_of(risk, judged.labels, (judged.sets, judged.plausibilities))
+    given = levels_of(risk, judged.labels, (judged.sets, judged.about))
     levels, codes = in_order(given, order)
     lam = judged.lam.astype(np.float64)
     planes = judged.planes()

@@ -6,6 +6,7 @@ rows, so terms that are not whole numbers are sorted before they are added.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, Ints
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.slots import packed_pairs
 from plausibly.labelled import names
+from plausibly.labelled.packed import of_slots
 from plausibly.labelled.seal import check_table, is_vouched
 from plausibly.labelled.text import name_texts, several
 
@@ -132,6 +135,45 @@ class Rows:
         terms = np.where(self.mentions > 0, self.weight, 0.0)
         return ordered_sum(self.example, terms, self.n)
 
+    def shares(
+        self, terms: Floats, total: Floats, *, denominator: Ints | None = None
+    ) -> xr.DataArray:
+        """Return plausibilities: for each label the sum of its terms, over a total.
+
+        Parameters
+        ----------
+        terms : ndarray of float, (mention,)
+            Not below 0.
+        total : ndarray of float, (example,)
+            Of the terms of an example.
+        denominator : ndarray of int, (example,), optional
+            Where the values of an example are counts over a total: that total.
+        """
+        values = self.by_label(terms)
+        values /= total[:, None]
+        return self.plausibilities(values, denominator=denominator)
+
+    def packed_shares(
+        self, terms: Floats, total: Floats, *, denominator: Ints | None = None
+    ) -> xr.Dataset:
+        """Return the packed form of `shares`, to the last bit, without a dense array.
+
+        Parameters
+        ----------
+        terms, total, denominator
+            As `shares` takes them.
+        """
+        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
+        pairs, place = np.unique(cells, return_inverse=True)
+        example, label = np.divmod(pairs, max(self.labels, 1))
+        values = ordered_sum(place, terms, pairs.size)
+        values /= total[example]
+        said = np.flatnonzero(values)
+        shape = (self.n, self.labels)
+        slots = packed_pairs(example[said], label[said], values[said], shape)
+        about = xr.Dataset(coords=self._coordinates(denominator))
+        return of_slots(slots, about, self._attributes())
+
     def plausibilities(self, values: Floats, *, denominator: Ints | None = None) -> xr.DataArray:
         """Return (example, label) values under the names of the table.
 
@@ -142,25 +184,30 @@ class Rows:
         denominator : ndarray of int, (example,), optional
             Where the values of an example are counts over a total: that total.
         """
-        coords = {
-            name: variable
-            for name, variable in self.table.coords.items()
-            if set(variable.dims) <= {names.EXAMPLE, names.LABEL}
-        }
-        left_out = self.table.attrs.get(names.LEFT_OUT, "{}")
-        kept = {} if left_out == "{}" else {names.LEFT_OUT: left_out}
-        array = xr.DataArray(
+        return xr.DataArray(
             values,
             dims=(names.EXAMPLE, names.LABEL),
-            coords=coords,
+            coords=self._coordinates(denominator),
             name=names.PLAUSIBILITIES,
-            attrs=kept,
+            attrs=self._attributes(),
         )
-        if denominator is None:
-            return array
-        return array.assign_coords(
-            {names.DENOMINATOR: (names.EXAMPLE, denominator.astype(np.int64))}
-        )
+
+    def _coordinates(self, denominator: Ints | None) -> dict[Hashable, xr.Variable]:
+        """Return what the table says of its examples and labels, and the denominator."""
+        coords = {
+            name: coordinate.variable
+            for name, coordinate in self.table.coords.items()
+            if set(coordinate.dims) <= {names.EXAMPLE, names.LABEL}
+        }
+        if denominator is not None:
+            total = xr.Variable(names.EXAMPLE, denominator.astype(np.int64))
+            coords[names.DENOMINATOR] = total
+        return coords
+
+    def _attributes(self) -> dict[Hashable, str]:
+        """Return what the table says was left out, if anything was."""
+        left_out = self.table.attrs.get(names.LEFT_OUT, "{}")
+        return {} if left_out == "{}" else {names.LEFT_OUT: left_out}
 
 
 def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:

@@ -45,13 +45,12 @@ class Augmentation:
                 do="xarray.concat(parts, dim='augmentation'), or calibrator expected",
                 whose="predictions",
             )
-        units, denominator = data.units()
-        row, label = np.nonzero(units)
-        masses = units[row, label]
+        atoms = data.atoms()
+        row, label, masses, denominator = atoms
         count = len(every)
         if self.scores == "mean":
             return Replicates(
-                scores=data.scores[row, label][None, :],
+                scores=data.scores_of(atoms)[None, :],
                 units=masses,
                 row=row,
                 denominator=denominator,
@@ -59,10 +58,10 @@ class Augmentation:
                 separate=False,
                 reads="mean",
             )
-        atoms = every[:, row, label]
+        scores = every[:, row, label]
         if self.scores == "separate":
             return Replicates(
-                scores=atoms,
+                scores=scores,
                 units=masses,
                 row=row,
                 denominator=denominator,
@@ -70,7 +69,7 @@ class Augmentation:
                 reads="separate",
             )
         return Replicates(
-            scores=atoms.reshape(1, -1),
+            scores=scores.reshape(1, -1),
             units=np.tile(masses, count),
             row=np.tile(row, count),
             denominator=denominator * count,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import attrs
-import numpy as np
 
 from plausibly.plugin import CalibrationData, Keys, Replicates
 
@@ -22,13 +21,12 @@ class Expected:
 
     def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
         """Return one replicate whose atoms carry masses; only mean p-values exist."""
-        units, denominator = data.units()
-        row, label = np.nonzero(units)
+        atoms = data.atoms()
         return Replicates(
-            scores=data.scores[row, label][None, :],
-            units=units[row, label],
-            row=row,
-            denominator=denominator,
-            label=label[None, :],
+            scores=data.scores_of(atoms)[None, :],
+            units=atoms.units,
+            row=atoms.row,
+            denominator=atoms.denominator,
+            label=atoms.label[None, :],
             separate=False,
         )

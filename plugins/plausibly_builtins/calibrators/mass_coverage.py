@@ -55,13 +55,17 @@ class MassCoverage:
 
 def _largest_thresholds(data: CalibrationData, share: Fraction) -> Floats:
     """Return e_i, (example,), in the float type of the scores."""
-    units, denominator = data.units()
-    order = np.argsort(data.scores, axis=1, kind="stable")
-    cumulative = np.cumsum(np.take_along_axis(units, order, axis=1), axis=1)
-    distinct, place = np.unique(denominator, return_inverse=True)
+    atoms = data.atoms()
+    scores = data.scores_of(atoms)
+    order = np.lexsort((scores, atoms.row))
+    each = np.bincount(atoms.row, minlength=len(data))
+    start = np.cumsum(each) - each
+    # Sums of integers: those before a row are taken off again, whatever they come to.
+    total = np.concatenate(([0], np.cumsum(atoms.units[order])))
+    cumulative = total[1:] - total[start][atoms.row]
+    distinct, place = np.unique(atoms.denominator, return_inverse=True)
     most = np.array([math.floor(share * int(one)) for one in distinct], dtype=np.int64)[place]
     # The mass up to the last label is all of it, which is more than may be left out.
-    first = np.argmax(cumulative > most[:, None], axis=1)
-    rows = np.arange(len(data))
-    found: Floats = data.scores[rows, order[rows, first]]
+    passed = np.bincount(atoms.row[cumulative <= most[atoms.row]], minlength=len(data))
+    found: Floats = scores[order][start + passed]
     return found

@@ -41,15 +41,14 @@ class Risk:
         fine = math.lcm(*(risk.denominator for risk in risks))
         parts = fine if fine <= _FINEST else _COARSE
         whole = np.array([math.ceil(risk * parts) for risk in risks], dtype=np.int64)
-        units, denominator = data.units()
         # Labels without a risk are atoms too: their examples count.
-        row, label = np.nonzero(units)
+        atoms = data.atoms()
         return Replicates(
-            scores=data.scores[row, label][None, :],
+            scores=data.scores_of(atoms)[None, :],
             # Python integers: finely counted plausibilities times finely counted risks are large.
-            units=units[row, label].astype(object) * whole[label],
-            row=row,
-            denominator=denominator.astype(object) * parts,
+            units=atoms.units.astype(object) * whole[atoms.label],
+            row=atoms.row,
+            denominator=atoms.denominator.astype(object) * parts,
             separate=False,
             own=max(risks),
             target="risk",

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Ints, Keys, Rows, answered_rows
+from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows
 
 
 @attrs.frozen(kw_only=True)
@@ -41,16 +41,26 @@ class EqualSplit:
             ``example-unanswered`` where nobody named a label.
         """
         rows = answered_rows(annotations, self.accepts)
-        size = rows.mentions[rows.response]
-        weight = rows.weight[rows.response]
-        votes = rows.votes
-        unit = math.lcm(*np.unique(size).tolist())
-        if not (rows.counts and float(votes.max(initial=0)) * unit < 2.0**53):
-            return rows.plausibilities(rows.by_label(weight / size) / votes[:, None])
-        shares = rows.by_label(weight * (unit // size))
-        return rows.plausibilities(
-            shares / (votes * unit)[:, None], denominator=votes.astype(np.int64) * _multiple(rows)
-        )
+        terms, total, counts = _parts(rows)
+        return rows.shares(terms, total, denominator=counts)
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return the same in packed form, for thousands of labels."""
+        rows = answered_rows(annotations, self.accepts)
+        terms, total, counts = _parts(rows)
+        return rows.packed_shares(terms, total, denominator=counts)
+
+
+def _parts(rows: Rows) -> tuple[Floats, Floats, Ints | None]:
+    """Return what mentions add, what examples have, and their denominators where there are any."""
+    size = rows.mentions[rows.response]
+    weight = rows.weight[rows.response]
+    votes = rows.votes
+    unit = math.lcm(*np.unique(size).tolist())
+    if not (rows.counts and float(votes.max(initial=0)) * unit < 2.0**53):
+        return weight / size, votes, None
+    denominator = votes.astype(np.int64) * _multiple(rows)
+    return weight * (unit // size), votes * unit, denominator
 
 
 def _multiple(rows: Rows) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Ints, Keys, Rows, answered_rows, names, whole
+from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows, names, whole
 
 
 @attrs.frozen(kw_only=True)
@@ -61,16 +61,25 @@ class Borda:
             ``example-unanswered`` where nobody ranked a label.
         """
         rows = answered_rows(annotations, self.accepts)
-        if rows.table.attrs[names.UNLISTED] == "excluded":
-            places: Ints = _named(rows)[rows.example[rows.response]]
-        else:
-            places = rows.mentions[rows.response]
-        halves = rows.weight[rows.response] * (2 * (places + 1) - _twice_place(rows))
-        shares = rows.by_label(halves)
-        total = rows.by_example(halves)
-        shares /= total[:, None]
-        counts = total.astype(np.int64) if whole(halves) else None
-        return rows.plausibilities(shares, denominator=counts)
+        halves, total, counts = _points(rows)
+        return rows.shares(halves, total, denominator=counts)
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return the same in packed form, for thousands of labels."""
+        rows = answered_rows(annotations, self.accepts)
+        halves, total, counts = _points(rows)
+        return rows.packed_shares(halves, total, denominator=counts)
+
+
+def _points(rows: Rows) -> tuple[Floats, Floats, Ints | None]:
+    """Return twice the points of mentions, those of examples, and these where they are counts."""
+    if rows.table.attrs[names.UNLISTED] == "excluded":
+        places: Ints = _named(rows)[rows.example[rows.response]]
+    else:
+        places = rows.mentions[rows.response]
+    halves = rows.weight[rows.response] * (2 * (places + 1) - _twice_place(rows))
+    total = rows.by_example(halves)
+    return halves, total, total.astype(np.int64) if whole(halves) else None
 
 
 def _named(rows: Rows) -> NDArray[np.int64]:

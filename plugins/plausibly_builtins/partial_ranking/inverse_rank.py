@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Ints, Keys, Rows, answered_rows, whole
+from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows, whole
 
 
 @attrs.frozen(kw_only=True)
@@ -52,17 +52,26 @@ class InverseRank:
             ``example-unanswered`` where nobody ranked a label.
         """
         rows = answered_rows(annotations, self.accepts)
-        divisor = rows.block.astype(np.int64) * _block_sizes(rows)
-        weight = rows.weight[rows.response]
-        terms = weight / divisor
-        unit = math.lcm(*np.unique(divisor).tolist())
-        if unit < 2**53:
-            units = weight * (unit // divisor)
-            terms = units if whole(units) else terms
-        total = rows.by_example(terms)
-        shares = rows.by_label(terms)
-        shares /= total[:, None]
-        return rows.plausibilities(shares)
+        terms = _terms(rows)
+        return rows.shares(terms, rows.by_example(terms))
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return the same in packed form, for thousands of labels."""
+        rows = answered_rows(annotations, self.accepts)
+        terms = _terms(rows)
+        return rows.packed_shares(terms, rows.by_example(terms))
+
+
+def _terms(rows: Rows) -> Floats:
+    """Return what each mention adds to its label, (mention,), in whole units where they fit."""
+    divisor = rows.block.astype(np.int64) * _block_sizes(rows)
+    weight = rows.weight[rows.response]
+    unit = math.lcm(*np.unique(divisor).tolist())
+    if unit < 2**53:
+        units = weight * (unit // divisor)
+        if whole(units):
+            return units
+    return weight / divisor
 
 
 def _block_sizes(rows: Rows) -> Ints:

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys, answered_rows
+from plausibly.plugin import Ints, Keys, Rows, answered_rows
 
 
 @attrs.frozen(kw_only=True)
@@ -43,7 +43,14 @@ class LabelFrequency:
             ``example-unanswered`` where nobody named a label.
         """
         rows = answered_rows(annotations, self.accepts)
-        shares = rows.by_label(rows.weight[rows.response])
-        shares /= rows.votes[:, None]
-        denominator = rows.votes.astype(np.int64) if rows.counts else None
-        return rows.plausibilities(shares, denominator=denominator)
+        return rows.shares(rows.weight[rows.response], rows.votes, denominator=_votes(rows))
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return the same in packed form, for thousands of labels."""
+        rows = answered_rows(annotations, self.accepts)
+        return rows.packed_shares(rows.weight[rows.response], rows.votes, denominator=_votes(rows))
+
+
+def _votes(rows: Rows) -> Ints | None:
+    """Return the votes of each example, where they are whole."""
+    return rows.votes.astype(np.int64) if rows.counts else None

@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 import xarray as xr
 
-from plausibly.plugin import Keys, answered_rows, ordered_sum
+from plausibly.plugin import Floats, Keys, Rows, answered_rows, ordered_sum
 
 
 @attrs.frozen(kw_only=True)
@@ -37,7 +37,15 @@ class WeightedMean:
             ``example-unanswered`` where nobody gave a label any weight.
         """
         rows = answered_rows(annotations, self.accepts)
-        total = ordered_sum(rows.response, rows.share, rows.example.size)
-        share = rows.share / total[rows.response]
-        mean = rows.by_label(rows.weight[rows.response] * share) / rows.votes[:, None]
-        return rows.plausibilities(mean)
+        return rows.shares(_terms(rows), rows.votes)
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return the same in packed form, for thousands of labels."""
+        rows = answered_rows(annotations, self.accepts)
+        return rows.packed_shares(_terms(rows), rows.votes)
+
+
+def _terms(rows: Rows) -> Floats:
+    """Return the share of each mention in its response, times the weight of that: (mention,)."""
+    total = ordered_sum(rows.response, rows.share, rows.example.size)
+    return rows.weight[rows.response] * (rows.share / total[rows.response])
