@@ -105,8 +105,9 @@ def read_test(
     else:
         checked = borders.check_predictions(predictions, scale=scale)
     given = [str(label) for label in checked[names.LABEL].values]
-    lacking = [label for label in labels if label not in set(given)]
-    excess = [label for label in given if label not in set(labels)]
+    offered, known = set(given), set(labels)
+    lacking = [label for label in labels if label not in offered]
+    excess = [label for label in given if label not in known]
     if lacking or excess:
         what = f'lack the label "{lacking[0]}"' if lacking else f'have the label "{excess[0]}"'
         raise InputError(
