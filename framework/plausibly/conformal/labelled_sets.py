@@ -18,6 +18,7 @@ from plausibly.guarantee import Guarantee
 from plausibly.keys import hash_names
 from plausibly.labelled import borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented, match_augmentations
+from plausibly.labelled.text import not_among
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -105,9 +106,7 @@ def read_test(
     else:
         checked = borders.check_predictions(predictions, scale=scale)
     given = [str(label) for label in checked[names.LABEL].values]
-    offered, known = set(given), set(labels)
-    lacking = [label for label in labels if label not in offered]
-    excess = [label for label in given if label not in known]
+    lacking, excess = not_among(labels, given), not_among(given, labels)
     if lacking or excess:
         what = f'lack the label "{lacking[0]}"' if lacking else f'have the label "{excess[0]}"'
         raise InputError(

@@ -13,7 +13,7 @@ from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation.agreement_answers import SINGLE, Answers
 from plausibly.labelled import names
 from plausibly.labelled.near import near
-from plausibly.labelled.text import name_texts, positions, quoted
+from plausibly.labelled.text import name_texts, not_among, positions, quoted
 
 ORDER = names.ORDER
 
@@ -72,7 +72,7 @@ def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
     ascending = np.argsort(numbers, kind="stable").tolist()
     wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
     said = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
-    without = [label for label in said if label not in set(wanted)]
+    without = not_among(said, wanted)
     if wanted and without:
         warn(
             "order-partial",

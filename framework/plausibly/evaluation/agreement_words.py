@@ -11,7 +11,7 @@ import xarray as xr
 
 from plausibly.errors import counted
 from plausibly.labelled import names
-from plausibly.labelled.text import quoted, several
+from plausibly.labelled.text import not_among, quoted, several
 
 WIDTH = 80
 _TITLE, _VALUE = 50, 8
@@ -73,7 +73,7 @@ def describe_annotators(found: xr.Dataset) -> str:
     low.sort(key=lambda place: (agreed[place], place))
     shown = low[:_MOST_ROWS]
     lines = _rows(found, shown)
-    rest = [place for place in known.tolist() if place not in set(shown)]
+    rest = not_among(known.tolist(), shown)
     if rest:
         each = agreed[rest]
         spread = decimal(float(each.min()))

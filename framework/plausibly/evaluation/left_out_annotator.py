@@ -23,7 +23,7 @@ from plausibly.kernels import coverage
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names, seal, verbs
 from plausibly.labelled.table import rebuilt
-from plausibly.labelled.text import name_texts, positions, text_array
+from plausibly.labelled.text import name_texts, not_among, positions, text_array
 from plausibly.protocols import (
     Aggregator,
     Calibrator,
@@ -256,7 +256,7 @@ def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
             do="a file of single votes (task, worker, label) instead of counts",
             whose="annotations",
         )
-    lost = [name for name in asked if name not in set(there)]
+    lost = not_among(asked, there)
     if lost:
         raise InputError(
             "annotators-unknown",

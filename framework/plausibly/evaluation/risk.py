@@ -225,7 +225,8 @@ def in_order(
                 do="name every level in order=[...], from the least on",
                 whose="risk",
             )
-        known = [level for level in known_order if level in set(texts)]
+        there = set(texts)
+        known = [level for level in known_order if level in there]
     elif all(level.casefold() in _WORDS for level in known):
         known = sorted(known, key=lambda level: _WORDS.index(level.casefold()))
     places = {level: place for place, level in enumerate(known)}

@@ -18,7 +18,7 @@ from plausibly.labelled.aliases import renamed_columns
 from plausibly.labelled.hierarchy import Hierarchy
 from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
+from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names")
 EXAMPLE_ARRAYS = ("examples", "names")
@@ -270,8 +270,8 @@ def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
     tree = Hierarchy.of_table(table)
     above = {tree.labels[code] for code in tree.above} - set(here)
     wanted = [label for label in tree.labels if label not in above]
-    missing = [label for label in wanted if label not in set(here)]
-    extra = [label for label in here if label not in set(wanted)]
+    missing = not_among(wanted, here)
+    extra = not_among(here, wanted)
     if missing or extra:
         lacks = f"lacks {listed(map(quoted, missing))}" if missing else ""
         adds = f"has {listed(map(quoted, extra))} besides" if extra else ""

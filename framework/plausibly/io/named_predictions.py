@@ -14,7 +14,7 @@ from plausibly.labelled import borders
 from plausibly.labelled.left_out import with_left_out
 from plausibly.labelled.names import EXAMPLE, LABEL
 from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, quoted, several, text_array
+from plausibly.labelled.text import check_names, not_among, quoted, several, text_array
 
 _WITHOUT = "examples without prediction"
 _UNNAMED = "a model without name"
@@ -206,7 +206,7 @@ def _labels(mine: Sequence[NamedPrediction], labels: Sequence[str] | None, whose
     if labels is None:
         check_names(named, LABEL, whose=whose)
         return named
-    unknown = [label for label in named if label not in set(labels)]
+    unknown = not_among(named, labels)
     if unknown:
         guess = near(unknown[0], labels)
         raise InputError(

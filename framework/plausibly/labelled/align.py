@@ -13,7 +13,7 @@ from plausibly.labelled.hierarchy import without_unsaid_parents
 from plausibly.labelled.left_out import Labelled, with_left_out
 from plausibly.labelled.near import difference, near_pair
 from plausibly.labelled.packed import label_dim, taken
-from plausibly.labelled.text import does, name_texts, positions, quoted, several
+from plausibly.labelled.text import does, name_texts, not_among, positions, quoted, several
 
 
 def match_labels(
@@ -52,12 +52,12 @@ def match_labels(
     wanted = list(labels)
     if here == wanted:
         return array
-    lost = [label for label in wanted if label not in set(here)]
-    surplus = [label for label in here if label not in set(wanted)]
+    lost = not_among(wanted, here)
+    surplus = not_among(here, wanted)
     if surplus and not lost:
         array = without_unsaid_parents(array, wanted, whose=whose, other=other)
         here = name_texts(array.indexes[label_dim(array)])
-        surplus = [label for label in here if label not in set(wanted)]
+        surplus = not_among(here, wanted)
     if lost or surplus:
         raise _labels_differ(surplus, lost, len(wanted), whose, other, name, do)
     return taken(array, names.LABEL, positions(here, wanted))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed
+
+T = TypeVar("T", bound=Hashable)
 
 
 def is_missing(value: object) -> bool:
@@ -44,6 +47,12 @@ def name_texts(values: Iterable[object]) -> list[str]:
         if complete:
             return values
     return [value if type(value) is str else name_text(value) for value in values]
+
+
+def not_among(these: Iterable[T], those: Iterable[T]) -> list[T]:
+    """Return the ones of `these` that are not among `those`, in their order."""
+    known = set(those)
+    return [one for one in these if one not in known]
 
 
 def text_array(names: Sequence[str]) -> NDArray[np.str_]:

@@ -32,7 +32,7 @@ from plausibly.io import (
 )
 from plausibly.labelled import names
 from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, name_texts, quoted, text_array
+from plausibly.labelled.text import check_names, name_texts, not_among, quoted, text_array
 from plausibly.protocols import AGGREGATOR, Aggregator
 from plausibly.study.keys import in_words_of_the_file
 
@@ -235,8 +235,6 @@ def _renamed(
     lam = lam.assign_coords({names.LABEL: (names.LABEL, text_array(labels))})
     if declared is None:
         return lam
-    unsaid = [
-        label for label in name_texts(declared[names.LABEL].values) if label not in set(labels)
-    ]
+    unsaid = not_among(name_texts(declared[names.LABEL].values), labels)
     wider = lam.reindex({names.LABEL: [*labels, *unsaid]}, fill_value=0)
     return wider.astype(lam.dtype)
