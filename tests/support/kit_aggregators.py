@@ -11,6 +11,7 @@ import xarray as xr
 
 from kit_mutants import Mutant, changed, common
 from plausibly.arrays import Floats
+from plausibly.labelled import pack
 from plausibly.plugin import Keys, Rows, answered_rows
 
 
@@ -36,7 +37,7 @@ class Shares:
         return rows.weight
 
 
-def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> Any:
+def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> object:
     """Return the aggregator with something done to its results."""
 
     def aggregate(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
@@ -131,6 +132,14 @@ def _unanswered_too(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Dat
     return rows.plausibilities(votes / votes.sum(axis=1, keepdims=True))
 
 
+def _packed_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+    """Return a packed form that is the dense one but for half of the first weight."""
+    packed = pack(Shares.aggregate(self, annotations, keys))
+    weight = packed["weight"].values.copy()
+    weight[0, 0] /= 2
+    return packed.assign(weight=(("example", "slot"), weight))
+
+
 def _first_annotator_twice(self: Shares, rows: Rows) -> Floats:
     return np.where(rows.annotator == 0, 2.0, 1.0) * rows.weight
 
@@ -163,6 +172,7 @@ MUTANTS = {
         _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
     ),
     "coordinates-kept": Mutant(_after(_no_patients)),
+    "packed-same": Mutant(changed(Shares, aggregate_packed=_packed_uneven)),
     "other-kinds-refused": Mutant(changed(Shares, rows=_any_kind)),
     "detached-refused": Mutant(changed(Shares, rows=_unsealed)),
 }

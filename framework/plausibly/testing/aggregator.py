@@ -13,9 +13,10 @@ from plausibly.errors import InputError
 from plausibly.keys import Keys
 from plausibly.labelled import names
 from plausibly.labelled.text import name_texts
-from plausibly.protocols import AGGREGATOR, Aggregator, is_joint
+from plausibly.protocols import AGGREGATOR, Aggregator, PackedAggregator, is_joint
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common
+from plausibly.testing.packed_form import demand_the_same, demand_the_same_refusals, variants
 from plausibly.testing.rules import DoesNotApply, NoData, RuleBook, demand, refused
 from plausibly.testing.same import farthest, read_only_table, same
 
@@ -316,6 +317,18 @@ def coordinates_kept(aggregator: Aggregator, world: AggregatorWorld) -> None:
         for name in name_texts(found.indexes[names.EXAMPLE]):
             of = str(found[_PATIENT].sel({names.EXAMPLE: name}).values)
             demand(of == f"patient of {name}", f"{name} has the {of}")
+
+
+@BOOK.rule
+def packed_same(aggregator: Aggregator, world: AggregatorWorld) -> None:
+    """Where it has a packed form, that is what `aggregate` gives, to the last bit."""
+    if isinstance(aggregator, PackedAggregator):
+        for table in world.each():
+            for other in variants(table):
+                dense = aggregator.aggregate(other, _KEYS)
+                demand_the_same(aggregator, dense, other, _KEYS)
+            example = name_texts(table.indexes[names.EXAMPLE])[0]
+            demand_the_same_refusals(aggregator, table, _KEYS, example)
 
 
 @BOOK.rule
