@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from plausibly.labelled.frame import to_frame
     from plausibly.labelled.joined import concat
+    from plausibly.labelled.packed import pack, unpack
     from plausibly.labelled.verbs import select
     from plausibly.registry import register
     from plausibly.reproduction.run import reproduce
@@ -68,6 +69,7 @@ __all__ = [
     "likelihood_ratios",
     "load_predictor",
     "load_study",
+    "pack",
     "plan",
     "read_annotations",
     "read_examples",
@@ -82,6 +84,7 @@ __all__ = [
     "sensitivity",
     "to_frame",
     "tune_raps",
+    "unpack",
     "write_annotations",
     "write_plausibilities",
 ]
@@ -105,6 +108,7 @@ _HOME = {
     "likelihood_ratios": "plausibly.evaluation.likelihood_ratios",
     "load_predictor": "plausibly.conformal.files",
     "load_study": "plausibly.evaluation.record",
+    "pack": "plausibly.labelled.packed",
     "plan": "plausibly.evaluation.planning",
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",
@@ -119,6 +123,7 @@ _HOME = {
     "sensitivity": "plausibly.evaluation.sensitivity",
     "to_frame": "plausibly.labelled.frame",
     "tune_raps": "plausibly.evaluation.tuning",
+    "unpack": "plausibly.labelled.packed",
     "write_annotations": "plausibly.io",
     "write_plausibilities": "plausibly.io",
 }

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from plausibly.labelled.hierarchy import Hierarchy
     from plausibly.labelled.left_out import with_left_out
     from plausibly.labelled.near import near
+    from plausibly.labelled.packed import pack, unpack
     from plausibly.labelled.responses import by_name as responses_by_name
     from plausibly.labelled.responses import take_responses
     from plausibly.labelled.rows import Rows, answered_rows, ordered_sum, whole
@@ -194,6 +195,7 @@ __all__ = [
     "names",
     "near",
     "ordered_sum",
+    "pack",
     "parse_json",
     "quoted",
     "ragged_uniforms",
@@ -215,6 +217,7 @@ __all__ = [
     "table_from_codes",
     "table_from_records",
     "take_responses",
+    "unpack",
     "warn",
     "whole",
     "with_left_out",
@@ -281,6 +284,7 @@ _HOME = {
     "names": "plausibly.labelled.names",
     "near": "plausibly.labelled.near:near",
     "ordered_sum": "plausibly.labelled.rows",
+    "pack": "plausibly.labelled.packed",
     "parse_json": "plausibly.io.json_files",
     "quoted": "plausibly.labelled.text",
     "ragged_uniforms": "plausibly.kernels.ragged",
@@ -300,6 +304,7 @@ _HOME = {
     "table_from_codes": "plausibly.labelled.build",
     "table_from_records": "plausibly.labelled.build",
     "take_responses": "plausibly.labelled.responses",
+    "unpack": "plausibly.labelled.packed",
     "whole": "plausibly.labelled.rows",
     "with_left_out": "plausibly.labelled.left_out",
 }

@@ -211,6 +211,6 @@ def _invalid(what: str, expected: str) -> InputError:
         "packed-invalid",
         f"packed plausibilities: {what}",
         expected=expected,
-        do="plausibly.labelled.pack(lam) makes them",
+        do="plausibly.pack(lam) makes them",
         whose="packed plausibilities",
     )
