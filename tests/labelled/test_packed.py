@@ -115,7 +115,7 @@ def test_padding_comes_last(packed: xr.Dataset) -> None:
         "error packed-invalid: packed plausibilities: codes out of order in 1 example\n"
         "  (e0)\n"
         "  expected  rising codes, each once, then padding\n"
-        "  do        plausibly.labelled.pack(lam) makes them"
+        "  do        plausibly.pack(lam) makes them"
     )
 
 
