@@ -1,0 +1,131 @@
+"""Aggregators in packed form: what the dense form is, to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import attrs
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.conformal.aggregate import FEW_LABELS, aggregated
+from plausibly.errors import InputError
+from plausibly.labelled import check_packed
+from plausibly.plugin import (
+    AGGREGATOR,
+    Keys,
+    PackedAggregator,
+    answered_rows,
+    pack,
+    resolve,
+    unpack,
+)
+from sparse_world import label_names, mentions
+
+NATIVE = [
+    ("single-label", "label-frequency"),
+    ("partial-ranking", "inverse-rank"),
+    ("single-label", "inverse-rank"),
+    ("partial-ranking", "borda"),
+    ("label-set", "label-set"),
+    ("single-label", "label-set"),
+    ("soft-label", "soft-label"),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("kind", "name"), NATIVE)
+def test_packed_is_dense_to_the_bit(kind: str, name: str, weighted: bool) -> None:
+    table = mentions(kind, 60, 90, weighted=weighted)
+    assert isinstance(resolve(AGGREGATOR, name), PackedAggregator)
+    dense = plausibly.aggregate(table, name)
+    packed = plausibly.aggregate(table, name, packed=True)
+    assert unpack(packed).identical(dense)
+    assert packed.identical(pack(dense))
+    assert packed.identical(check_packed(packed))
+    assert packed.sizes["slot"] <= 5
+
+
+@pytest.mark.parametrize("name", ["majority-vote", "worker-agreement"])
+def test_others_are_packed_afterwards(name: str) -> None:
+    table = mentions("single-label", 20, 40)
+    dense = plausibly.aggregate(table, name)
+    packed = plausibly.aggregate(table, name, packed=True)
+    assert packed.identical(pack(dense))
+    assert packed.attrs.get("joint") == dense.attrs.get("joint")
+
+
+def test_unanswered_examples_are_dropped_and_counted() -> None:
+    answers = [(f"case {row}", "r0", f"label {row}" if row % 4 else None) for row in range(20)]
+    thinned = plausibly.build_annotations("single-label", answers, labels=label_names(40))
+    with pytest.raises(InputError, match="example-unanswered"):
+        plausibly.aggregate(thinned, packed=True)
+    packed = plausibly.aggregate(thinned, unanswered="drop", packed=True)
+    assert packed.sizes["example"] == 15
+    assert unpack(packed).identical(plausibly.aggregate(thinned, unanswered="drop"))
+
+
+def test_labels_above_others_give_on_what_they_have() -> None:
+    parents = ["label 39" if code < 5 else "" for code in range(40)]
+    table = mentions("single-label", 12, 40, parents=parents)
+    dense = plausibly.aggregate(table, "spread")
+    packed = plausibly.aggregate(table, "spread", packed=True)
+    assert "label 39" not in packed.label_name
+    assert unpack(packed).identical(dense)
+
+
+def test_draws_have_no_packed_form() -> None:
+    table = mentions("single-label", 6, 40)
+    with pytest.raises(InputError) as refused:
+        plausibly.aggregate(table, "bootstrap", draws=3, packed=True)
+    assert str(refused.value) == (
+        "error packed-draws: 3 draws of plausibilities have no packed form\n"
+        "  expected  an aggregator that gives each example one row\n"
+        "  do        packed=False"
+    )
+
+
+def test_which_form_is_computed_with_depends_on_the_number_of_labels() -> None:
+    for labels in (FEW_LABELS, FEW_LABELS + 1):
+        table = mentions("single-label", 8, labels)
+        dense = plausibly.aggregate(table)
+        found = aggregated(table)
+        assert isinstance(found, xr.Dataset) == (labels > FEW_LABELS)
+        assert (unpack(found) if isinstance(found, xr.Dataset) else found).identical(dense)
+        assert isinstance(aggregated(table, "majority-vote"), xr.DataArray)
+
+
+@attrs.frozen(kw_only=True)
+class OnlyPacked:
+    """An aggregator of a stranger that has nothing but the packed form in hand."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    shift: float = 0.0
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> Any:  # Any: packed, unpacked later
+        return self.aggregate_packed(annotations, keys)
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        rows = answered_rows(annotations, self.accepts)
+        packed = rows.packed_shares(rows.weight[rows.response], rows.votes)
+        return packed.assign(weight=packed["weight"] + self.shift * (packed["label"] >= 0))
+
+
+def test_a_stranger_may_return_the_packed_form() -> None:
+    table = mentions("single-label", 10, 50)
+    dense = plausibly.aggregate(table).drop_vars("denominator")
+    assert plausibly.aggregate(table, OnlyPacked()).identical(dense)
+    assert plausibly.aggregate(table, OnlyPacked(), packed=True).identical(pack(dense))
+
+
+def test_the_packed_form_is_checked_as_the_dense_one_is() -> None:
+    table = mentions("single-label", 2, 50)
+    with pytest.raises(InputError) as refused:
+        plausibly.aggregate(table, OnlyPacked(shift=0.1), packed=True)
+    assert str(refused.value) == (
+        "error plausibilities-do-not-sum: plausibilities: 2 of 2 rows sum to 1.3 (case 0,\n"
+        "  case 1)\n"
+        "  expected  1 within 1e-06\n"
+        '  do        mend these rows, or lam / lam.sum("label"), if they are weights'
+    )

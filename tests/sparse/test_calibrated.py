@@ -1,0 +1,204 @@
+"""Calibration with packed plausibilities: the predictor that dense ones give, for every pair."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.conformal.inputs import calibration_data, matched_inputs
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import IncompatibleComponents, PlausiblyWarning
+from plausibly.kernels.slots import Slots
+from plausibly.keys import Keys
+from plausibly.plugin import CALIBRATOR, COMBINER, SCORE, pack, resolve, unpack
+from plausibly.registry import default
+from sparse_world import mentions, plausibilities, predictions, shuffled
+
+LABELS, EXAMPLES = 40, 60
+
+CALIBRATORS: dict[str, dict[str, object]] = {
+    "expected": {"name": "expected"},
+    "monte-carlo": {"name": "monte-carlo", "draws": 4},
+    "voted": {"name": "voted"},
+    "mondrian": {"name": "mondrian", "by": "group"},
+    "mondrian by label": {"name": "mondrian", "by": "label"},
+    "weighted": {"name": "weighted", "by": "odds"},
+    "grouped": {"name": "grouped", "by": "patient"},
+    "risk": {"name": "risk", "by": "risk"},
+    "mass-coverage": {"name": "mass-coverage", "leave_out": 0.3},
+}
+COMBINERS = sorted(entry.name for entry in default().entries(COMBINER))
+
+
+def made(lam: xr.DataArray | xr.Dataset, dtype: str = "float32", **method: object) -> object:
+    """Return a predictor, or why there is none."""
+    model = predictions(EXAMPLES, LABELS, dtype=dtype)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PlausiblyWarning)
+            return plausibly.calibrate(model, lam, **method)  # type: ignore[arg-type]  # by name
+    except IncompatibleComponents as refused:
+        return str(refused)
+
+
+def answers(predictor: ConformalPredictor) -> list[object]:
+    """Return everything that a predictor says of new examples."""
+    new = predictions(9, LABELS, seed=5, start=1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        sets = predictor.predict(new, [0.1, 0.35])
+        p = predictor.p_values(new)
+        promise = predictor.guarantee(0.1).to_json()
+    return [sets.values.tobytes(), p.values.tobytes(), promise, dict(sets.attrs)]
+
+
+def demand_same(first: object, second: object) -> None:
+    if isinstance(first, ConformalPredictor) and isinstance(second, ConformalPredictor):
+        assert first.fingerprint == second.fingerprint
+        assert answers(first) == answers(second)
+    else:
+        assert isinstance(first, str)
+        assert first == second
+
+
+def test_every_calibrator_is_tried() -> None:
+    named = {entry.name for entry in default().entries(CALIBRATOR)}
+    tried = {str(table["name"]) for table in CALIBRATORS.values()}
+    assert named == tried | {"augmentation"}
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("called", CALIBRATORS)
+def test_every_calibrator_gives_the_same(called: str, dtype: str, counts: bool) -> None:
+    lam = plausibilities(EXAMPLES, LABELS, dtype=dtype, counts=counts)
+    turned = lam.isel(label=np.random.default_rng(3).permutation(LABELS))
+    dense = made(lam, dtype, calibrator=CALIBRATORS[called])
+    assert isinstance(dense, ConformalPredictor)
+    for packed in (pack(lam), shuffled(pack(turned))):
+        demand_same(made(packed, dtype, calibrator=CALIBRATORS[called]), dense)
+
+
+@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "voted"])
+@pytest.mark.parametrize("combiner", COMBINERS)
+def test_every_combiner_gives_the_same(calibrator: str, combiner: str) -> None:
+    lam = plausibilities(EXAMPLES, LABELS)
+    packed, dense = (
+        made(one, calibrator=CALIBRATORS[calibrator], combiner=combiner, allow_no_guarantee=True)
+        for one in (shuffled(pack(lam)), lam)
+    )
+    demand_same(packed, dense)
+
+
+@pytest.mark.parametrize("scores", ["separate", "mean", "pooled"])
+def test_augmentations(scores: str) -> None:
+    lam = plausibilities(30, LABELS)
+    model = xr.concat(
+        [predictions(30, LABELS, seed=seed) for seed in (1, 2)], dim="augmentation"
+    ).assign_coords(augmentation=["left", "right"])
+    calibrator = {"name": "augmentation", "scores": scores}
+    dense = plausibly.calibrate(model, lam, calibrator=calibrator)
+    packed = plausibly.calibrate(model, shuffled(pack(lam)), calibrator=calibrator)
+    assert packed.fingerprint == dense.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "label-set", "soft-label"])
+def test_annotations_of_many_labels_are_packed_inside(kind: str) -> None:
+    table = mentions(kind, EXAMPLES, LABELS)
+    dense = plausibly.aggregate(table)
+    inputs = matched_inputs(
+        predictions(EXAMPLES, LABELS), table, aggregator=None, seed=0, only_common=False
+    )
+    assert isinstance(inputs.plausibilities, xr.Dataset)
+    first, second = made(table), made(dense)
+    assert isinstance(first, ConformalPredictor)
+    assert isinstance(second, ConformalPredictor)
+    assert answers(first)[:2] == answers(second)[:2]
+    np.testing.assert_array_equal(first.pools.replicates.scores, second.pools.replicates.scores)
+
+
+def test_only_common_examples() -> None:
+    model = predictions(20, LABELS, start=10)
+    lam = plausibilities(20, LABELS)
+    dense = plausibly.calibrate(model, lam, only_common=True)
+    packed = plausibly.calibrate(model, shuffled(pack(lam)), only_common=True)
+    assert packed.n == 10
+    assert packed.fingerprint == dense.fingerprint
+
+
+def test_what_calibrators_see() -> None:
+    """Draws, votes, masses and the dense view, for some of the examples too."""
+    lam = plausibilities(EXAMPLES, LABELS)
+    score = resolve(SCORE, "probability")
+    both = [
+        calibration_data(
+            matched_inputs(
+                predictions(EXAMPLES, LABELS), one, aggregator=None, seed=0, only_common=False
+            ),
+            score,
+            "probability",
+            Keys(0),
+        )
+        for one in (pack(lam), lam)
+    ]
+    assert isinstance(both[0].given, Slots)
+    some = np.array([5, 2, 40])
+    for packed, dense in (both, [data.take(some) for data in both]):
+        np.testing.assert_array_equal(packed.draw(6, Keys(1)), dense.draw(6, Keys(1)))
+        np.testing.assert_array_equal(packed.voted(), dense.voted())
+        assert packed.voted().dtype == dense.voted().dtype
+        for here, there in zip(packed.atoms(), dense.atoms(), strict=True):
+            np.testing.assert_array_equal(here, there)
+        np.testing.assert_array_equal(
+            packed.scores_of(packed.atoms()), dense.scores_of(dense.atoms())
+        )
+        for here, there in zip(packed.units(), dense.units(), strict=True):
+            np.testing.assert_array_equal(here, there)
+        np.testing.assert_array_equal(packed.plausibilities, dense.plausibilities)
+        assert packed.label_coordinates.keys() == dense.label_coordinates.keys()
+        assert packed.coordinates.keys() == dense.coordinates.keys()
+
+
+def test_other_names_are_refused_as_for_dense_ones() -> None:
+    lam = plausibilities(EXAMPLES, LABELS)
+    for wrong in (lam.isel(label=slice(1, None)), lam.isel(example=slice(1, None))):
+        lam_ok = wrong / wrong.sum("label")
+        texts = []
+        for form in (pack(lam_ok.fillna(1 / LABELS)), lam_ok.fillna(1 / LABELS)):
+            with pytest.raises(plausibly.InputError) as refused:
+                made(form)
+            texts.append(str(refused.value))
+        assert texts[0] == texts[1]
+
+
+def test_parents_of_labels() -> None:
+    """Labels above others may be besides where they have nothing, and are named where they do."""
+    lam = plausibilities(EXAMPLES, LABELS)
+    wide = lam.drop_vars("denominator").pad(label=(0, 1), constant_values=0)
+    names = [*lam.label.values, "above"]
+    wide = wide.assign_coords(label=names, parent=("label", ["above"] * 3 + [""] * (LABELS - 2)))
+    wide = wide.drop_vars("risk")
+    demand_same(made(shuffled(pack(wide))), made(wide))
+    said = wide.copy(data=np.where(np.arange(EXAMPLES)[:, None] == 7, 0, wide.values))
+    said[7, LABELS] = 1
+    texts = []
+    for form in (pack(said), said):
+        with pytest.raises(plausibly.InputError, match="parents-named") as refused:
+            made(form)
+        texts.append(str(refused.value))
+    assert texts[0] == texts[1]
+
+
+def test_nothing_is_written_into_what_was_given() -> None:
+    packed = pack(plausibilities(EXAMPLES, LABELS))
+    before = packed.copy(deep=True)
+    for name in ("weight", "label"):
+        packed[name].values.flags.writeable = False
+    made(packed, calibrator=CALIBRATORS["mass-coverage"])
+    made(packed, calibrator=CALIBRATORS["monte-carlo"])
+    assert packed.identical(before)
+    assert unpack(packed).identical(unpack(before))

@@ -1,0 +1,131 @@
+"""Kernels over slots: the bits of the dense array, whatever ties, zeros and order there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats
+from plausibly.kernels import coverage, draws
+from plausibly.kernels.slots import Slots, packed_pairs
+from plausibly.labelled import check_packed, pack, unpack
+from plausibly.labelled.packed import slots_of, take_labels
+from sparse_world import plausibilities
+
+WEIGHTS = st.sampled_from([0.0, 0.0, 0.0, 0.1, 0.1, 0.3, 0.7, 1e-30])
+
+
+def rows(dtype: type[np.floating]) -> st.SearchStrategy[Floats]:
+    """Return arrays (example, label) whose rows have something, and tie."""
+    shape = st.tuples(st.integers(1, 5), st.sampled_from([1, 2, 7, 33, 150]))
+    return hnp.arrays(dtype, shape, elements=WEIGHTS.map(dtype)).map(_with_something)
+
+
+def _with_something(values: Floats) -> Floats:
+    values[values.max(axis=1) == 0, -1] = 1
+    return values
+
+
+ROWS = st.one_of(rows(np.float32), rows(np.float64))
+
+
+def slots(values: Floats) -> Slots:
+    row, label = np.nonzero(values)
+    shape = (values.shape[0], values.shape[1])
+    return packed_pairs(row, label, values[row, label], shape)
+
+
+@given(ROWS, st.integers(0, 2**32 - 1))
+def test_kernels_give_the_bits_of_the_dense_array(values: Floats, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    some = slots(values)
+    assert some.dense().tobytes() == values.tobytes()
+    assert some.shape == values.shape
+    np.testing.assert_array_equal(some.filled, np.count_nonzero(values, axis=1))
+    uniforms = rng.random((len(values), 7))
+    uniforms[:, 0], uniforms[:, 1] = 0, np.nextafter(1, 0)
+    drawn = draws.draw_labels(values, uniforms)
+    np.testing.assert_array_equal(draws.draw_labels(some, uniforms), drawn)
+    assert (values[np.arange(len(values)), drawn] > 0).all()
+    sets = rng.random(values.shape) < 0.7
+    dense = coverage.aggregated(sets, values)
+    assert coverage.aggregated(sets, some).tobytes() == dense.tobytes()
+    for policy in coverage.TIES:
+        uniform = rng.random(len(values)) if policy == "random" else None
+        expected = coverage.voted(sets, values, policy, uniform)
+        assert coverage.voted(sets, some, policy, uniform).tobytes() == expected.tobytes()
+    np.testing.assert_array_equal(coverage.tie_counts(some), coverage.tie_counts(values))
+
+
+@given(ROWS, st.integers(0, 2**32 - 1))
+def test_labels_in_another_order(values: Floats, seed: int) -> None:
+    labels = values.shape[1]
+    order = np.random.default_rng(seed).permutation(labels)
+    code = np.empty(labels, np.int64)
+    code[order] = np.arange(labels)
+    other = slots(values).recoded(code, labels)
+    assert other.dense().tobytes() == np.ascontiguousarray(values[:, order]).tobytes()
+    expected = slots(np.ascontiguousarray(values[:, order]))
+    np.testing.assert_array_equal(other.label, expected.label)
+    np.testing.assert_array_equal(other.weight, expected.weight)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_packed_and_back(values: Floats, random: object) -> None:
+    names = [f"label {code}" for code in range(values.shape[1])]
+    dense = xr.DataArray(
+        values,
+        dims=("example", "label"),
+        coords={"example": [f"e{row}" for row in range(len(values))], "label": names},
+        name="plausibilities",
+    )
+    packed = check_packed(pack(dense))
+    assert unpack(packed).identical(dense)
+    assert unpack(packed).values.tobytes() == values.tobytes()
+    turned = np.arange(values.shape[1])[::-1]
+    assert unpack(check_packed(take_labels(packed, turned))).identical(dense.isel(label=turned))
+
+
+def test_blocks_of_rows_and_each_row_alone_give_the_same() -> None:
+    values = plausibilities(3000, 400).values
+    some = slots(values)
+    uniforms = np.random.default_rng(0).random((3000, 30))
+    together = draws.draw_labels(some, uniforms)
+    sets = np.random.default_rng(1).random(values.shape) < 0.5
+    covered = coverage.aggregated(sets, some)
+    for row in (0, 1, 1500, 2999):
+        one = slice(row, row + 1)
+        alone = draws.draw_labels(some.take(one), uniforms[one])
+        np.testing.assert_array_equal(alone[:, 0], together[:, row])
+        assert coverage.aggregated(sets[one], some.take(one))[0] == covered[row]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_slots_in_a_row(dtype: type[np.floating]) -> None:
+    """More labels than are compared one by one: places are found by halving."""
+    rng = np.random.default_rng(0)
+    values: NDArray[np.floating] = np.zeros((40, 900), dtype)
+    values[:, ::9] = rng.random((40, 100))
+    values[::2, ::9][:, 40:] = 0
+    uniforms = rng.random((40, 50))
+    expected = draws.draw_labels(values, uniforms)
+    np.testing.assert_array_equal(draws.draw_labels(slots(values), uniforms), expected)
+
+
+def test_no_examples() -> None:
+    some = slots(np.zeros((0, 50)))
+    assert draws.draw_labels(some, np.zeros((0, 3))).shape == (3, 0)
+    assert coverage.aggregated(np.zeros((0, 50), bool), some).shape == (0,)
+    assert some.dense().shape == (0, 50)
+
+
+def test_slots_of_a_dataset_are_its_arrays() -> None:
+    packed = pack(plausibilities(5, 40))
+    some = slots_of(packed)
+    assert some.weight is packed["weight"].values
+    assert some.shape == (5, 40)
