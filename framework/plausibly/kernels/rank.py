@@ -53,7 +53,7 @@ class Ranks:
         flat, out = queries.reshape(-1), found.reshape(-1)
         for start in range(0, flat.size, _BLOCK):
             block = slice(start, start + _BLOCK)
-            self._block(flat[block], side, out[block])
+            self._search(flat[block], side, out[block])
         return found
 
     @cached_property
@@ -67,7 +67,9 @@ class Ranks:
     def _table(self) -> Ints:
         buckets = self._buckets(ordered_bits(self.ordered))
         count = np.bincount(buckets, minlength=int(buckets[-1]) + 2)
-        table = np.zeros(count.size + 1, np.int64)
+        # Half the bytes where they suffice: more of the table stays in the cache.
+        narrow = self.ordered.size < 1 << 31
+        table: Ints = np.zeros(count.size + 1, np.int32 if narrow else np.int64)
         np.cumsum(count, out=table[1:])
         return table
 
@@ -76,19 +78,26 @@ class Ranks:
         moved = bits - bits.dtype.type(first)
         return (moved >> bits.dtype.type(shift)).astype(np.intp)
 
-    def _block(self, queries: Floats, side: Side, out: Ints) -> None:
-        ordered = self.ordered
-        inside = np.clip(queries, ordered[0], ordered[-1])
-        bucket = self._buckets(ordered_bits(inside))
-        low, high = self._table.take(bucket), self._table.take(bucket + 1)
-        size = int((high - low).max(initial=0))
-        step = 1 << size.bit_length() >> 1
+    @cached_property
+    def _padded(self) -> Floats:
+        """The pool and NaN behind it, which no query passes: no step needs a bound."""
+        beyond = np.full(self._longest, np.nan, self.ordered.dtype)
+        padded: Floats = np.concatenate([self.ordered, beyond])
+        return padded
+
+    @cached_property
+    def _longest(self) -> int:
+        """The first step of the search: the power of two within the largest bucket."""
+        return 1 << int(np.diff(self._table).max()).bit_length() >> 1
+
+    def _search(self, queries: Floats, side: Side, out: Ints) -> None:
+        inside = np.clip(queries, self.ordered[0], self.ordered[-1])
+        # Behind its bucket a query is less than all atoms, so the end of a bucket needs no look.
         passes = np.less if side == "left" else np.less_equal
-        last = ordered.size - 1
+        low = self._table.take(self._buckets(ordered_bits(inside)))
+        step = self._longest
         while step:
-            further = low + step
-            held = ordered.take(np.minimum(further - 1, last))
-            # Behind the bucket atoms are larger than the query: no bound needs to be looked at.
-            low = np.where(passes(held, queries) & (further <= ordered.size), further, low)
+            held = self._padded.take(low + (step - 1))
+            low += np.multiply(passes(held, queries), step, dtype=low.dtype)
             step >>= 1
         out[...] = low
