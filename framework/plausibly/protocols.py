@@ -182,6 +182,7 @@ SCORE: Kind[ScoreFunction] = Kind("score", ScoreFunction)
 CALIBRATOR: Kind[Calibrator] = Kind("calibrator", Calibrator)
 COMBINER: Kind[PValueCombiner] = Kind("combiner", PValueCombiner)
 
+# Any: each kind has its own Protocol
 KINDS: tuple[Kind[Any], ...] = (ANNOTATION, READER, AGGREGATOR, SCORE, CALIBRATOR, COMBINER)
 
 ComponentLike: TypeAlias = str | Mapping[str, object] | P

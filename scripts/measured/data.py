@@ -82,9 +82,12 @@ def load(folder: Path, name: str) -> Real:
     return Real(name, predictions, lam)
 
 
-# Any: xarray's coordinates are of many types.
 def _predictions(
-    name: str, values: NDArray[np.floating[Any]], labels: NDArray[np.str_], *, scale: str
+    name: str,
+    values: NDArray[np.floating[Any]],  # Any: float32 or float64
+    labels: NDArray[np.str_],
+    *,
+    scale: str,
 ) -> xr.DataArray:
     shares = np.where(values > 0, values, 1.0)
     entropy = -(values * np.log(shares)).sum(axis=1)

@@ -386,7 +386,7 @@ def test_a_missing_extra_is_no_mistake() -> None:
 
 
 def test_types_that_do_not_exist_at_run_time() -> None:
-    def strange(x: "Nowhere" = 1) -> None:  # type: ignore[name-defined]  # noqa: F821, UP037
+    def strange(x: "Nowhere" = 1) -> None:  # type: ignore[name-defined]  # noqa: F821, UP037  # the mistake
         """Do nothing."""
 
     assert STRICT.build(strange, {}) is None

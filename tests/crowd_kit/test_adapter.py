@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from plausibly.plugin import AGGREGATOR, ANNOTATION, Keys, build_table, resolve
 from plausibly.registry import default
 from plausibly.testing import check
 
+Estimator: TypeAlias = Any  # of crowd-kit, which is optional
+Parameter: TypeAlias = Any  # by its name; what checks it is the component
 COMPONENTS = sorted(e.name for e in default().entries(AGGREGATOR) if e.source.plugin == "crowd-kit")
 CHANCES = ("dawid-skene", "glad", "mace", "one-coin")
 WITH_SKILLS = ("wawa", "zero-based-skill", "mmsr")
@@ -45,7 +47,7 @@ def table(votes: list[tuple[str, str, str]] = VOTES, labels: list[str] | None = 
     return resolve(ANNOTATION, "single-label").build(votes, labels)
 
 
-def lam(name: str, given: xr.Dataset, **more: Any) -> xr.DataArray:
+def lam(name: str, given: xr.Dataset, **more: Parameter) -> xr.DataArray:
     return plausibly.aggregate(given, f"crowd-kit:{name}", **more)
 
 
@@ -108,7 +110,7 @@ def test_reports_2_and_3_labels_that_look_like_numbers(
 
 
 def test_fault_9_weights_that_sum_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit(self: Any, data: pd.DataFrame) -> None:
+    def fit(self: Estimator, data: pd.DataFrame) -> None:
         self.skills_ = pd.Series(1.0, index=pd.unique(data["worker"])) * (data["task"].min() > 0)
 
     monkeypatch.setattr(crowd_kit_standin.Wawa, "_fit", fit)
@@ -150,10 +152,10 @@ def test_fault_12_warnings_stay_inside(recwarn: pytest.WarningsRecorder) -> None
 
 def test_the_global_generator_is_as_it_was() -> None:
     np.random.seed(7)  # noqa: NPY002  # the one that crowd-kit seeds
-    expected = np.random.random()  # noqa: NPY002
-    np.random.seed(7)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002  # as above
+    np.random.seed(7)  # noqa: NPY002  # as above
     lam("kos", table(YES_NO))
-    assert np.random.random() == expected  # noqa: NPY002
+    assert np.random.random() == expected  # noqa: NPY002  # as above
 
 
 def weighted(times: list[float]) -> xr.Dataset:
@@ -275,7 +277,7 @@ def test_fault_11_votes_are_counted_here(name: str) -> None:
 
 
 def test_fault_11_is_said_where_it_strikes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit(self: object, data: pd.DataFrame) -> None:
+    def fit(self: Estimator, data: pd.DataFrame) -> None:
         raise AttributeError("'Wawa' object has no attribute '__sklearn_tags__'")
 
     monkeypatch.setattr(crowd_kit_standin.Wawa, "_fit", fit)
@@ -292,7 +294,7 @@ def test_fault_11_is_said_where_it_strikes(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_whatever_crowd_kit_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit(self: object, data: pd.DataFrame) -> None:
+    def fit(self: Estimator, data: pd.DataFrame) -> None:
         raise np.linalg.LinAlgError("Singular\nmatrix")
 
     monkeypatch.setattr(crowd_kit_standin.GLAD, "_fit", fit)
@@ -306,7 +308,7 @@ def test_whatever_crowd_kit_raises(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_number_is_no_plausibility(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit(self: Any, data: pd.DataFrame) -> None:
+    def fit(self: Estimator, data: pd.DataFrame) -> None:
         self.probas_ = crowd_kit_standin._votes(data)
         self.probas_.iloc[0] = np.nan
 
@@ -380,7 +382,7 @@ def test_the_authors_kit(name: str) -> None:
         ({"name": "kos", "seed": 3}, "seed"),
     ],
 )
-def test_parameters_are_checked(table_of: dict[str, Any], mistake: str) -> None:
+def test_parameters_are_checked(table_of: dict[str, Parameter], mistake: str) -> None:
     with pytest.raises(InputError, match=mistake):
         resolve(AGGREGATOR, {**table_of, "name": f"crowd-kit:{table_of['name']}"})
 
@@ -389,7 +391,7 @@ def test_parameters_arrive() -> None:
     given, seen = table(), []
 
     class Seen(crowd_kit_standin.MACE):
-        def __init__(self, **more: Any) -> None:
+        def __init__(self, **more: Parameter) -> None:
             seen.append(more)
             super().__init__(**more)
 

@@ -9,7 +9,7 @@ import csv
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
 from plausibly.registry import default
 from plausibly.testing import check
 
+Parameter: TypeAlias = Any  # by its name; what checks it is the component
 pytestmark = [
     pytest.mark.realdata,
     pytest.mark.skipif(find_spec("crowdkit") is None, reason="crowd-kit is not installed"),
@@ -53,7 +54,7 @@ def crowds(folder: Path) -> dict[str, xr.Dataset]:
     }
 
 
-def lam(name: str, table: xr.Dataset, **more: Any) -> xr.DataArray:
+def lam(name: str, table: xr.Dataset, **more: Parameter) -> xr.DataArray:
     with quiet():
         return plausibly.aggregate(table, f"crowd-kit:{name}", **more)
 

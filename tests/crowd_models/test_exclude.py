@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 import xarray as xr
@@ -113,7 +112,7 @@ def test_rankings_by_name_and_number() -> None:
         plausibly.aggregate(table, "exclude", below=0.5)
 
 
-def build(said: list[Any]) -> xr.Dataset:
+def build(said: list[tuple[str, str, list[str]]]) -> xr.Dataset:
     return resolve(ANNOTATION, "partial-ranking").build(said, ["p", "q"])
 
 

@@ -133,7 +133,7 @@ class Odd(LabelFrequency):
 
     answer: Any = None  # Any: what a plugin might return
 
-    def reliability(self, annotations: xr.Dataset) -> Any:
+    def reliability(self, annotations: xr.Dataset) -> Any:  # Any: what it gives is the mistake
         return self.answer
 
 

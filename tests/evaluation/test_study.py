@@ -212,7 +212,7 @@ def test_warnings_of_others_pass_through_once() -> None:
 def test_splits_are_counted(splits: object) -> None:
     predictions, lam = oracle.world(10)
     with pytest.raises(InputError) as refused:
-        compare(predictions, lam, ["expected"], splits=splits)  # type: ignore[arg-type]
+        compare(predictions, lam, ["expected"], splits=splits)  # type: ignore[arg-type]  # the mistake
     assert str(refused.value) == (
         f"error splits-range: a study of {splits!r} splits\n"
         f"  expected  a whole number from 1 on; got {splits!r}\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections import UserDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,8 @@ from io_files import csv_text, refusal, said, written
 from plausibly.io.frames import text_table
 from plausibly.io.text import TextTable
 
+Frame: TypeAlias = Any  # of whichever library: polars and pyarrow have no types here
+Make: TypeAlias = Callable[..., Frame]
 pa: Any = import_module("pyarrow")  # without type hints
 VOTES = {"task": ["t1", "t1", "t2"], "worker": ["a", "b", "a"], "label": ["cat", "dog", "dog"]}
 
@@ -34,7 +36,7 @@ class ClassLabel:
 class DataSet:
     """What is used of a data set of Hugging Face."""
 
-    def __init__(self, table: Any, features: dict[str, object]) -> None:
+    def __init__(self, table: Frame, features: dict[str, object]) -> None:
         self.table = table
         self.features = features
         self.format = "python"
@@ -51,7 +53,7 @@ class DataSet:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> Any:
+    def __getitem__(self, rows: slice) -> Frame:
         assert (self.format, rows) == ("arrow", slice(None))
         return self.table
 
@@ -68,7 +70,7 @@ class Splits(UserDict[str, DataSet]):
 class Streamed:
     """A data set that is read while it is used."""
 
-    features: Any = None
+    features: object = None
     shape = (0, 0)
 
     def with_format(self, name: str) -> Streamed:
@@ -82,7 +84,7 @@ def column(frame: object, name: str = "x") -> list[str]:
     return table.column(name)
 
 
-def makes() -> list[Any]:
+def makes() -> list[Make]:
     found = [pd.DataFrame, pa.table]
     try:
         return [*found, import_module("polars").DataFrame]
@@ -94,7 +96,7 @@ def makes() -> list[Any]:
 
 
 @pytest.mark.parametrize("make", makes())
-def test_wide_frames(make: Any) -> None:
+def test_wide_frames(make: Make) -> None:
     frame = make({"task": [7, 8], "ann": ["cat", None], "bob": ["dog", "cat"]})
     found = plausibly.read_annotations(frame, "wide-table")
     assert found["example"].values.tolist() == ["7", "8"]
@@ -103,7 +105,7 @@ def test_wide_frames(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", makes())
-def test_predictions(make: Any) -> None:
+def test_predictions(make: Make) -> None:
     columns = {
         "example": ["x", "y"],
         "cat": np.array([0.25, 1], np.float32),
@@ -161,7 +163,7 @@ def test_views_of_examples() -> None:
         (pd.to_datetime(pd.Series(["2020-01-02", None])), ["2020-01-02 00:00:00", ""]),
     ],
 )
-def test_text_is_exact(values: Any, texts: list[str]) -> None:
+def test_text_is_exact(values: object, texts: list[str]) -> None:
     """Reports 2, 3 and 10: 7, 7.0 and "007", 1 and True, "nan" and nothing are different names."""
     assert column(pd.DataFrame({"x": values})) == texts
 
@@ -177,7 +179,7 @@ def test_text_is_exact(values: Any, texts: list[str]) -> None:
         (pa.array(["b"], pa.large_string()), ["b"]),
     ],
 )
-def test_text_of_arrow_is_exact(values: Any, texts: list[str]) -> None:
+def test_text_of_arrow_is_exact(values: object, texts: list[str]) -> None:
     assert column(pa.table({"x": values})) == texts
 
 
@@ -271,7 +273,7 @@ def test_columns_without_plain_values(values: list[object]) -> None:
 
 
 def test_what_is_no_frame() -> None:
-    read: Any = plausibly.read_annotations
+    read: Any = plausibly.read_annotations  # Any: called as nobody should
     assert said(lambda: read({"task": ["t1"]}, "crowd-table")) == (
         "error frame-unknown: dict is no frame "
         "expected the path of a file, or a frame of pandas, polars, pyarrow or datasets; "
@@ -405,7 +407,7 @@ CELLS = st.sampled_from([None, "cat", "dog", "007", " a ", "a, b", "nan", "None"
     make=st.sampled_from(makes()),
 )
 def test_a_frame_and_its_file_give_the_same(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | None, ...]], make: Any
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | None, ...]], make: Make
 ) -> None:
     columns = {f"reader_{at}": [row[at] for row in rows] for at in range(3)}
     columns = {"task": [f"t{at}" for at in range(len(rows))], **columns}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import pandas as pd
 import pytest
@@ -12,10 +14,11 @@ import xarray as xr
 import plausibly
 from io_files import refusal, said
 
+Make: TypeAlias = Callable[..., Any]  # Any: a frame of whichever library
 VOTES = {"task": ["t1", "t1", "t2"], "worker": ["a", "b", "a"], "label": ["cat", "dog", "dog"]}
 
 
-def makes() -> list[Any]:
+def makes() -> list[Make]:
     found = [pd.DataFrame, import_module("pyarrow").table]
     try:
         return [*found, import_module("polars").DataFrame]
@@ -24,7 +27,7 @@ def makes() -> list[Any]:
 
 
 @pytest.mark.parametrize("make", makes())
-def test_votes_are_those_of_the_same_file(make: Any, tmp_path: Any) -> None:
+def test_votes_are_those_of_the_same_file(make: Make, tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     pd.DataFrame(VOTES).to_csv(path, index=False)
     frame = make(VOTES)

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,8 @@ from plausibly.errors import PlausiblyWarning
 from plausibly.io.named_predictions import NamedPrediction, from_named
 from plausibly.labelled.left_out import read_left_out
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
+Option: TypeAlias = Any  # of a reader, by its name
 Scores = Sequence[tuple[str, "str | float | None"]]
 
 
@@ -32,7 +34,7 @@ def named(
 
 
 def array(
-    *found: NamedPrediction, labels: Sequence[str] | None = None, **more: Any
+    *found: NamedPrediction, labels: Sequence[str] | None = None, **more: Option
 ) -> xr.DataArray:
     return from_named(found, labels, whose="f.json", **more)
 
@@ -147,18 +149,20 @@ def test_any_scores_come_back_whatever_their_order(
         ),
     ],
 )
-def test_what_is_refused(found: list[NamedPrediction], more: dict[str, Any], message: str) -> None:
+def test_what_is_refused(
+    found: list[NamedPrediction], more: dict[str, Option], message: str
+) -> None:
     assert said(lambda: array(*found, **more)) == message
 
 
 # ---- an export of Label Studio
 
 
-def predicted(model: str | None, *regions: dict[str, Any], **more: Any) -> dict[str, Any]:
+def predicted(model: str | None, *regions: dict[str, Json], **more: Json) -> dict[str, Json]:
     return {"model_version": model, "result": list(regions), **more}
 
 
-def read(path: Path, **options: Any) -> xr.DataArray:
+def read(path: Path, **options: Option) -> xr.DataArray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         return plausibly.read_predictions(path, **{"reader": "label-studio", **options})
@@ -250,7 +254,7 @@ def test_readers_without_predictions_and_options_that_mean_nothing(tmp_path: Pat
         'error reader-no-predictions: export.json: reader "crowd-table" reads annotations only '
         "expected a reader with a method predictions("
     )
-    options: list[dict[str, Any]] = [
+    options: list[dict[str, Option]] = [
         {"examples": ["x"]},
         {"example": "task"},
         {"variable": "p"},

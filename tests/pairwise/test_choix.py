@@ -6,7 +6,7 @@ import os
 import sys
 from importlib.util import find_spec
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ import plausibly
 from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, ANNOTATION, build_table, resolve
 from plausibly.registry import default
+
+Parameter: TypeAlias = Any  # by its name; what checks it is the component
 
 # It is part of the extra `all`, with which CI runs: there, nothing is left out.
 pytestmark = pytest.mark.skipif(
@@ -63,7 +65,7 @@ def pairs(said: list[str]) -> Blocks:
     return [[[one[0]], [one[1]]] for one in said]
 
 
-def lam(name: str, given: xr.Dataset, **more: Any) -> xr.DataArray:
+def lam(name: str, given: xr.Dataset, **more: Parameter) -> xr.DataArray:
     return plausibly.aggregate(given, f"choix:{name}", **more)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -19,12 +19,15 @@ from plausibly.evaluation.planning_responses import Responses
 from plausibly.keys import Keys
 from plausibly.labelled.table import rebuilt
 
+Argument: TypeAlias = Any  # of plausibly.plan, which checks it
 PREDICTIONS, VOTES = pilot(300, 5)
 LAM = plausibly.aggregate(VOTES)
-QUICK: dict[str, Any] = {"resamples": 10, "n": [100, 300]}  # Any: keywords of several types
+QUICK: dict[str, Argument] = {"resamples": 10, "n": [100, 300]}
 
 
-def planned(predictions: xr.DataArray = PREDICTIONS, said: Any = VOTES, **more: Any) -> xr.Dataset:
+def planned(
+    predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
+) -> xr.Dataset:
     return plausibly.plan(predictions, said, **{**QUICK, **more})
 
 
@@ -266,7 +269,7 @@ def test_so_many_calibrations_are_within(draws: float) -> None:
     rest = np.arange(2000, 20_000)
     rng = np.random.default_rng(2)
     hits = []
-    how: dict[str, Any] = {"calibrator": "expected"}  # Any: keywords of several types
+    how: dict[str, Argument] = {"calibrator": "expected"}
     if not math.isinf(draws):
         how = {"calibrator": "monte-carlo", "draws": int(draws)}
     for number in range(150):

@@ -6,7 +6,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -17,12 +17,15 @@ from planning_world import pilot
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, resolve
 
+Argument: TypeAlias = Any  # of plausibly.plan, which checks it
 PREDICTIONS, VOTES = pilot(300, 5)
 LAM = plausibly.aggregate(VOTES)
-QUICK: dict[str, Any] = {"resamples": 10, "n": [100, 300]}  # Any: keywords of several types
+QUICK: dict[str, Argument] = {"resamples": 10, "n": [100, 300]}
 
 
-def planned(predictions: xr.DataArray = PREDICTIONS, said: Any = VOTES, **more: Any) -> xr.Dataset:
+def planned(
+    predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
+) -> xr.Dataset:
     return plausibly.plan(predictions, said, **{**QUICK, **more})
 
 
@@ -171,7 +174,7 @@ def test_responses_that_nobody_has() -> None:
         ({"alpha": 0}, "alpha-range", "alpha=0.1 (--alpha 0.1) for 90 % sets"),
     ],
 )
-def test_options_out_of_range(more: dict[str, Any], name: str, do: str) -> None:
+def test_options_out_of_range(more: dict[str, Argument], name: str, do: str) -> None:
     with pytest.raises(InputError) as caught:
         plausibly.plan(**more)
     assert (caught.value.name, caught.value.do) == (name, do)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from plausibly.plugin import Keys, hash_names
 from plausibly_builtins.partial_ranking._likelihood import log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
 
+Parameter: TypeAlias = Any  # by its name; what checks it is the component
 KEYS = Keys(0, "aggregator")
 LABELS = ["b", "Ä", "a", "0"]
 TIES: list[tuple[float, ro.Ranking]] = [
@@ -29,7 +30,10 @@ TIES: list[tuple[float, ro.Ranking]] = [
 
 
 def drawn(
-    said: list[tuple[float, ro.Ranking]], draws: int, unlisted: str = "excluded", **params: Any
+    said: list[tuple[float, ro.Ranking]],
+    draws: int,
+    unlisted: str = "excluded",
+    **params: Parameter,
 ) -> ro.Column:
     """Return draws (draw, label) of one example."""
     params.setdefault("warm_up", 15)
@@ -257,7 +261,7 @@ def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"prior": 0.0}, {"draws": 0}, {"warm_up": 1}, {"unmentioned": "some"}]
 )
-def test_parameters(wrong: dict[str, Any]) -> None:
+def test_parameters(wrong: dict[str, Parameter]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         PlackettLuceDraws(**wrong)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from random import Random
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -21,12 +22,13 @@ from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce
 from plausibly_builtins.single_label.annotation import SingleLabel
 
+Parameter: TypeAlias = Any  # by its name; what checks it is the component
 KEYS = Keys(0, "aggregator")
 LABELS = ["b", "Ä", "a", "0"]
 
 
 def fitted(
-    said: list[tuple[float, ro.Ranking]], unlisted: str = "excluded", **params: Any
+    said: list[tuple[float, ro.Ranking]], unlisted: str = "excluded", **params: Parameter
 ) -> dict[str, float]:
     annotations = ro.table({"e": said}, LABELS, unlisted=unlisted)
     found = PlackettLuce(**params).aggregate(annotations, KEYS)
@@ -135,7 +137,7 @@ def test_known_utilities_are_found() -> None:
 
 @given(lr.records(lr.rankings()), st.randoms(use_true_random=False))
 @settings(max_examples=20)
-def test_orders_and_names_change_no_bit(records: lr.Records, random: Any) -> None:
+def test_orders_and_names_change_no_bit(records: lr.Records, random: Random) -> None:
     other = list(records)
     random.shuffle(other)
     labels = list(lr.LABELS)
@@ -222,6 +224,6 @@ def test_too_few_steps_are_told() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"prior": -1.0}, {"unmentioned": "some"}, {"tolerance": -1.0}, {"iterations": 0}]
 )
-def test_parameters(wrong: dict[str, Any]) -> None:
+def test_parameters(wrong: dict[str, Parameter]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         PlackettLuce(**wrong)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from plausibly_builtins.partial_ranking.borda import Borda
 from plausibly_builtins.partial_ranking.dirichlet import Dirichlet
 from plausibly_builtins.single_label.annotation import SingleLabel
 
+Parameter: TypeAlias = Any  # by its name; what checks it is the component
 KEYS = Keys(0, "aggregator")
 LABELS = ["b", "Ä", "a", "0"]
 
@@ -137,7 +138,7 @@ def test_temperature_closes_in_on_the_inverse_ranks() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"temperature": 0.0}, {"prior": -0.1}, {"draws": 0}, {"unmentioned": "some"}]
 )
-def test_parameters(wrong: dict[str, Any]) -> None:
+def test_parameters(wrong: dict[str, Parameter]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Dirichlet(**wrong)
 
@@ -154,5 +155,5 @@ def test_parameters(wrong: dict[str, Any]) -> None:
     ],
     ids=str,
 )
-def test_every_rule_of_the_kit_holds_with_other_parameters(table: dict[str, Any]) -> None:
+def test_every_rule_of_the_kit_holds_with_other_parameters(table: dict[str, Parameter]) -> None:
     check_aggregator(resolve(AGGREGATOR, table))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import xarray as xr
@@ -20,6 +20,7 @@ from plausibly.testing import check_reader
 from plausibly_builtins.readers.coco import Coco
 from readers_votes import once, voted, votes
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 UNLABELLED = "images without annotation (not annotated, or of no label)"
 results = pytest.mark.filterwarnings("ignore:warning votes-consolidated")
 
@@ -27,11 +28,11 @@ IMAGES = [{"id": 5, "file_name": "a.png"}, {"id": 900, "file_name": "b.png"}]
 CATEGORIES = [{"id": 90, "name": "dog"}, {"id": 1, "name": "cat"}, {"id": 7, "name": "fox"}]
 
 
-def content(*annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
+def content(*annotations: dict[str, Json], **more: Json) -> dict[str, Json]:
     return {"images": IMAGES, "categories": CATEGORIES, "annotations": list(annotations), **more}
 
 
-def of(image: object, category: object, **more: object) -> dict[str, Any]:
+def of(image: object, category: object, **more: object) -> dict[str, Json]:
     return {"image_id": image, "category_id": category, **more}
 
 
@@ -179,7 +180,7 @@ def test_json_of_another_shape(
     ],
 )
 def test_ids_that_are_not_in_the_file(
-    tmp_path: Path, entry: dict[str, Any], name: str, noun: str, expected: str, got: str
+    tmp_path: Path, entry: dict[str, Json], name: str, noun: str, expected: str, got: str
 ) -> None:
     assert said(lambda: read(coco(tmp_path, content(of(5, 90), entry)))) == (
         f"error {name}: c.json: .annotations[1] is of no {noun} of the file "

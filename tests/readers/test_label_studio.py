@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -14,10 +14,11 @@ from label_studio_files import annotation, answers, export, read, region, task, 
 from plausibly.labelled.left_out import read_left_out
 from plausibly_builtins.readers.label_studio import LabelStudio
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 EARLY, LATE = "2024-05-15T12:01:00.5Z", "2024-05-15T14:00:00+01:00"
 
 
-def one(tmp_path: Path, **more: Any) -> str:
+def one(tmp_path: Path, **more: Json) -> str:
     """Return the state of one annotation by 1, who chose a."""
     table = read(export(tmp_path, task(1, annotation(1, "a", **more), annotation(2, "b"))))
     (state,) = (state for _, who, state, _ in votes(table) if who == "1")
@@ -53,7 +54,7 @@ def one(tmp_path: Path, **more: Any) -> str:
         ({"history": [{"result": [region("b")]}], "draft": "odd"}, "answered"),
     ],
 )
-def test_states_of_an_annotation(tmp_path: Path, more: dict[str, Any], state: str) -> None:
+def test_states_of_an_annotation(tmp_path: Path, more: dict[str, Json], state: str) -> None:
     assert one(tmp_path, **more) == state
 
 
@@ -86,7 +87,7 @@ def test_what_repeats_a_prediction_is_a_suggestion(
 
 
 def test_a_ranking_that_repeats_a_prediction(tmp_path: Path) -> None:
-    def ranks(*items: str) -> dict[str, Any]:
+    def ranks(*items: str) -> dict[str, Json]:
         return region({"ranker": {"rank": list(items)}}, "rank", "ranker")
 
     guess = {"id": 5, "result": [ranks("a", "b")]}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import xarray as xr
@@ -23,8 +23,10 @@ from plausibly.protocols import Reader
 from plausibly_builtins.readers.label_studio import LabelStudio
 from plausibly_builtins.readers.label_studio_min import LabelStudioMin
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
+Option: TypeAlias = Any  # of a reader, by its name
 LABELS = ("a", "B c", "ä/ö", "1.0", '"q"\n')
-OPTIONS: dict[str, Any] = {"states": {"empty": "drop"}}
+OPTIONS: dict[str, Option] = {"states": {"empty": "drop"}}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @st.composite
-def said(draw: st.DrawFn, who: int) -> tuple[dict[str, Any], tuple[str, str]]:
+def said(draw: st.DrawFn, who: int) -> tuple[dict[str, Json], tuple[str, str]]:
     """Return an annotation, and its state and answer as the format's rules have them."""
     labels = draw(st.lists(st.sampled_from(LABELS), max_size=3, unique=True))
     regions = [region(labels)] if labels else []
@@ -43,7 +45,7 @@ def said(draw: st.DrawFn, who: int) -> tuple[dict[str, Any], tuple[str, str]]:
     rated = draw(st.booleans())
     if rated:
         regions.append(region(4, "stars", "rating"))
-    more: dict[str, Any] = draw(
+    more: dict[str, Json] = draw(
         st.sampled_from(
             [
                 {},
@@ -63,15 +65,17 @@ def said(draw: st.DrawFn, who: int) -> tuple[dict[str, Any], tuple[str, str]]:
         state = ("empty", "")
     else:
         state = ("suggestion" if "prediction" in more else "answered", answer)
-    person: Any = draw(st.sampled_from([who, str(who), {"id": who, "email": f"{who}@example.com"}]))
+    person: Json = draw(
+        st.sampled_from([who, str(who), {"id": who, "email": f"{who}@example.com"}])
+    )
     return annotation(person, *draw(st.permutations(regions)), **more), state
 
 
 @st.composite
-def exports(draw: st.DrawFn) -> tuple[list[Any], Counter[tuple[str, str, str, str]]]:
+def exports(draw: st.DrawFn) -> tuple[list[Json], Counter[tuple[str, str, str, str]]]:
     """Return tasks, and the responses that are in them."""
     wanted: Counter[tuple[str, str, str, str]] = Counter()
-    tasks: list[Any] = []
+    tasks: list[Json] = []
     for number in range(draw(st.integers(1, 3))):
         annotations = []
         for who in range(draw(st.integers(0, 3))):
@@ -89,7 +93,7 @@ def exports(draw: st.DrawFn) -> tuple[list[Any], Counter[tuple[str, str, str, st
     return draw(st.permutations(tasks)), wanted
 
 
-def with_chance(tasks: list[Any]) -> list[Any]:
+def with_chance(tasks: list[Json]) -> list[Json]:
     """Return the tasks with one more, so that some answer names a label."""
     return [*tasks, task("more", annotation(0, *LABELS))]
 
@@ -97,7 +101,7 @@ def with_chance(tasks: list[Any]) -> list[Any]:
 @given(made=exports(), indent=st.sampled_from([None, 1]), escaped=st.booleans())
 def test_any_export_is_read_to_what_is_in_it(
     folder: Path,
-    made: tuple[list[Any], Counter[tuple[str, str, str, str]]],
+    made: tuple[list[Json], Counter[tuple[str, str, str, str]]],
     indent: int | None,
     escaped: bool,
 ) -> None:
@@ -115,7 +119,7 @@ def test_any_export_is_read_to_what_is_in_it(
 
 @settings(max_examples=40)
 @given(made=exports(), data=st.data())
-def test_copies_and_order_change_nothing(folder: Path, made: Any, data: st.DataObject) -> None:
+def test_copies_and_order_change_nothing(folder: Path, made: Json, data: st.DataObject) -> None:
     tasks = with_chance(made[0])
     table = read(written(folder, "export.json", json.dumps(tasks)), **OPTIONS)
     again = data.draw(st.permutations(tasks + data.draw(st.lists(st.sampled_from(tasks)))))
@@ -125,7 +129,7 @@ def test_copies_and_order_change_nothing(folder: Path, made: Any, data: st.DataO
 # ---- damage
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def places(value: Json, path: tuple[Json, ...] = ()) -> Iterator[tuple[Json, ...]]:
     """Yield the place of every value in a value."""
     yield path
     if isinstance(value, (dict, list)):
@@ -133,7 +137,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from places(item, (*path, key))
 
 
-def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
+def replaced(value: Json, path: tuple[Json, ...], by: Json) -> Json:
     """Return the value with another one at a place."""
     if not path:
         return by
@@ -159,7 +163,7 @@ def attempt(reader: Reader, file: Path, labels: list[str] | None = None) -> xr.D
         return result_or_refusal(lambda: reader.read(file, labels), file.name)
 
 
-ODD: st.SearchStrategy[Any] = st.sampled_from(
+ODD: st.SearchStrategy[Json] = st.sampled_from(
     [None, True, 0, -1.5, 10**30, "", "x", "\u0000", "y" * 100_000, [], [None], [[]], {}, {"": 1}]
 )
 
@@ -201,11 +205,11 @@ CONTROLS = st.sampled_from(["dx", "tax", "rank", "d{index}", None])
     by_text=st.booleans(),
 )
 def test_whatever_is_wrong_inside_is_refused_or_harmless(
-    folder: Path, whole: Any, data: st.DataObject, odd: Any, control: str | None, by_text: bool
+    folder: Path, whole: Json, data: st.DataObject, odd: Json, control: str | None, by_text: bool
 ) -> None:
     path = data.draw(st.sampled_from(list(places(whole))))
     file = written(folder, "odd.json", json.dumps(replaced(whole, path, odd)))
-    options: dict[str, Any] = {"control": control, "buckets": ("best",)} | OPTIONS
+    options: dict[str, Option] = {"control": control, "buckets": ("best",)} | OPTIONS
     if by_text:
         options["example"] = "text"
     for reader in (LabelStudio(**options), LabelStudioMin(**options)):
@@ -219,7 +223,7 @@ def test_whatever_is_wrong_inside_is_refused_or_harmless(
 
 @given(whole=st.sampled_from([WHOLE, MIN]), share=st.floats(0, 1), extra=st.binary(max_size=3))
 def test_a_cut_or_spoilt_file_is_refused(
-    folder: Path, whole: Any, share: float, extra: bytes
+    folder: Path, whole: Json, share: float, extra: bytes
 ) -> None:
     data = json.dumps(whole, indent=1).encode()
     at = int(share * (len(data) - 1))
@@ -232,7 +236,7 @@ def test_a_cut_or_spoilt_file_is_refused(
 
 
 @pytest.mark.parametrize("whole", [WHOLE, MIN], ids=["json", "min"])
-def test_encodings_line_ends_keys_and_depth(tmp_path: Path, whole: Any) -> None:
+def test_encodings_line_ends_keys_and_depth(tmp_path: Path, whole: Json) -> None:
     reader = (LabelStudio if whole is WHOLE else LabelStudioMin)(control="dx")
     text = json.dumps(whole, indent=1)
     plain = attempt(reader, written(tmp_path, "a.json", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import xarray as xr
@@ -17,18 +17,21 @@ from plausibly.errors import PlausiblyWarning
 from plausibly.labelled.left_out import read_left_out
 from plausibly_builtins.readers.label_studio_min import LabelStudioMin
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
+Option: TypeAlias = Any  # of a reader, by its name
 
-def record(example: object, who: object, number: object, **more: Any) -> dict[str, Any]:
+
+def record(example: object, who: object, number: object, **more: Json) -> dict[str, Json]:
     """Return a record: data of the task, the answer, and who gave it when."""
     own = {"id": example, "annotator": who, "annotation_id": number, "lead_time": 1.5}
     return {"text": f"t{example}", **own, **more}
 
 
-def write(folder: Path, *records: Any) -> Path:
+def write(folder: Path, *records: Json) -> Path:
     return written(folder, "min.json", json.dumps(list(records)))
 
 
-def read(path: Path, labels: Any = None, **options: Any) -> xr.Dataset:
+def read(path: Path, labels: Json = None, **options: Option) -> xr.Dataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         options = {"control": "dx", **options}
@@ -169,7 +172,7 @@ def test_the_order_of_records_does_not_matter(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(
-    tmp_path: Path, records: list[Any], options: dict[str, Any], message: str
+    tmp_path: Path, records: list[Json], options: dict[str, Option], message: str
 ) -> None:
     path = write(tmp_path, *records)
     assert said(lambda: read(path, **options)) == message

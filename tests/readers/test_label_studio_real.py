@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -14,6 +14,8 @@ from label_studio_files import read, votes
 from plausibly.labelled.left_out import read_left_out
 from plausibly.plugin import READER, resolve
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
+Option: TypeAlias = Any  # of a reader, by its name
 pytestmark = pytest.mark.realdata
 
 CASES = Path("cases", "annotations")
@@ -33,8 +35,8 @@ COUNTS: dict[str, tuple[int, int, int, int]] = {
 }
 
 
-def tasks(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+def tasks(path: Path) -> list[dict[str, Json]]:
+    found: list[dict[str, Json]] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 
@@ -60,7 +62,7 @@ def test_files_are_read_to_their_counts(shared: Path, name: str) -> None:
 def test_what_the_files_say(shared: Path) -> None:
     folder = shared / CASES / "label_studio"
 
-    def found(name: str, **options: Any) -> list[tuple[str, str, str]]:
+    def found(name: str, **options: Option) -> list[tuple[str, str, str]]:
         table = read(folder / f"{name}.json", **options)
         return sorted((e, who, said) for e, who, _, said in votes(table).elements())
 
@@ -106,7 +108,7 @@ def test_two_files_are_refused_with_the_reason(shared: Path) -> None:
 def test_several_annotators_and_controls(shared: Path) -> None:
     path = shared / MULTI
     assert refusal(lambda: read(path)).name == "controls-several"
-    drop: dict[str, Any] = {"states": {"empty": "drop"}}
+    drop: dict[str, Option] = {"states": {"empty": "drop"}}
     dx = read(path, control="dx", **drop)
     assert dict(dx.sizes) == {
         "example": 5,
@@ -130,7 +132,7 @@ def test_several_annotators_and_controls(shared: Path) -> None:
     assert read_left_out(dx.attrs) == {"earlier answers": 1}
     assert refusal(lambda: read(path, control="dx")).name == "answer-empty"
 
-    def said(**options: Any) -> dict[tuple[str, str], str]:
+    def said(**options: Option) -> dict[tuple[str, str], str]:
         return {(e, who): s for e, who, _, s in votes(read(path, **options)) if s}
 
     assert said(control="rank") == {("3", "1"): "b>a>c"}

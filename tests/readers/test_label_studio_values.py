@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -11,12 +11,14 @@ import plausibly
 from io_files import refusal, said
 from label_studio_files import annotation, answers, export, read, region, task, votes
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 
-def taxonomy(*paths: list[Any], control: str = "tax") -> dict[str, Any]:
+
+def taxonomy(*paths: list[Json], control: str = "tax") -> dict[str, Json]:
     return region({"taxonomy": list(paths)}, control, "taxonomy")
 
 
-def ranker(value: object, control: str = "rank") -> dict[str, Any]:
+def ranker(value: object, control: str = "rank") -> dict[str, Json]:
     return region({"ranker": value}, control, "ranker")
 
 
@@ -74,7 +76,7 @@ def test_a_type_that_is_not_written_is_that_of_the_value(tmp_path: Path) -> None
     ],
 )
 def test_values_of_another_shape(
-    tmp_path: Path, value: dict[str, Any], kind: str, expected: str, got: str
+    tmp_path: Path, value: dict[str, Json], kind: str, expected: str, got: str
 ) -> None:
     path = export(tmp_path, task(4, annotation(1, region(value, kind=kind))))
     assert said(lambda: read(path)) == (

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import xarray as xr
@@ -17,15 +17,17 @@ import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written
 from readers_votes import voted, votes
 
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
+Option: TypeAlias = Any  # of a reader, by its name
 OPTIONS = [{"id": "A", "text": "a"}, {"id": "B", "text": "b"}]
 
 
-def binary(answer: str = "accept", task: int = 1, who: str | None = "ds-al", **more: Any) -> Any:
+def binary(answer: str = "accept", task: int = 1, who: str | None = "ds-al", **more: Json) -> Json:
     line = {"label": "DOC", "_input_hash": 9, "_task_hash": task, "answer": answer}
     return {**line, "_annotator_id": who, **more}
 
 
-def choice(accept: list[str], who: str = "ds-al", **more: Any) -> Any:
+def choice(accept: list[str], who: str = "ds-al", **more: Json) -> Json:
     line = {"options": OPTIONS, "_input_hash": 1, "_view_id": "choice", "accept": accept}
     return {**line, "answer": "accept", "_annotator_id": who, **more}
 
@@ -34,7 +36,7 @@ def lines(folder: Path, *entries: object) -> Path:
     return written(folder, "p.jsonl", "".join(f"{json.dumps(entry)}\n" for entry in entries))
 
 
-def read(path: Path, **options: Any) -> xr.Dataset:
+def read(path: Path, **options: Option) -> xr.Dataset:
     return plausibly.read_annotations(path, "prodigy", **options)
 
 
@@ -78,7 +80,7 @@ def test_report_39_a_time_is_no_annotator(tmp_path: Path, session: str | None) -
 
 
 def test_a_rejected_choice_is_a_skip_and_the_style_tells_the_kind(tmp_path: Path) -> None:
-    style: Any = {"config": {"choice_style": "single"}}
+    style: Json = {"config": {"choice_style": "single"}}
     path = lines(tmp_path, choice(["A"], **style), choice(["B"], "ds-b", answer="reject", **style))
     table = read(path)
     assert table.attrs["kind"] == "single-label"
@@ -130,7 +132,7 @@ def test_scores_of_the_model_are_predictions(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(
-    tmp_path: Path, entries: list[object], options: dict[str, Any], message: str
+    tmp_path: Path, entries: list[object], options: dict[str, Option], message: str
 ) -> None:
     path = lines(tmp_path, *entries)
     assert message in said(lambda: read(path, **options)).replace("got:", "got")

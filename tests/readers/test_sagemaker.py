@@ -31,7 +31,7 @@ def merged(source: str, label: str | None, number: str = "0", **more: object) ->
     return {"source-ref": source, "dx": number, "dx-metadata": {**about, "job-name": "j", **more}}
 
 
-def sets(source: str, labels: dict[str, str]) -> dict[str, Any]:
+def sets(source: str, labels: dict[str, str]) -> dict[str, Any]:  # Any: what JSON holds
     about = {"type": f"{JOB}-multilabel", "class-map": labels, "confidence-map": {}}
     return {"source-ref": source, "dx": [int(n) for n in labels], "dx-metadata": about}
 

@@ -47,6 +47,7 @@ def test_members() -> None:
         (Scored(), ScoreFunction),
     ],
 )
+# Any: a Protocol cannot be written as type[P]
 def test_what_conforms(component: object, protocol: type[Any]) -> None:
     assert problems(component, protocol) == ()
 
@@ -208,6 +209,7 @@ def test_an_object_of_the_caller(plugins: Plugins) -> None:
         (["x" * 50], "this is no score: a list", "plausibly plugins list --kind score"),
     ],
 )
+# Any: no component of any kind
 def test_something_else_altogether(plugins: Plugins, component: Any, what: str, do: str) -> None:
     with pytest.raises(ComponentError) as caught:
         plugins.registry().create(SCORE, component)

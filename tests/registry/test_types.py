@@ -52,7 +52,7 @@ def test_what_does_not_fit_is_refused_before_it_runs(plugins: Plugins) -> None:
     @hookimpl
     def register(registrar: Registrar) -> None:
         registrar.add(AGGREGATOR, "frequency", Frequency)
-        registrar.add(AGGREGATOR, "drawn", Drawn)  # type: ignore[arg-type]
+        registrar.add(AGGREGATOR, "drawn", Drawn)  # type: ignore[arg-type]  # a calibrator
 
     @hookimpl  # type: ignore[arg-type]  # pluggy matches the argument by its name
     def renamed(somewhere: Registrar) -> None:

@@ -16,7 +16,7 @@ from plausibly.reproduction import skin
 
 pytestmark = pytest.mark.realdata
 
-ASKED: dict[str, Any] = {
+ASKED: dict[str, Any] = {  # Any: arguments, by name
     "inverse-rank": "inverse-rank",
     "borda": "borda",
     "plackett-luce": "plackett-luce",

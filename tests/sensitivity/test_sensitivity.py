@@ -75,6 +75,7 @@ def test_each_covers_as_it_judges_itself(found: xr.Dataset) -> None:
 
 
 def test_two_names_for_one_aggregator(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    # Any: names and tables of aggregators
     twins: dict[str, Any] = {"one": "worker-agreement", "two": {"name": "worker-agreement"}}
     found = sensitivity(*world, twins, splits=2)
     for name in ("aggregated_coverage", "voted_coverage"):
@@ -210,7 +211,9 @@ def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> N
     ],
 )
 def test_what_cannot_be_compared(
-    world: tuple[xr.DataArray, xr.Dataset], aggregators: Any, told: str
+    world: tuple[xr.DataArray, xr.Dataset],
+    aggregators: Any,  # Any: whatever users may pass
+    told: str,
 ) -> None:
     with pytest.raises(InputError) as caught:
         sensitivity(*world, aggregators)

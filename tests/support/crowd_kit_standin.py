@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 import warnings
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pytest
 
+Series: TypeAlias = "pd.Series[Any]"  # Any: of numbers
 VERSION = "1.4.2"
 
 
@@ -24,7 +25,7 @@ class _Estimator:
 
     frames: ClassVar[list[pd.DataFrame]] = []
 
-    def __init__(self, n_iter: int = 3, tol: float = 1e-5, **more: Any) -> None:
+    def __init__(self, n_iter: int = 3, tol: float = 1e-5, **more: object) -> None:
         self.n_iter, self.tol, self.more = n_iter, tol, more
 
     def fit(self, data: pd.DataFrame) -> _Estimator:
@@ -49,14 +50,14 @@ class _Estimator:
         raise NotImplementedError
 
 
-def _votes(data: pd.DataFrame, skills: pd.Series[Any] | None = None) -> pd.DataFrame:
+def _votes(data: pd.DataFrame, skills: Series | None = None) -> pd.DataFrame:
     """Return shares by task, in the order of appearance, over the labels that occur."""
     weight = data.assign(w=1.0 if skills is None else data["worker"].map(skills))
     table = weight.groupby(["task", "label"], sort=False)["w"].sum().unstack().fillna(0.0)
     return table.div(table.sum(axis=1), axis=0)
 
 
-def _agreement(data: pd.DataFrame, shares: pd.DataFrame) -> pd.Series[Any]:
+def _agreement(data: pd.DataFrame, shares: pd.DataFrame) -> Series:
     right = [shares.loc[t, k] for t, k in zip(data["task"], data["label"], strict=True)]
     return data.assign(r=right).groupby("worker", sort=False)["r"].mean()
 
@@ -117,7 +118,7 @@ class KOS(_Estimator):
 
 
 class Wawa(_Estimator):
-    def __init__(self, **more: Any) -> None:
+    def __init__(self, **more: Any) -> None:  # Any: of each its own type
         super().__init__(**more)
 
     def _fit(self, data: pd.DataFrame) -> None:

@@ -68,7 +68,7 @@ def _start(votes: Votes, labels: Sequence[str], rounds: int) -> Shares:
     if rounds <= _EXACT_ROUNDS:
         return found
     # Floats count like fractions, but for rounding.
-    return {e: {k: float(v) for k, v in row.items()} for e, row in found.items()}  # type: ignore[misc]
+    return {e: {k: float(v) for k, v in row.items()} for e, row in found.items()}  # type: ignore[misc]  # mypy takes the rows for numbers
 
 
 def _prior(pairs: Iterable[tuple[Fraction, Fraction]]) -> float:

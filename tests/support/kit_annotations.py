@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -48,21 +48,21 @@ class Words:
         check_labels_once(check_responses(table, self.name))
 
 
-def _before(change: Callable[[Records, Labels], tuple[Records, Labels]]) -> Any:
+def _before(change: Callable[[Records, Labels], tuple[Records, Labels]]) -> object:
     def build(self: Words, records: Iterable[Record], labels: Labels) -> AnnotationTable:
         return Words.build(self, *change(list(records), labels))
 
     return changed(Words, build=build)
 
 
-def _after(change: Callable[[AnnotationTable], xr.Dataset]) -> Any:
+def _after(change: Callable[[AnnotationTable], xr.Dataset]) -> object:
     def build(self: Words, records: Iterable[Record], labels: Labels) -> xr.Dataset:
         return change(Words.build(self, records, labels))
 
     return changed(Words, build=build)
 
 
-def _build(build: Callable[[Words, Iterable[Record], Labels], xr.Dataset]) -> Any:
+def _build(build: Callable[[Words, Iterable[Record], Labels], xr.Dataset]) -> object:
     return changed(Words, build=build)
 
 

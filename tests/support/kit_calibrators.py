@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 import numpy as np
@@ -23,14 +22,14 @@ class Drawn:
         return Replicates(scores=data.scores_at(data.draw(self.draws, keys)))
 
 
-def _before(change: Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]) -> Any:
+def _before(change: Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]) -> object:
     def replicates(self: Drawn, data: CalibrationData, keys: Keys) -> Replicates:
         return Drawn.replicates(self, *change(data, keys))
 
     return changed(Drawn, replicates=replicates)
 
 
-def _after(change: Callable[[Replicates, CalibrationData], Replicates]) -> Any:
+def _after(change: Callable[[Replicates, CalibrationData], Replicates]) -> object:
     def replicates(self: Drawn, data: CalibrationData, keys: Keys) -> Replicates:
         return change(Drawn.replicates(self, data, keys), data)
 

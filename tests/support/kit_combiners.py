@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -30,14 +30,14 @@ class Mean:
         return evidence.promise_of_rank(alpha, why="risk control", reference="the docs")
 
 
-def _combine(change: Callable[[PValues], Floats], **members: object) -> Any:
+def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
     def combine(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
         return change(p)
 
     return changed(Mean, combine=combine, **members)
 
 
-def _promise(change: Callable[[Guarantee], Guarantee]) -> Any:
+def _promise(change: Callable[[Guarantee], Guarantee]) -> object:
     def guarantee(self: Mean, evidence: Evidence, alpha: Fraction) -> Guarantee:
         return change(Mean.guarantee(self, evidence, alpha))
 

@@ -26,14 +26,13 @@ class Mutant:
     also: frozenset[str] = frozenset()
 
 
-# Any below: classes are made from classes, and the kit is what looks at them.
-
-
+# Any: classes are made from classes, and the kit is what looks at them.
 def changed(base: type[Any], **members: object) -> Any:
     """Return an object of a class that differs from `base` in these members."""
     return type(base.__name__, (base,), {"__module__": base.__module__, **members})()
 
 
+# Any: as above
 def common(base: type[Any], method: str, note: Callable[[Any], Any]) -> dict[str, Mutant]:
     """Return mutants for the rules that all kinds share.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 import xarray as xr
@@ -60,14 +59,14 @@ class Bars:
         return fields[0], fields[1], fields[2]
 
 
-def _read(change: Callable[[xr.Dataset, Path], xr.Dataset]) -> Any:
+def _read(change: Callable[[xr.Dataset, Path], xr.Dataset]) -> object:
     def read(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
         return change(Bars.read(self, path, labels), path)
 
     return changed(Bars, read=read)
 
 
-def _declared(change: Callable[[Labels], Labels]) -> Any:
+def _declared(change: Callable[[Labels], Labels]) -> object:
     def read(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
         return Bars.read(self, path, change(labels))
 

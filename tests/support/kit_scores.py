@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -42,7 +43,7 @@ class Smoothed:
         return scores
 
 
-def _score(change: Any) -> Any:
+def _score(change: Callable[[Floats], Floats]) -> object:
     def score(self: Scaled, probabilities: Floats, uniform: Floats | None) -> Floats:
         found: Floats = change(probabilities)
         return found

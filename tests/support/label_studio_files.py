@@ -6,7 +6,7 @@ import json
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -16,10 +16,12 @@ from io_files import written
 from plausibly.errors import PlausiblyWarning
 from plausibly.labelled import states
 
-Fields = dict[str, Any]  # Any: JSON of any shape, also wrong ones
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
+Option: TypeAlias = Any  # of a reader, by its name
+Fields = dict[str, Json]
 
 
-def region(value: Any, control: str = "dx", kind: str = "choices", **more: Any) -> Fields:
+def region(value: Json, control: str = "dx", kind: str = "choices", **more: Json) -> Fields:
     """Return one value of a control: a label, labels, or a whole value."""
     if kind == "choices" and isinstance(value, str):
         value = [value]
@@ -27,7 +29,7 @@ def region(value: Any, control: str = "dx", kind: str = "choices", **more: Any) 
     return {"from_name": control, "to_name": "text", "type": kind, "value": inside, **more}
 
 
-def annotation(who: Any, *said: str | Fields, **more: Any) -> Fields:
+def annotation(who: Json, *said: str | Fields, **more: Json) -> Fields:
     """Return an annotation; texts are choices of the control dx, all in one region."""
     labels = [item for item in said if isinstance(item, str)]
     regions = [item for item in said if not isinstance(item, str)]
@@ -35,17 +37,17 @@ def annotation(who: Any, *said: str | Fields, **more: Any) -> Fields:
     return {"completed_by": who, "result": result, **more}
 
 
-def task(number: Any, *annotations: Fields, **more: Any) -> Fields:
+def task(number: Json, *annotations: Fields, **more: Json) -> Fields:
     """Return a task with its annotations."""
     return {"id": number, "data": {"text": f"t{number}"}, "annotations": [*annotations], **more}
 
 
-def export(folder: Path, *tasks: Any, name: str = "export.json") -> Path:
+def export(folder: Path, *tasks: Json, name: str = "export.json") -> Path:
     """Return the file with these tasks."""
     return written(folder, name, json.dumps(list(tasks)))
 
 
-def read(path: Path, labels: Any = None, **options: Any) -> xr.Dataset:
+def read(path: Path, labels: Option = None, **options: Option) -> xr.Dataset:
     """Return the table in an export, read by name; warnings are for other tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)

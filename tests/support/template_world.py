@@ -158,7 +158,7 @@ def _made_once(folder: Path) -> None:
         return
     try:
         _make(folder)
-    except BaseException:
+    except BaseException:  # also where it is interrupted, the others must not wait
         failed.touch()
         raise
     done.touch()

@@ -258,6 +258,7 @@ FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Pa
 ]
 
 
+# Any: what a kind is checked with, by name
 def sound(of: str, like: str | dict[str, Any], **data: Any) -> None:
     report = check(KIND[of], default().create(KIND[of], like), **data)
     assert [result.name for result in report.rules] == [rule.name for rule in rules(of)]

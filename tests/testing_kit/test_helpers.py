@@ -17,6 +17,7 @@ from kit_calibrators import Drawn
 from kit_mutants import changed
 from kit_readers import FILE, Bars
 from kit_scores import Scaled
+from plausibly.arrays import Floats
 from plausibly.errors import InputError
 from plausibly.labelled.frame import to_frame
 from plausibly.testing import check, worlds
@@ -102,7 +103,7 @@ def test_global_generators_are_watched_and_put_back() -> None:
     with global_randomness(3) as touched:
         np.random.default_rng(1).random()
     assert touched == []
-    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # type: ignore[index]  # noqa: NPY002
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # type: ignore[index]  # noqa: NPY002  # looked at
 
 
 def test_coverage_is_demanded_but_for_chance() -> None:
@@ -143,7 +144,7 @@ def test_refusals_must_be_input_errors_that_name_what_is_wrong() -> None:
 def test_a_book_holds_each_rule_once() -> None:
     from plausibly.plugin import SCORE
 
-    book: RuleBook[Any, None] = RuleBook(SCORE)
+    book: RuleBook[Any, None] = RuleBook(SCORE)  # Any: any component
 
     def a_rule(component: object, world: None) -> None:
         """Hold always."""
@@ -171,7 +172,7 @@ class Loose:
     def __repr__(self) -> str:
         return "Loose()"
 
-    def score(self, probabilities: Any, uniform: Any) -> Any:
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return scores that grow with every call."""
         self.scale += 1
         return probabilities * self.scale
@@ -204,7 +205,7 @@ def test_other_faults_are_told_as_well(
 ) -> None:
     path = tmp_path / "good.kit"
     path.write_text(FILE, encoding="utf-8")
-    data: dict[str, Any] = {"path": path} if kind == "reader" else {}
+    data: dict[str, Any] = {"path": path} if kind == "reader" else {}  # Any: arguments, by name
     with pytest.raises(AssertionError) as caught:
         check(kind, component, **data)
     (line,) = [part for part in _rows(str(caught.value)) if part.startswith(f"{rule} ")]

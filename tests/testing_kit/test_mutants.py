@@ -39,7 +39,7 @@ EVERY = [(kind, rule) for kind, mutants in MUTANTS.items() for rule in mutants]
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> dict[str, dict[str, Any]]:
+def data(tmp_path: Path) -> dict[str, dict[str, Any]]:  # Any: arguments, by name
     """What the check of each kind is given, by kind."""
     path = tmp_path / "good.kit"
     path.write_text(kit_readers.FILE, encoding="utf-8")

@@ -109,6 +109,7 @@ class Strict:
         kind = _kind_of(wanted)
         return self._create(kind, value) if kind else value
 
+    # Any: a type is known at run time only
     def _table(self, value: object, wanted: type[Any]) -> object:
         if isinstance(value, wanted):
             return value
@@ -146,6 +147,7 @@ class Strict:
             raise Mistakes(found)
         return self._each((key, item, value_type) for key, item in value.items())
 
+    # Any: as above
     def _each(self, items: Iterable[tuple[Any, object, object]]) -> dict[Any, object]:
         made: dict[Any, object] = {}
         found: list[Mistake] = []

@@ -12,7 +12,7 @@ from plausibly.config.parameters import has_fields, parameters_of
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import problems
 
-Describe = Callable[[Kind[Any], object], dict[str, object]]
+Describe = Callable[[Kind[Any], object], dict[str, object]]  # Any: each kind has its own Protocol
 """Returns the table of a component: `Registry.describe`."""
 
 

@@ -126,7 +126,7 @@ def _default(written: object) -> object:
     return attrs.NOTHING if written.takes_self else written.factory()
 
 
-def _check(field: attrs.Attribute[Any]) -> Callable[[object], object]:
+def _check(field: attrs.Attribute[Any]) -> Callable[[object], object]:  # Any: of whatever type
     """Return the field's validator, to be run while the path of the field is still known."""
 
     def check(value: object) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 from attrs import validators
@@ -27,6 +27,8 @@ from plausibly.protocols import (
     Reader,
     ScoreFunction,
 )
+
+_Named: TypeAlias = Any  # a default is a name, which the converter makes a component of
 
 
 def _aggregator(like: ComponentLike[Aggregator] | None) -> Aggregator | None:
@@ -202,10 +204,9 @@ class Calibration:
     """
 
     name: str = ""
-    # Any: defaults are names, which the converters make components of.
-    calibrator: Calibrator = attrs.field(default=cast("Any", "expected"), converter=_calibrator)
-    score: ScoreFunction = attrs.field(default=cast("Any", "probability"), converter=_score)
-    combiner: PValueCombiner = attrs.field(default=cast("Any", "average"), converter=_combiner)
+    calibrator: Calibrator = attrs.field(default=cast("_Named", "expected"), converter=_calibrator)
+    score: ScoreFunction = attrs.field(default=cast("_Named", "probability"), converter=_score)
+    combiner: PValueCombiner = attrs.field(default=cast("_Named", "average"), converter=_combiner)
     allow_no_guarantee: bool = False
 
 

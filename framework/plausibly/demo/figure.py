@@ -65,7 +65,7 @@ def write_figure(result: Result, path: Path) -> None:
         drawn.savefig(part, format="png", dpi=150, metadata={"Software": None})
 
 
-def draw(result: Result) -> Any:
+def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not be installed
     """Return the figure: a row a method, a dot a split, and the middle 90 % of the splits."""
     study = result.study.isel({names.ALPHA: 0})
     drawn = drawing().Figure(figsize=(10, 5), layout="constrained")
@@ -149,7 +149,7 @@ def _jitter(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (ranks.astype(np.float64) * _GOLDEN % 1.0 - 0.5) * 0.4
 
 
-def _legend(study: xr.Dataset) -> list[Any]:
+def _legend(study: xr.Dataset) -> list[Any]:  # Any: artists of matplotlib
     """Return what says what the marks that there are, dots and lines are."""
     lines = require("matplotlib.lines", extra="demo", whose="plausibly demo")
     there = [_style(study.isel({METHOD: row})) for row in range(study.sizes[METHOD])]
@@ -166,7 +166,7 @@ def _legend(study: xr.Dataset) -> list[Any]:
     return [*handles, middle]
 
 
-def _style(one: xr.Dataset) -> dict[str, Any]:
+def _style(one: xr.Dataset) -> dict[str, Any]:  # Any: arguments of matplotlib
     """Return the mark of a method."""
     if np.isnan(one["guaranteed_level"]):
         return NOTHING

@@ -135,6 +135,7 @@ def likelihood_ratios(
     )
 
 
+# Any: float32 or float64
 def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> float:
     """Return how many equally weighted examples these weights are worth.
 

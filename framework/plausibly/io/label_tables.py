@@ -20,6 +20,7 @@ from plausibly.labelled.text import quoted, text_array
 _ALIASES = "aliases"  # read as the same
 
 
+# Any: numbers or text
 def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return the columns beside the names of labels, checked.
 

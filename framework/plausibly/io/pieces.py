@@ -160,8 +160,8 @@ def understood(
         raise damaged(whose, reason) from reason
 
 
+# Any: whatever the JSON holds; what does not fit raises, and is reported as damage
 def _understood(document: dict[str, Any], stored: Mapping[str, NDArray[Any]]) -> Content:
-    # Any: whatever the JSON holds; what does not fit raises, and is reported as damage
     pieces = []
     for one in document.pop("variables"):
         dims = tuple(str(dim) for dim in one["dims"])

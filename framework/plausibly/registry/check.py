@@ -16,7 +16,7 @@ from plausibly.registry.needs import missing
 
 State = Literal["ok", "failed", "needs extra"]
 
-Rules = Callable[[Kind[Any], object], object]
+Rules = Callable[[Kind[Any], object], object]  # Any: each kind has its own Protocol
 """The author's kit: raises AssertionError, or returns a report that prints as one line."""
 
 _KIND = {kind.name: kind for kind in KINDS}

@@ -34,6 +34,7 @@ class Problem:
     got: str
 
 
+# Any: a Protocol cannot be written as type[P]
 def members(protocol: type[Any]) -> dict[str, object]:
     """Return the public members that a Protocol declares, by name."""
     found: dict[str, object] = {}

@@ -37,7 +37,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def unknown(
-    kind: Kind[Any],
+    kind: Kind[Any],  # Any: each kind has its own Protocol
     name: str,
     entries: Sequence[Entry],
     failures: Sequence[Failure],

@@ -14,6 +14,7 @@ Places = Callable[[], Iterable[Entry]]
 """Returns the components of one kind that are known in a place."""
 
 
+# Any: each kind has its own Protocol
 def entry_of(kind: Kind[Any], component: object, *places: Places) -> Entry:
     """Return the entry whose class made a component.
 

@@ -56,6 +56,7 @@ class Registry:
 
     # ---- what there is
 
+    # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
         """Return every component on offer, ours first.
 

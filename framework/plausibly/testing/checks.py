@@ -42,7 +42,7 @@ class _Desk:
     """The rules of a kind, and the function that finds data for a component of it."""
 
     book: RuleBook[Any, Any]  # Any: each desk has its own types
-    world_for: Callable[..., Any]
+    world_for: Callable[..., Any]  # Any: as above
     options: tuple[str, ...] = ()
 
 
@@ -56,7 +56,7 @@ _DESKS: dict[str, _Desk] = {
 }
 
 
-def _desk(kind: Kind[Any] | str) -> _Desk:
+def _desk(kind: Kind[Any] | str) -> _Desk:  # Any: each kind has its own Protocol
     name = kind if isinstance(kind, str) else kind.name
     if name not in _DESKS:
         raise InputError(

@@ -76,8 +76,11 @@ class RuleTest:
 
 
 def rules(
-    kind: Kind[Any] | str, *, expected_failures: Mapping[str, str] | None = None
-) -> list[Any]:
+    # Any: each kind has its own Protocol
+    kind: Kind[Any] | str,
+    *,
+    expected_failures: Mapping[str, str] | None = None,
+) -> list[Any]:  # Any: what pytest.param gives, which has no public type
     """Return the rules of a kind as parameters of a test, each under its name.
 
     Parameters

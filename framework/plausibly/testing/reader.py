@@ -120,7 +120,7 @@ def recognises_no_other(reader: Reader, world: ReaderWorld) -> None:
             path.write_bytes(data)
             try:
                 found: object = reader.recognises(path, data)
-            except Exception as error:
+            except Exception as error:  # whatever is raised is what the rule tells
                 raise Broken(f"asked about {name} it raises {reason_of(error)}") from error
             demand(found is False, f"asked whether it recognises {name} it says {found!r}")
 
@@ -208,7 +208,7 @@ def truncated_told(reader: Reader, world: ReaderWorld) -> None:
                 except InputError as error:
                     named = copy.name in f"{error}" or part.name in f"{error}"
                     demand(named, f"cut to {end} bytes, the error does not name it: {error.what}")
-                except Exception as error:
+                except Exception as error:  # whatever is raised is what the rule tells
                     raise Broken(f"cut to {end} bytes it raises {reason_of(error)}") from error
             part.write_bytes(whole)
 
@@ -223,7 +223,7 @@ def damaged_told(reader: Reader, world: ReaderWorld) -> None:
                 check_table(world.read(reader, copy))
             except InputError as error:
                 demand(copy.name in f"{error}", f"given {name}, the error does not name the file")
-            except Exception as error:
+            except Exception as error:  # whatever is raised is what the rule tells
                 raise Broken(f"given {name} it raises {reason_of(error)}") from error
 
 

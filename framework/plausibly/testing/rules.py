@@ -214,6 +214,6 @@ def refused(call: Callable[[], object], when: str, *, naming: str = "") -> Input
         if naming and naming not in f"{error} {error.details}":
             raise Broken(f'the InputError {when} does not name "{naming}": {error.what}') from error
         return error
-    except Exception as error:
+    except Exception as error:  # whatever is raised is what the rule tells
         raise Broken(f"expected an InputError {when}, got {reason_of(error)}") from error
     raise Broken(f"expected an InputError {when}, got a result")

@@ -68,9 +68,9 @@ def global_randomness(seed: int) -> Iterator[list[str]]:
     """
     touched: list[str] = []
     # The global generator of numpy is looked at and put back, never drawn from.
-    before = np.random.get_state(), random.getstate()  # noqa: NPY002
+    before = np.random.get_state(), random.getstate()  # noqa: NPY002  # as said
     try:
-        np.random.seed(seed)  # noqa: NPY002
+        np.random.seed(seed)  # noqa: NPY002  # as said
         random.seed(seed)
         start = _numpy_state(), random.getstate()
         yield touched
@@ -79,11 +79,11 @@ def global_randomness(seed: int) -> Iterator[list[str]]:
         if random.getstate() != start[1]:
             touched.append("random")
     finally:
-        np.random.set_state(before[0])  # noqa: NPY002
+        np.random.set_state(before[0])  # noqa: NPY002  # as said
         random.setstate(before[1])
 
 
 def _numpy_state() -> tuple[bytes, object]:
-    state = np.random.get_state(legacy=False)  # noqa: NPY002
+    state = np.random.get_state(legacy=False)  # noqa: NPY002  # it is watched
     inner = state["state"]
     return np.asarray(inner["key"]).tobytes(), inner["pos"]

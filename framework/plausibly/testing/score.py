@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 
@@ -39,7 +37,9 @@ class ScoreWorld:
             given: Floats = np.log(rows) if self.logarithms else np.array(rows, copy=True)
         return given
 
-    def rows(self, stream: str = "rows", labels: int = _LABELS, dtype: Any = np.float64) -> Floats:
+    def rows(
+        self, stream: str = "rows", labels: int = _LABELS, dtype: type[np.floating] = np.float64
+    ) -> Floats:
         """Return probabilities (example, label) without ties, as they are read."""
         return self.reads(worlds.probabilities(f"score/{stream}", _ROWS, labels).astype(dtype))
 

@@ -40,7 +40,12 @@ def failure(called: str, got: str, details: dict[str, object] | None = None) -> 
 
 
 def convergence(
-    estimator: Any, called: str, *, iterations: int, tolerance: float, absolute: bool = False
+    estimator: Any,  # Any: crowd-kit is optional
+    called: str,
+    *,
+    iterations: int,
+    tolerance: float,
+    absolute: bool = False,
 ) -> dict[str, str]:
     """Return what result tables say of the estimate, and warn where it was stopped early.
 
