@@ -1,0 +1,130 @@
+"""20,000 labels and as many examples: no step makes an array over all of both."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.arrays import Floats
+from plausibly.conformal.data import CalibrationData
+from plausibly.kernels import coverage
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled.packed import slots_of
+from plausibly.labelled.packed_border import as_checked
+from plausibly.plugin import CALIBRATOR, pack, resolve
+from sparse_world import label_names, mentions
+
+LABELS = EXAMPLES = 20_000
+ROWS = 500
+MIB = 2**20
+
+
+@contextmanager
+def at_most(mebibytes: float) -> Iterator[None]:
+    """Demand that a block has no more in hand at once; one byte a cell would be 381 MiB."""
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1] / MIB
+    finally:
+        tracemalloc.stop()
+    assert peak < mebibytes, f"{peak:.0f} MiB"
+
+
+@pytest.fixture(scope="module")
+def packed() -> xr.Dataset:
+    return plausibly.aggregate(mentions("single-label", EXAMPLES, LABELS), packed=True)
+
+
+@pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "label-set", "soft-label"])
+def test_aggregation(kind: str) -> None:
+    table = mentions(kind, EXAMPLES, LABELS)
+    with at_most(48):
+        found = plausibly.aggregate(table, packed=True)
+    assert found.sizes["slot"] <= 5
+
+
+def test_alignment_and_files(packed: xr.Dataset) -> None:
+    from plausibly.labelled.align import match_examples, match_labels
+
+    shell = xr.DataArray(
+        np.broadcast_to(np.float32(0), (EXAMPLES, LABELS)),
+        dims=("example", "label"),
+        coords={"example": packed.example.values[::-1], "label": label_names(LABELS)[::-1]},
+    )
+    with at_most(64):
+        checked = as_checked(packed)
+        assert isinstance(checked, xr.Dataset)
+        turned = match_labels(checked, label_names(LABELS)[::-1], whose="a", other="b")
+        _, found = match_examples(shell, turned)
+    assert found.sizes["example"] == EXAMPLES
+
+
+def data_of(packed: xr.Dataset) -> CalibrationData:
+    """Return calibration data whose scores are one row, seen again and again."""
+    row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
+    return CalibrationData(
+        scores=np.broadcast_to(row, (EXAMPLES, LABELS)),
+        plausibilities=slots_of(packed),
+        denominator=packed.denominator.values,
+        hashes=hash_names(packed.example.values),
+        labels=tuple(map(str, packed.label_name.values)),
+        coordinates={"patient": np.arange(EXAMPLES) // 3},
+        label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},
+    )
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        {"name": "expected"},
+        {"name": "monte-carlo", "draws": 10},
+        {"name": "voted"},
+        {"name": "mass-coverage"},
+        {"name": "risk", "by": "risk"},
+        {"name": "mondrian", "by": "label"},
+    ],
+    ids=lambda table: str(table["name"]),
+)
+def test_calibrators(packed: xr.Dataset, calibrator: dict[str, object]) -> None:
+    data, component = data_of(packed), resolve(CALIBRATOR, calibrator)
+    with at_most(64):
+        found = component.replicates(data, Keys(0))
+    assert found.scores.size >= EXAMPLES
+
+
+def test_coverage_by_chunks_of_rows(packed: xr.Dataset) -> None:
+    """Sets come a chunk of rows at a time, as from lazy predictions."""
+    slots = slots_of(packed)
+    sets = np.random.default_rng(0).random(ROWS * LABELS, dtype=np.float32) < 0.5
+    inside = sets.reshape(ROWS, LABELS)
+    with at_most(16):
+        for start in range(0, 4 * ROWS, ROWS):
+            some = slots.take(slice(start, start + ROWS))
+            covered = coverage.aggregated(inside, some)
+            coverage.voted(inside, some, "fractional")
+            coverage.tie_counts(some)
+    assert 0.3 < covered.mean() < 0.7
+
+
+def test_evaluate_by_chunks_of_rows(packed: xr.Dataset) -> None:
+    some = packed.isel(example=slice(0, ROWS))
+    sets = xr.DataArray(
+        np.zeros((ROWS, LABELS), bool),
+        dims=("example", "label"),
+        coords={"example": some.example.values, "label": label_names(LABELS)},
+    )
+    with at_most(48):  # dense plausibilities of these rows alone would be 76
+        found = plausibly.evaluate(sets, some)
+    assert float(found.aggregated_coverage_mean) == 0
+
+
+def test_a_guard_that_would_notice() -> None:
+    with pytest.raises(AssertionError), at_most(48):
+        pack(plausibly.aggregate(mentions("single-label", ROWS, LABELS)))
