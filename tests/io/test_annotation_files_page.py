@@ -92,18 +92,22 @@ def test_each_format_of_plausibilities_keeps_what_the_table_says(page: Path) -> 
         assert said[:5] == ["yes" if one else "no" for one in kept], name
         if all(kept):
             same(found, LAM)
-        assert said[5] == ("yes" if form == "long" else "no")
+        stays = form == "long" or path.endswith((".npz", ".nc"))
+        assert said[5] == ("yes" if stays else "no")
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_long_forms_never_unpack(page: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz", ".nc"])
+def test_where_packed_stays_packed(
+    page: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
     packed = pack(LAM.isel(draw=0, drop=True))
 
     def never(*_: object) -> None:
         raise AssertionError("it was unpacked")
 
-    for module in ("plausibly.labelled.packed", "plausibly.labelled.borders"):
-        monkeypatch.setattr(f"{module}.unpack", never)
+    for module in ("labelled.packed", "labelled.borders", "io.plausibilities"):
+        monkeypatch.setattr(f"plausibly.{module}.unpack", never)
     monkeypatch.setattr("plausibly.io.plausibilities_long._dense", never)
-    plausibly.write_plausibilities(packed, f"p{ending}", form="long")
+    form: Form = "long" if ending in (".csv", ".parquet") else "wide"
+    plausibly.write_plausibilities(packed, f"p{ending}", form=form)
     xr.testing.assert_identical(plausibly.read_plausibilities(f"p{ending}", packed=True), packed)

@@ -16,13 +16,15 @@ from plausibly.io import (
     parquet,
     plausibilities_arrays,
     plausibilities_long,
+    plausibilities_packed,
     plausibilities_wide,
     text,
 )
-from plausibly.io.pieces import MARK
+from plausibly.io.pieces import MARK, Content
 from plausibly.labelled.borders import check_plausibilities
 from plausibly.labelled.names import CONVERGENCE, JOINT
-from plausibly.labelled.packed import pack
+from plausibly.labelled.packed import is_packed, pack, unpack
+from plausibly.labelled.packed_border import check_packed_plausibilities
 
 Form = Literal["wide", "long"]
 """One column a label, or one row a label that is plausible at all."""
@@ -44,7 +46,8 @@ def write_plausibilities(
         that they read back as they were; draws have a first column ``draw``. It has no place for
         attributes and further coordinates. ``.parquet``: the same columns, and the rest in the
         metadata of the file. ``.npz``: arrays ``plausibilities``, ``examples``, ``labels``, perhaps
-        ``draws`` and ``denominator``, and further coordinates. ``.nc``: netCDF-3.
+        ``draws`` and ``denominator``, and further coordinates. ``.nc``: netCDF-3. Packed
+        plausibilities stay packed in ``.npz`` and ``.nc``: ``weight`` and ``label``.
     form : {"wide", "long"}
         ``"long"``, for ``.csv`` and ``.parquet``: one row for each label that is not 0, with the
         columns ``example``, ``label``, ``plausibility``, perhaps ``draw`` before them and
@@ -68,6 +71,10 @@ def write_plausibilities(
         ".npz": plausibilities_arrays.write_npz,
         ".nc": plausibilities_arrays.write_netcdf,
     }
+    packed_writers: Mapping[str, Callable[[xr.Dataset, Path], None]] = {
+        ".npz": plausibilities_packed.write_npz,
+        ".nc": plausibilities_packed.write_netcdf,
+    }
     ending = path.suffix.lower()
     if ending not in writers:
         raise unknown_ending(path, list(writers))
@@ -76,6 +83,11 @@ def write_plausibilities(
         checked = plausibilities_long.checked(lam)
         with replacing(path) as part:
             plausibilities_long.write(checked, part)
+        return
+    if isinstance(lam, xr.Dataset) and is_packed(lam) and ending in packed_writers:
+        checked_slots = check_packed_plausibilities(lam)
+        with replacing(path) as part:
+            packed_writers[ending](checked_slots, part)
         return
     array = check_plausibilities(lam)
     if ending == ".csv":
@@ -146,7 +158,8 @@ def read_plausibilities(path: Path | str, *, packed: bool = False) -> xr.DataArr
     path : Path or str
         CSV, TSV or Parquet, wide or long, npz, or netCDF, told by what is in it.
     packed : bool
-        Return the packed form; of a long table, without unpacking it on the way.
+        Return the packed form; of a file of packed plausibilities or a long table, without
+        unpacking it on the way.
 
     Returns
     -------
@@ -161,17 +174,27 @@ def read_plausibilities(path: Path | str, *, packed: bool = False) -> xr.DataArr
     path = Path(path)
     found = _read(path, packed=packed)
     if isinstance(found, xr.Dataset):
-        return found
+        checked = check_packed_plausibilities(found, whose=path.name)
+        return checked if packed else unpack(checked)
     array = check_plausibilities(found, whose=path.name, draws=not packed)
     return pack(array) if packed else array
+
+
+def _of_content(found: xr.DataArray | Content, whose: str) -> xr.DataArray | xr.Dataset:
+    """Return the plausibilities that a file of ours holds, packed where they were."""
+    if not isinstance(found, Content):
+        return found
+    if plausibilities_packed.is_content(found):
+        return plausibilities_packed.dataset_of(found, whose)
+    return plausibilities_arrays.array_of(found, whose)
 
 
 def _read(path: Path, *, packed: bool) -> xr.DataArray | xr.Dataset:
     head = files.opening(path, _ROLE)
     if head.startswith(netcdf.SIGNATURES):
-        return plausibilities_arrays.read_netcdf(path)
+        return _of_content(plausibilities_arrays.read_netcdf(path), path.name)
     if path.suffix.lower() == ".npz" or head.startswith(b"PK"):
-        return plausibilities_arrays.read_npz(path)
+        return _of_content(plausibilities_arrays.read_npz(path), path.name)
     said = parquet.metadata(path, MARK) if head.startswith(b"PAR1") else None
     if said is not None and not plausibilities_long.says_long(said):
         return plausibilities_wide.read_parquet(path, said)

@@ -78,11 +78,11 @@ def write_netcdf(array: xr.DataArray, path: Path) -> None:
     stored.write_netcdf(content_of(array), path)
 
 
-def read_npz(path: Path) -> xr.DataArray:
-    """Return plausibilities in an npz file, ours or of the same form."""
+def read_npz(path: Path) -> xr.DataArray | Content:
+    """Return plausibilities in an npz file, or what our own file holds."""
     held = numpy_files.read_npz(path, _ROLE)
     if str(held.get(stored.ABOUT, "")).startswith(f'{{"{MARK}"'):
-        return array_of(stored.npz_content(held, KIND, path.name), path.name)
+        return stored.npz_content(held, KIND, path.name)
     found = arrays.from_npz(path, _ROLE, _USUAL)
     array = arrays.labelled(found, name=PLAUSIBILITIES).assign_attrs(_said(held))
     totals = held.get(DENOMINATOR)
@@ -100,11 +100,11 @@ def _said(held: dict[str, NDArray[Any]]) -> dict[str, object]:  # Any: as the fi
         return {}
 
 
-def read_netcdf(path: Path) -> xr.DataArray:
-    """Return plausibilities in a netCDF file, ours or of the same form."""
+def read_netcdf(path: Path) -> xr.DataArray | Content:
+    """Return plausibilities in a netCDF file, or what our own file holds."""
     content = stored.netcdf_content(netcdf.load(path, _ROLE), KIND, path.name)
     if content is not None:
-        return array_of(content, path.name)
+        return content
     found = arrays.from_netcdf(path, _ROLE, None, _USUAL)
     kept = dict(found.coordinates)
     totals = kept.pop(DENOMINATOR, None)

@@ -1,0 +1,79 @@
+"""Packed plausibilities in files: they come back as they were, and as dense ones where asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.errors import InputError
+from plausibly.plugin import pack, unpack
+from sparse_world import mentions, plausibilities, shuffled
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+def test_arrays_keep_every_bit(tmp_path: Path, ending: str, dtype: str) -> None:
+    packed = shuffled(pack(plausibilities(12, 300, dtype=dtype)))
+    path = tmp_path / f"lam{ending}"
+    plausibly.write_plausibilities(packed, path)
+    found = plausibly.read_plausibilities(path, packed=True)
+    xr.testing.assert_identical(found, packed)
+    for name, variable in packed.variables.items():
+        assert found[name].dtype.newbyteorder("=") == variable.dtype
+    assert plausibly.read_plausibilities(path).identical(unpack(packed))
+
+
+def test_other_programs_read_the_arrays(tmp_path: Path) -> None:
+    packed = plausibly.aggregate(mentions("single-label", 6, 50), packed=True)
+    plausibly.write_plausibilities(packed, tmp_path / "lam.npz")
+    held = np.load(tmp_path / "lam.npz")
+    assert set(held) == {"weight", "label", "examples", "labels", "denominator", "site", "about"}
+    np.testing.assert_array_equal(held["label"], packed["label"].values)
+    with xr.open_dataset(_netcdf(packed, tmp_path), engine="scipy") as found:
+        assert found["weight"].dims == ("example", "slot")
+
+
+def _netcdf(packed: xr.Dataset, folder: Path) -> Path:
+    plausibly.write_plausibilities(packed, folder / "lam.nc")
+    return folder / "lam.nc"
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+def test_files_are_far_smaller_than_the_dense_array(tmp_path: Path, ending: str) -> None:
+    packed = plausibly.aggregate(mentions("single-label", 500, 20_000), packed=True)
+    path = tmp_path / f"lam{ending}"
+    plausibly.write_plausibilities(packed, path)
+    assert path.stat().st_size < 2_000_000 < 500 * 20_000 * 8
+    assert plausibly.read_plausibilities(path, packed=True).identical(packed)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+def test_broken_ones_are_neither_written_nor_read(tmp_path: Path, ending: str) -> None:
+    packed = pack(plausibilities(4, 40))
+    twice = packed.assign(weight=packed["weight"] * 2)
+    path = tmp_path / f"lam{ending}"
+    with pytest.raises(InputError, match="plausibilities-do-not-sum"):
+        plausibly.write_plausibilities(twice, path)
+    assert not path.exists()
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    packed = pack(plausibilities(4, 40))
+    path = tmp_path / "lam.npz"
+    plausibly.write_plausibilities(packed, path)
+    held = dict(np.load(path))
+    held["weight"] = held["weight"] / 2
+    np.savez(path, **held)
+    with pytest.raises(InputError) as refused:
+        plausibly.read_plausibilities(path, packed=True)
+    assert str(refused.value).startswith(
+        "error plausibilities-do-not-sum: lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"
+    )
+    held["label"] = held["label"][:, :-1]
+    np.savez(path, **held)
+    with pytest.raises(InputError, match="file-damaged"):
+        plausibly.read_plausibilities(path)
