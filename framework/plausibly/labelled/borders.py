@@ -26,11 +26,15 @@ SCALES = ("probability", "logit", "independent", "any")
 _SUM_WITHIN = 0.01
 _CELLS = 1 << 16  # in hand at once, so that they stay in the cache
 _PLAUSIBILITIES_WITHIN = 1e-6
-_HARD_SHARE, _HARD_LEAST = 0.95, 20
+_HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
 
 
 def check_predictions(
-    predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
+    predictions: xr.DataArray,
+    *,
+    whose: str = "predictions",
+    scale: str | None = None,
+    whole: bool = True,
 ) -> xr.DataArray:
     """Return predictions as the framework reads them; the caller's array is not changed.
 
@@ -45,6 +49,8 @@ def check_predictions(
         What the numbers are: probabilities whose rows sum to 1 within 0.01; logits; one
         probability a label, each on its own; any finite score. None: the attribute ``scale`` of
         the array, else ``"probability"``.
+    whole : bool
+        Whether these are all of them: of a part of them nothing is said that holds of most rows.
 
     Returns
     -------
@@ -66,6 +72,26 @@ def check_predictions(
         ``probabilities-hard`` where nearly all rows are only 0 and 1.
     """
     array = named_floats(predictions, whose, "predictions")
+    scale = known_scale(array, whose, scale)
+    array = array.assign_attrs({names.SCALE: scale})
+    check_finite(array, whose, "probabilities-not-finite")
+    if scale in ("probability", "independent"):
+        _check_between(array, whose)
+    if scale == "probability":
+        _check_sums(array, whose)
+        if whole:
+            warn_if_hard(hard_rows(array.values), array.shape, whose)
+    return array
+
+
+def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
+    """Return the scale of predictions: as it is said, else as their attribute says it.
+
+    Raises
+    ------
+    InputError
+        ``scale-unknown``.
+    """
     scale = str(array.attrs.get(names.SCALE, "probability")) if scale is None else scale
     if scale not in SCALES:
         meant = near(scale, SCALES)
@@ -76,25 +102,28 @@ def check_predictions(
             do=f"--scale {meant or 'probability'}",
             whose=whose,
         )
-    array = array.assign_attrs({names.SCALE: scale})
-    check_finite(array, whose, "probabilities-not-finite")
-    if scale in ("probability", "independent"):
-        _check_between(array, whose)
-    if scale == "probability":
-        _check_sums(array, whose)
-        values: Floats = array.values
-        hard = float(((values == 0) | (values == 1)).all(axis=1).mean())
-        if hard >= _HARD_SHARE and values.shape[0] >= _HARD_LEAST and values.shape[1] > 1:
-            share = "all" if hard == 1 else f"{hard:.1%}".replace("%", " %")
-            warn(
-                "probabilities-hard",
-                f"{whose}, {share} of rows are only 0 and 1",
-                expected="probabilities; labels tie scores: sets are one label or all",
-                do="save the softmax, not its argmax",
-                whose=whose,
-                stacklevel=2,
-            )
-    return array
+    return scale
+
+
+def hard_rows(values: Floats) -> int:
+    """Return how many rows (example, label) are only 0 and 1."""
+    return int(((values == 0) | (values == 1)).all(axis=1).sum())
+
+
+def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: int = 3) -> None:
+    """Warn where nearly all rows of probabilities are only 0 and 1."""
+    rows, labels = shape
+    if rows < _HARD_LEAST or labels < _SEVERAL or hard / rows < _HARD_SHARE:
+        return
+    share = "all" if hard == rows else f"{hard / rows:.1%}".replace("%", " %")
+    warn(
+        "probabilities-hard",
+        f"{whose}, {share} of rows are only 0 and 1",
+        expected="probabilities; labels tie scores: sets are one label or all",
+        do="save the softmax, not its argmax",
+        whose=whose,
+        stacklevel=stacklevel,
+    )
 
 
 def check_plausibilities(

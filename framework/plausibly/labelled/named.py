@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
+from plausibly.arrays import Bools, Floats, FloatType
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
 from plausibly.labelled.text import check_names, does, name_texts, quoted, several, text_array
@@ -16,6 +16,19 @@ from plausibly.labelled.text import check_names, does, name_texts, quoted, sever
 
 def named_floats(array: object, whose: str, what: str, *, draws: bool = False) -> xr.DataArray:
     """Return ([draw,] example, label) floats under text names, contiguous."""
+    found = named_array(array, whose, what, draws=draws)
+    values: NDArray[Any] = found.values  # Any: the kinds of numbers are checked by now
+    return found.copy(data=np.ascontiguousarray(values, float_type(values.dtype)))
+
+
+def float_type(dtype: np.dtype[Any]) -> FloatType:  # Any: any real numbers
+    """Return the float type in which numbers are read: float32 stays, all else is float64."""
+    narrow = dtype.kind == "f" and dtype.itemsize == np.dtype(np.float32).itemsize
+    return np.dtype(np.float32) if narrow else np.dtype(np.float64)
+
+
+def named_array(array: object, whose: str, what: str, *, draws: bool = False) -> xr.DataArray:
+    """Return ([draw,] example, label) real numbers under text names; the numbers are not read."""
     if not isinstance(array, xr.DataArray):
         raise InputError(
             f"{what}-unlabelled",
@@ -33,17 +46,16 @@ def named_floats(array: object, whose: str, what: str, *, draws: bool = False) -
     array = array.transpose(*dims)
     for dim in wanted:
         array = _named(array, dim, whose, what)
-    values: NDArray[Any] = array.values  # Any: what kind of numbers they are is found out here
-    if values.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub":
         raise InputError(
             "numbers-expected",
             f"{whose}: the entries are not real numbers",
             expected="floats",
-            got=f"dtype {values.dtype}",
+            got=f"dtype {array.dtype}",
             do=f"{what}.astype(float)",
             whose=whose,
         )
-    if not values.size:
+    if not array.size:
         raise InputError(
             f"{what}-empty",
             f"{whose}: there is nothing in it",
@@ -52,8 +64,7 @@ def named_floats(array: object, whose: str, what: str, *, draws: bool = False) -
             do="look at what was selected or read",
             whose=whose,
         )
-    narrow = values.dtype.kind == "f" and values.dtype.itemsize == np.dtype(np.float32).itemsize
-    return array.copy(data=np.ascontiguousarray(values, np.float32 if narrow else np.float64))
+    return array
 
 
 def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what: str) -> InputError:

@@ -153,6 +153,8 @@ def taken(array: xr.DataArray | xr.Dataset, dim: str, places: Ints) -> xr.DataAr
     if isinstance(array, xr.Dataset):
         return take_labels(array, places) if dim == names.LABEL else array.isel({dim: places})
     some = array.isel({dim: places})
+    if some.chunks is not None:
+        return some  # not read yet: each part is made contiguous when it is
     return some.copy(data=np.ascontiguousarray(some.values))
 
 
