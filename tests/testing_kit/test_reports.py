@@ -105,7 +105,7 @@ def test_an_expected_failure_that_passes_fails() -> None:
 def test_an_expected_failure_that_names_no_rule_fails() -> None:
     text = told(lambda: check_aggregator(Shares(), expected_failures={"annotators-order": REASON}))
     assert text == (
-        "aggregator Shares(power=1.0): 26 of 26 rules hold, 1 unknown rule\n"
+        "aggregator Shares(power=1.0): 27 of 27 rules hold, 1 unknown rule\n"
         "rule              state         what happened\n"
         "annotators-order  unknown rule  aggregator has no rule of this name; did you mean "
         '"annotator-order"?\n'
