@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from plausibly.arrays import Bools, Floats, Hashes
+from plausibly.arrays import Bools, Floats
 from plausibly.conformal.coordinates import group_names, new_values
+from plausibly.conformal.examples import Examples
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.labelled_sets import NewExamples
 from plausibly.conformal.queries import Queries
@@ -22,7 +23,12 @@ from plausibly.protocols import ScoreFunction
 
 
 def queries_of(
-    test: NewExamples, replicates: Replicates, *, score: ScoreFunction, facts: Facts
+    test: NewExamples,
+    replicates: Replicates,
+    *,
+    score: ScoreFunction,
+    facts: Facts,
+    splits_ties: bool,
 ) -> Queries:
     """Return what a calibration is asked about new examples.
 
@@ -33,6 +39,8 @@ def queries_of(
         Say what is read of a new example: a group, a weight, augmentations.
     score : ScoreFunction
     facts : Facts
+    splits_ties : bool
+        Whether the combiner may need a uniform an example.
 
     Raises
     ------
@@ -41,15 +49,14 @@ def queries_of(
     """
     whose = f"calibrator {facts.calibrator}"
     keys = Keys(facts.seed)
-    hashes = test.hashes
-    uniform = score_uniforms(score, keys, hashes, test.values)
+    uniform = score_uniforms(score, keys, test.examples, test.values)
     scores = scores_of(test.values, facts.scale, score, facts.score, uniform)
     order = None
     if replicates.reads == "mean":
         scores = mean_scores(scores)
     elif replicates.reads == "separate":
         # In a random order any p-values are exchangeable.
-        spread = keys.child("order").uniform(hashes, len(scores))
+        spread = keys.child("order").uniform(test.examples.hashes, len(scores))
         order = np.argsort(spread, axis=1, kind="stable").T
     cell = None
     if replicates.by not in ("", LABEL_CELLS):
@@ -63,13 +70,13 @@ def queries_of(
         scores=scores,
         cell=cell,
         weight=weight,
-        uniform=keys.child("smoothing").uniform(hashes),
+        uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
         order=order,
     )
 
 
 def score_uniforms(
-    score: ScoreFunction, keys: Keys, hashes: Hashes, values: Floats
+    score: ScoreFunction, keys: Keys, examples: Examples, values: Floats
 ) -> Floats | None:
     """Return one uniform an example for a randomised score, the same for its augmentations.
 
@@ -77,12 +84,12 @@ def score_uniforms(
     ----------
     score : ScoreFunction
     keys : Keys
-    hashes : ndarray of uint64, (example,)
+    examples : Examples
     values : ndarray, ([augmentation,] example, label)
     """
     if not score.randomised:
         return None
-    uniform = keys.child("score").uniform(hashes)
+    uniform = keys.child("score").uniform(examples.hashes)
     return np.array(np.broadcast_to(uniform, (*values.shape[:-1], 1)))
 
 

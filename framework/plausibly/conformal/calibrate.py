@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.arrays import Hashes
 from plausibly.conformal.alphas import exact
-from plausibly.conformal.asking import largest_scores
 from plausibly.conformal.calibration import (
     check_replicates,
     evidence_of,
@@ -167,12 +166,10 @@ def calibrate(
     }
     keys = Keys(seed)
     data = calibration_data(inputs, the_score, called["score"], keys)
-    aside = held_out_rows(
-        the_combiner.held_out,
-        data.hashes,
-        keys.child("held-out"),
-        _groups(inputs.predictions, group),
-    )
+    groups = _groups(inputs.predictions, group)
+    aside = np.empty(0, dtype=np.intp)
+    if the_combiner.held_out != 0:
+        aside = held_out_rows(the_combiner.held_out, data.hashes, keys.child("held-out"), groups)
     kept = np.setdiff1d(np.arange(len(data)), aside)
     if not kept.size or (the_combiner.held_out > 0 and not aside.size):
         raise InputError(
@@ -207,9 +204,9 @@ def calibrate(
         calibrator=described(CALIBRATOR, the_calibrator),
         pools=Pools(replicates),
         held_out_scores=held_out,
-        hashes=data.hashes,
+        examples=data.examples,
         evidence=evidence,
-        reference=np.sort(largest_scores(data.scores)),
+        reference=np.sort(data.largest()),
         facts=Facts(
             scale=inputs.scale,
             seed=seed,

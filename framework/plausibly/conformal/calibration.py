@@ -44,11 +44,11 @@ def check_replicates(
         Whether the combiner sets examples aside.
     """
     calibrator, combiner = called["calibrator"], called["combiner"]
-    if replicates.scores.dtype != data.scores.dtype:
+    if replicates.scores.dtype != data.dtype:
         raise IncompatibleComponents(
             "replicates-malformed",
             f"calibrator {calibrator} changed the float type of the scores",
-            expected=str(data.scores.dtype),
+            expected=str(data.dtype),
             got=str(replicates.scores.dtype),
             do="return scores as they were given",
             whose=f"calibrator {calibrator}",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.arrays import Floats, FloatType, Hashes, Ints
 from plausibly.conformal.coordinates import as_values, incomplete, lacking
+from plausibly.conformal.examples import Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_units
@@ -40,21 +41,46 @@ class Atoms(NamedTuple):
     denominator: NDArray[np.int64]
 
 
+class ScoreSource(Protocol):
+    """Scores (example, label) that are computed where they are asked for."""
+
+    @property
+    def dtype(self) -> FloatType:
+        """Float type of the scores."""
+
+    def at(self, row: Ints, label: Ints) -> Floats:
+        """Return the scores of pairs of example and label, of any shape."""
+
+    def take(self, rows: NDArray[np.intp]) -> ScoreSource:
+        """Return the scores of some examples."""
+
+    def largest(self) -> Floats:
+        """Return the largest score of each example, (example,)."""
+
+    def dense(self) -> Floats:
+        """Return all scores, or raise `InputError` where they are larger than memory."""
+
+
+def _examples(given: Examples | Hashes) -> Examples:
+    return given if isinstance(given, Examples) else Examples(given)
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class CalibrationData:
     """Scores and plausibilities of the calibration examples, aligned by name.
 
     Attributes
     ----------
-    scores : ndarray, (example, label)
-        Conformity scores in the dtype of the predictions; larger = fits better.
+    source : ndarray, (example, label), or ScoreSource
+        Conformity scores in the dtype of the predictions; larger = fits better. Passed as
+        ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
     given : ndarray, (example, label), or Slots
         Plausibilities as they were given, dense or packed; passed as ``plausibilities=``. What is
         read through `draw`, `voted` and `atoms` never makes a dense array of packed ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
-    hashes : ndarray of uint64, (example,)
-        Hashes of the names of the examples: what randomness is keyed by.
+    examples : Examples, or ndarray of uint64, (example,)
+        The examples by name, or by the hashes of their names; passed as ``hashes=``.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
     coordinates : mapping of str to ndarray, (example,)
@@ -68,10 +94,10 @@ class CalibrationData:
         means.
     """
 
-    scores: Floats
+    source: Floats | ScoreSource = attrs.field(alias="scores")
     given: Floats | Slots = attrs.field(alias="plausibilities")
     denominator: Ints | None
-    hashes: Hashes
+    examples: Examples = attrs.field(alias="hashes", converter=_examples)
     labels: tuple[str, ...]
     coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
     label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
@@ -79,7 +105,29 @@ class CalibrationData:
     resampled: Floats | None = None
 
     def __len__(self) -> int:
-        return len(self.hashes)
+        return len(self.examples)
+
+    @property
+    def hashes(self) -> Hashes:
+        """Hashes of the names of the examples, (example,): what randomness is keyed by."""
+        return self.examples.hashes
+
+    @property
+    def scores(self) -> Floats:
+        """All scores, (example, label)."""
+        return self.source if isinstance(self.source, np.ndarray) else self.source.dense()
+
+    @property
+    def dtype(self) -> FloatType:
+        """Float type of the scores."""
+        return self.source.dtype
+
+    def largest(self) -> Floats:
+        """Return the largest score of each example, (example,)."""
+        if not isinstance(self.source, np.ndarray):
+            return self.source.largest()
+        largest: Floats = self.source.max(axis=1)
+        return largest
 
     @cached_property
     def plausibilities(self) -> Floats:
@@ -168,11 +216,17 @@ class CalibrationData:
 
     def scores_at(self, codes: Ints) -> Floats:
         """Return the scores (draw, example) at label codes of that shape."""
-        return self.scores[np.arange(len(self)), codes]
+        rows = np.broadcast_to(np.arange(len(self)), codes.shape)
+        return self._scores_at(rows, codes)
 
     def scores_of(self, atoms: Atoms) -> Floats:
         """Return the score of each atom, (atom,)."""
-        return self.scores[atoms.row, atoms.label]
+        return self._scores_at(atoms.row, atoms.label)
+
+    def _scores_at(self, row: Ints, label: Ints) -> Floats:
+        if isinstance(self.source, np.ndarray):
+            return self.source[row, label]
+        return self.source.at(row, label)
 
     def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return plausibilities as integer masses, and the mass of each example.
@@ -209,14 +263,18 @@ class CalibrationData:
 
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
         """Return the data of some examples."""
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
+            return self
         return attrs.evolve(
             self,
-            scores=self.scores[rows],
+            scores=self.source[rows]
+            if isinstance(self.source, np.ndarray)
+            else self.source.take(rows),
             plausibilities=self.given.take(rows)
             if isinstance(self.given, Slots)
             else self.given[rows],
             denominator=None if self.denominator is None else self.denominator[rows],
-            hashes=self.hashes[rows],
+            hashes=self.examples.take(rows),
             coordinates={name: found[rows] for name, found in self.coordinates.items()},
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],

@@ -41,8 +41,8 @@ class Decisions:
     @property
     def has_threshold(self) -> bool:
         """Whether a label is in the set by its score alone, given its cell."""
-        replicates = self.pools.replicates
-        return not (replicates.weight_by or replicates.reads == "separate" or self._smoothed)
+        replicates, smoothed = self.pools.replicates, self._asked is NoThreshold
+        return not (replicates.weight_by or replicates.reads == "separate" or smoothed)
 
     @property
     def takes_rows(self) -> bool:
@@ -51,17 +51,20 @@ class Decisions:
         by_example = replicates.by not in ("", LABEL_CELLS)
         return self.has_threshold and replicates.reads in ("plain", "single") and not by_example
 
+    @property
+    def splits_ties(self) -> bool:
+        """Whether the combiner may split ties: unless it is a rule of the plain mean alone."""
+        return self._asked is not None
+
     @cached_property
-    def _smoothed(self) -> bool:
-        """Whether the combiner splits ties, each example's by its own uniform."""
+    def _asked(self) -> type[NoThreshold | MeanOnly] | None:
+        """What the combiner asks for besides the mean, as far as it comes without."""
         pools = self.pools.cells[0]
         try:
             self.combine(PValues(pools, pools.pooled.cumulative[:1]))
-        except MeanOnly:
-            return False
-        except NoThreshold:
-            return True
-        return False
+        except (MeanOnly, NoThreshold) as lacking:
+            return type(lacking)
+        return None
 
     def taus(self, alpha: Fraction) -> Floats:
         """Return the threshold of each cell, (cell,).

@@ -25,6 +25,7 @@ from plausibly.atomic import replacing
 from plausibly.conformal import FORMAT as FORMAT
 from plausibly.conformal.components import described
 from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.examples import Examples
 from plausibly.conformal.pools import Pool, Pools
 from plausibly.conformal.replicates import READS, Replicates
 from plausibly.errors import InputError
@@ -302,9 +303,9 @@ def _restored(dataset: xr.Dataset, about: Mapping[str, object]) -> ConformalPred
         reference=evidence.reference,
         notes=evidence.notes,
     )
-    hashes = None
+    examples = None
     if "hash_low" in dataset:
-        hashes = _joined(_native(dataset, "hash_low"), _native(dataset, "hash_high"))
+        examples = Examples(_joined(_native(dataset, "hash_low"), _native(dataset, "hash_high")))
     held_out = _native(dataset, "held_out_score") if "held_out_score" in dataset else None
     labels = about["labels"]
     calibrator = about["calibrator"]
@@ -315,7 +316,7 @@ def _restored(dataset: xr.Dataset, about: Mapping[str, object]) -> ConformalPred
         calibrator=calibrator if isinstance(calibrator, dict) else None,
         pools=Pools(replicates),
         held_out_scores=held_out,
-        hashes=hashes,
+        examples=examples,
         evidence=evidence,
         facts=cattrs.structure(about["facts"], Facts),
         reference=_native(dataset, "reference") if "reference" in dataset else None,

@@ -12,15 +12,18 @@ from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.asking import mean_scores, score_uniforms
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.coordinates import coordinates_over
-from plausibly.conformal.data import CalibrationData
+from plausibly.conformal.data import CalibrationData, ScoreSource
+from plausibly.conformal.examples import Examples
 from plausibly.conformal.scoring import scores_of
 from plausibly.errors import InputError
 from plausibly.kernels.slots import Slots
-from plausibly.keys import Keys, hash_names
+from plausibly.keys import Keys
 from plausibly.labelled import align, borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented
 from plausibly.labelled.packed import about_packed, slots_of
+from plausibly.labelled.named import is_lazy
 from plausibly.labelled.packed_border import as_checked
+from plausibly.labelled.text import name_texts
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 
 
@@ -68,8 +71,7 @@ def matched_inputs(
     predictions, plausibilities, aggregator, seed, only_common
         As `plausibly.calibrate` takes them.
     """
-    augmented = is_augmented(predictions)
-    model = check_augmented(predictions) if augmented else borders.check_predictions(predictions)
+    model = _checked(predictions)
     table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
     labels = tuple(str(label) for label in model[names.LABEL].values)
     matched: xr.DataArray | xr.Dataset
@@ -82,11 +84,26 @@ def matched_inputs(
     return Inputs(predictions=model, plausibilities=matched, aggregated_by=aggregated_by)
 
 
+def _checked(predictions: xr.DataArray) -> xr.DataArray:
+    if is_lazy(predictions):
+        from plausibly.lazy.chunks import named_chunks
+
+        model = named_chunks(predictions, "predictions", "predictions")
+        return model.assign_attrs({names.SCALE: borders.known_scale(model, "predictions")})
+    if is_augmented(predictions):
+        return check_augmented(predictions)
+    return borders.check_predictions(predictions)
+
+
 def _plausibilities(
     given: xr.DataArray | xr.Dataset,
     aggregator: ComponentLike[Aggregator] | None,
     seed: int,
 ) -> tuple[xr.DataArray | xr.Dataset, str]:
+    if is_lazy(given):
+        from plausibly.lazy.opinions import packed_chunks
+
+        given = packed_chunks(given)
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         chosen = (
             default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
@@ -118,10 +135,20 @@ def calibration_data(
     keys : Keys
     """
     model, table = inputs.predictions, inputs.plausibilities
-    hashes = hash_names(model[names.EXAMPLE].values)
-    uniform = score_uniforms(score, keys, hashes, model.values)
-    scores = scores_of(model.values, inputs.scale, score, called, uniform)
-    augmented = scores if inputs.augmentations else None
+    examples = Examples(name_texts(model.indexes[names.EXAMPLE]))
+    labels = tuple(str(label) for label in model[names.LABEL].values)
+    source: Floats | ScoreSource
+    augmented: Floats | None = None
+    if is_lazy(model):
+        from plausibly.lazy.scores import ChunkedScores, Scoring
+
+        scoring = Scoring(labels, inputs.scale, score, called, keys)
+        source = ChunkedScores.of(model, scoring, "predictions")
+    else:
+        uniform = score_uniforms(score, keys, examples, model.values)
+        source = scores_of(model.values, inputs.scale, score, called, uniform)
+        if inputs.augmentations:
+            augmented, source = source, mean_scores(source)
     resampled: Floats | None = None
     lam: Floats | Slots
     if isinstance(table, xr.Dataset):
@@ -132,13 +159,13 @@ def calibration_data(
         lam = values if resampled is None else _mean(values)
     denominator = table.coords.get(names.DENOMINATOR)
     return CalibrationData(
-        scores=scores if augmented is None else mean_scores(scores),
+        scores=source,
         plausibilities=lam,
         denominator=None
         if denominator is None or resampled is not None
         else np.asarray(denominator.values),
-        hashes=hashes,
-        labels=tuple(str(label) for label in model[names.LABEL].values),
+        hashes=examples,
+        labels=labels,
         coordinates=coordinates_over(names.EXAMPLE, [model, table]),
         label_coordinates=coordinates_over(names.LABEL, [model, table]),
         augmented=augmented,

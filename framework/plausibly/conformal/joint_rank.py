@@ -18,9 +18,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.arrays import Floats, Ints
 from plausibly.conformal.alphas import Alphas, is_several, read_alphas
 from plausibly.conformal.components import called
+from plausibly.conformal.examples import Examples
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array
 from plausibly.conformal.scoring import scores_of
@@ -29,9 +30,10 @@ from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
-from plausibly.keys import Keys, hash_names
+from plausibly.keys import Keys
 from plausibly.labelled import borders, names
 from plausibly.labelled.augmented import is_augmented
+from plausibly.labelled.text import name_texts
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
 _BLOCK = 1 << 21
@@ -100,24 +102,24 @@ def joint_rank(
     model, scale = inputs.predictions, inputs.scale
     labels = tuple(str(label) for label in model[names.LABEL].values)
     test = read_test(new, labels, scale, model.dtype, augmentations=inputs.augmentations)
-    hashes = hash_names(model[names.EXAMPLE].values)
+    examples = Examples(name_texts(model.indexes[names.EXAMPLE]))
 
-    def scored(values: Floats, hashes: Hashes) -> Floats:
+    def scored(values: Floats, examples: Examples) -> Floats:
         uniform = None
         if component.randomised:
-            one = keys.child("score").uniform(hashes)
+            one = keys.child("score").uniform(examples.hashes)
             uniform = np.broadcast_to(one, (*values.shape[:2], 1))
         return scores_of(values, scale, component, name, uniform)
 
     lam = borders.mean_over_draws(inputs.plausibilities)
-    codes = draw_labels(lam.values, keys.child("joint-rank").uniform(hashes))[0]
-    n = len(hashes)
-    calibration = scored(model.values, hashes)[:, np.arange(n), codes]
-    scores = scored(test.values, test.hashes)
+    codes = draw_labels(lam.values, keys.child("joint-rank").uniform(examples.hashes))[0]
+    n = len(examples)
+    calibration = scored(model.values, examples)[:, np.arange(n), codes]
+    scores = scored(test.values, test.examples)
     counts = rank_counts(calibration, scores.reshape(len(scores), -1)).reshape(scores.shape[1:])
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
-        overlap = int(np.isin(test.hashes, hashes).sum())
+        overlap = examples.common(test.examples)
         return p.assign_attrs({"promise": _PROMISE, OVERLAP: overlap})
     promises = [_promise(one, n) for one in read_alphas(alpha)]
     for promise in promises:
@@ -126,7 +128,7 @@ def joint_rank(
     facts = json.dumps([labels, name, scale, inputs.augmentations, seed])
     digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=4)
     several = is_several(alpha)
-    return sets_array(test, sets, promises, several, digest.hexdigest(), hashes, labels)
+    return sets_array(test, sets, promises, several, digest.hexdigest(), examples, labels)
 
 
 def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:

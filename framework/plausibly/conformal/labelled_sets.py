@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, FloatType, Hashes
+from plausibly.arrays import Bools, Floats, FloatType
+from plausibly.conformal.examples import Examples
 from plausibly.conformal.replicates import Replicates
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
-from plausibly.keys import hash_names
 from plausibly.labelled import borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented, match_augmentations
-from plausibly.labelled.text import not_among
+from plausibly.labelled.text import name_texts, not_among
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -48,10 +49,10 @@ class NewExamples:
     order: NDArray[np.intp]
     dims: tuple[str, ...]
 
-    @property
-    def hashes(self) -> Hashes:
-        """Hashes of the examples' names."""
-        return hash_names(self.checked[names.EXAMPLE].values)
+    @cached_property
+    def examples(self) -> Examples:
+        """The examples by name."""
+        return Examples(name_texts(self.checked.indexes[names.EXAMPLE]))
 
     def like_input(self, values: Floats | Bools, name: str) -> xr.DataArray:
         """Return values (example, label) with labels, dims and coordinates as they came."""
@@ -170,7 +171,7 @@ def sets_array(
     promises: Sequence[Guarantee],
     several: bool,
     fingerprint: str,
-    hashes: Hashes | None,
+    calibrated: Examples | None,
     labels: Sequence[str],
 ) -> xr.DataArray:
     """Return sets as one labelled array that carries its guarantees.
@@ -185,8 +186,8 @@ def sets_array(
     several : bool
         Whether to keep the dim ``alpha``.
     fingerprint : str
-    hashes : ndarray of uint64 or None
-        Of the calibration examples.
+    calibrated : Examples or None
+        The calibration examples.
     labels : sequence of str
         In the order of the calibration predictions, in which ties are broken.
     """
@@ -195,7 +196,7 @@ def sets_array(
         for one, promise in zip(sets, promises, strict=True)
     ]
     array = xr.concat(arrays, dim=names.ALPHA) if several else arrays[0]
-    overlap = 0 if hashes is None else int(np.isin(test.hashes, hashes).sum())
+    overlap = 0 if calibrated is None else calibrated.common(test.examples)
     stated = [promise.to_json() for promise in promises]
     array.attrs = {
         GUARANTEES: json.dumps(stated),

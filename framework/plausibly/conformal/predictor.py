@@ -16,6 +16,7 @@ from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alpha
 from plausibly.conformal.asking import largest_scores, queries_of, warn_of_new
 from plausibly.conformal.decisions import Decisions
 from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.examples import Examples
 from plausibly.conformal.facts import Facts as Facts
 from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, threshold_array
 from plausibly.conformal.pools import Pools
@@ -43,8 +44,9 @@ class ConformalPredictor:
     pools : Pools
         The atoms that test scores are compared with.
     held_out_scores : ndarray, (held-out example,), or None
-    hashes : ndarray of uint64 or None
-        Hashes of the names of all calibration examples; None where the user left them out.
+    examples : Examples or None
+        All calibration examples, by name or by the hashes of their names; None where the user left
+        them out.
     evidence : Evidence
         The facts that guarantees rest on.
     facts : Facts
@@ -59,12 +61,17 @@ class ConformalPredictor:
     calibrator: Mapping[str, object] | None
     pools: Pools
     held_out_scores: Floats | None
-    hashes: Hashes | None
+    examples: Examples | None
     evidence: Evidence
     facts: Facts
     reference: Floats | None = None
     # Keyed by alpha as it was given, so that a service pays for its Fraction once.
     _known: dict[AlphaLike, Floats] = attrs.field(factory=dict, init=False)
+
+    @property
+    def hashes(self) -> Hashes | None:
+        """Hashes of the names of all calibration examples; None where the user left them out."""
+        return None if self.examples is None else self.examples.hashes
 
     @property
     def n(self) -> int:
@@ -158,6 +165,7 @@ class ConformalPredictor:
             self.pools.replicates,
             score=self.score,
             facts=self.facts,
+            splits_ties=self._decisions.splits_ties,
         )
 
     def p_values(self, predictions: xr.DataArray) -> xr.DataArray:
@@ -230,7 +238,7 @@ class ConformalPredictor:
             promises,
             is_several(alpha),
             self.fingerprint,
-            self.hashes,
+            self.examples,
             self.labels,
         )
 

@@ -28,7 +28,7 @@ class Queries:
     cell : ndarray of int, (example,), or None
         Group of each example, -1 for groups that calibration lacks.
     weight : ndarray, (example,), or None
-    uniform : ndarray, (example, 1)
+    uniform : ndarray, (example, 1), or None
         One an example, for p-values that split ties.
     order : ndarray of int, (augmentation, example), or None
         Order of the replicates, random for each example.
@@ -37,7 +37,7 @@ class Queries:
     scores: Floats
     cell: Ints | None = None
     weight: Floats | None = None
-    uniform: Floats
+    uniform: Floats | None
     order: Ints | None = None
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Queries:
             scores=self.scores[:, rows] if self.scores.ndim == 3 else self.scores[rows],
             cell=None if self.cell is None else self.cell[rows],
             weight=None if self.weight is None else self.weight[rows],
-            uniform=self.uniform[rows],
+            uniform=None if self.uniform is None else self.uniform[rows],
             order=None if self.order is None else self.order[:, rows],
         )
 

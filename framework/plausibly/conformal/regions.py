@@ -25,6 +25,7 @@ from plausibly.arrays import Bools, Floats, FloatType, Hashes
 from plausibly.conformal import regions_promise as promised
 from plausibly.conformal import regions_simplex as simplex
 from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
+from plausibly.conformal.examples import Examples
 from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.masses import share
@@ -101,7 +102,7 @@ class PlausibilityRegion:
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
         new = read_test(predictions, self.labels, self.scoring.scale, self.dtype)
-        return new, self.scoring.scores(new.values, new.hashes)
+        return new, self.scoring.scores(new.values, new.examples.hashes)
 
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
         """Return the p-value of one plausibility vector an example.
@@ -233,10 +234,9 @@ class PlausibilityRegion:
     def vote_sets(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
         """Return every label that some vector of the region would vote for.
 
-        The labels that have the largest plausibility, alone or tied, of a vector in the region, so
-        that ``P(vote in C) >= 1 - alpha`` however ties are broken. (The paper takes the k best
-        labels of every vector on a grid; from k = 2 on, every label is among them, for any region
-        with room in it, if the grid is fine enough.)
+        The labels that have the largest plausibility, alone or tied, of a vector in the region:
+        ``P(vote in C) >= 1 - alpha`` however ties are broken. (The paper takes the k best of every
+        vector on a grid: from k = 2 on every label, if the grid is fine enough.)
 
         Parameters
         ----------
@@ -261,8 +261,8 @@ class PlausibilityRegion:
         new, scores = self.read(predictions)
         sets = [reduced(scores, self.warned(one)) for one in read_alphas(alpha)]
         stated = [promise(one) for one in read_alphas(alpha)]
-        several = is_several(alpha)
-        return sets_array(new, sets, stated, several, self.fingerprint, self.hashes, self.labels)
+        known, several = Examples(self.hashes), is_several(alpha)
+        return sets_array(new, sets, stated, several, self.fingerprint, known, self.labels)
 
     def grid(self, predictions: xr.DataArray, alpha: Alphas, *, parts: int = 10) -> xr.Dataset:
         """Return which vectors of a grid on the simplex are in each example's region.

@@ -1,0 +1,66 @@
+"""The names of calibration examples: hashed when randomness or a file asks, and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Hashes
+from plausibly.keys import hash_names
+
+
+@attrs.frozen(eq=False)
+class Examples:
+    """Examples by name, or by the hashes of names that a file kept.
+
+    Attributes
+    ----------
+    given : sequence of str, or ndarray of uint64, (example,)
+        Names, or hashes of names.
+    """
+
+    given: Sequence[str] | Hashes
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Hashes of the names, (example,)."""
+        return self.given if isinstance(self.given, np.ndarray) else hash_names(self.given)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(map(str, self.given))
+
+    @cached_property
+    def _ordered(self) -> Hashes:
+        ordered: Hashes = np.sort(self.hashes)
+        return ordered
+
+    def take(self, rows: NDArray[np.intp]) -> Examples:
+        """Return some of the examples."""
+        if isinstance(self.given, np.ndarray):
+            return Examples(self.given[rows])
+        return Examples([self.given[row] for row in rows.tolist()])
+
+    def common(self, others: Examples) -> int:
+        """Return how many of other examples are among these.
+
+        Parameters
+        ----------
+        others : Examples
+            Compared by name where both have names, by the hashes of names otherwise.
+        """
+        if not isinstance(self.given, np.ndarray) and not isinstance(others.given, np.ndarray):
+            known = self._names
+            return sum(str(name) in known for name in others.given)
+        if not len(self):
+            return 0
+        place = np.searchsorted(self._ordered, others.hashes)
+        np.minimum(place, len(self) - 1, out=place)
+        return int(np.count_nonzero(self._ordered[place] == others.hashes))
