@@ -84,7 +84,7 @@ def test_failures_are_one_error_with_a_table() -> None:
 def test_an_expected_failure_that_fails_is_fine_and_counted() -> None:
     expected = {"annotator-order": REASON}
     report = check(AGGREGATOR, broken("annotator-order"), expected_failures=expected)
-    assert str(report) == "25 of 26 rules hold, 1 expected failure"
+    assert str(report) == "26 of 27 rules hold, 1 expected failure"
     (result,) = [r for r in report.rules if r.state == "expected failure"]
     assert result.name == "annotator-order"
     assert result.detail.startswith(f"{REASON} (single-label: annotators turned round,")
@@ -93,7 +93,7 @@ def test_an_expected_failure_that_fails_is_fine_and_counted() -> None:
 def test_an_expected_failure_that_passes_fails() -> None:
     text = told(lambda: check_aggregator(Shares(), expected_failures={"annotator-order": REASON}))
     assert text == (
-        "aggregator Shares(power=1.0): 25 of 26 rules hold, 1 unexpected pass\n"
+        "aggregator Shares(power=1.0): 26 of 27 rules hold, 1 unexpected pass\n"
         "rule             state            what happened\n"
         'annotator-order  unexpected pass  it holds, and should fail because "annotators differ in '
         'skill":\n'
@@ -121,7 +121,7 @@ def test_an_expected_failure_beside_a_real_one() -> None:
     text = told(
         lambda: check(AGGREGATOR, broken("example-order"), expected_failures=expected)
     ).splitlines()
-    assert text[0].endswith("24 of 26 rules hold, 1 fails, 1 expected failure")
+    assert text[0].endswith("25 of 27 rules hold, 1 fails, 1 expected failure")
     assert text[2].split()[:2] == ["example-alone", "fails"]
     assert [line.split()[:3] for line in text if line.startswith("example-order")] == [
         ["example-order", "expected", "failure"]
@@ -213,7 +213,7 @@ def test_half_a_component_is_told_what_it_lacks() -> None:
             raise NotImplementedError
 
     text = told(lambda: check_aggregator(Half()))  # type: ignore[arg-type]  # the fault itself
-    assert text.startswith("aggregator Half: 0 of 26 rules hold, 5 fail, 21 not run (")
+    assert text.startswith("aggregator Half: 0 of 27 rules hold, 5 fail, 22 not run (")
     lines = " ".join(text.split())
     assert "accepts: expected accepts: frozenset[str], got nothing of that name" in lines
     assert "expected aggregate(annotations, keys), got aggregate(annotations)" in lines
