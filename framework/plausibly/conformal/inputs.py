@@ -20,8 +20,8 @@ from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys
 from plausibly.labelled import align, borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented
-from plausibly.labelled.packed import about_packed, slots_of
 from plausibly.labelled.named import is_lazy
+from plausibly.labelled.packed import about_packed, slots_of
 from plausibly.labelled.packed_border import as_checked
 from plausibly.labelled.text import name_texts
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction

@@ -38,7 +38,7 @@ class NewExamples:
         In the dtype of the calibration scores.
     checked : DataArray, (example, label)
         The predictions as given (of the first augmentation), with checked names.
-    order : ndarray of int, (label,)
+    order : ndarray of int, (label,), or slice
         Position in the predictor's labels of each label as given.
     dims : tuple of str
         Dims as given.
@@ -46,7 +46,7 @@ class NewExamples:
 
     values: Floats
     checked: xr.DataArray
-    order: NDArray[np.intp]
+    order: NDArray[np.intp] | slice
     dims: tuple[str, ...]
 
     @cached_property
@@ -68,6 +68,8 @@ def read_test(
     dtype: FloatType,
     *,
     augmentations: Sequence[str] = (),
+    whose: str = "predictions",
+    whole: bool = True,
 ) -> NewExamples:
     """Return test predictions, checked and matched to the predictor by name.
 
@@ -81,6 +83,10 @@ def read_test(
         Of the calibration scores.
     augmentations : sequence of str
         Of the predictor, in its order; none where it reads one row an example.
+    whose : str
+        What the messages call the predictions.
+    whole : bool
+        Whether these are all of them; see `borders.check_predictions`.
 
     Raises
     ------
@@ -88,6 +94,25 @@ def read_test(
         ``predictor-labels``, ``scale-differs``, ``augmentations-differ`` or
         ``augmentations-missing``, or what `check_predictions` finds.
     """
+    check_scale(predictions, scale)
+    every: xr.DataArray | None = None
+    if augmentations:
+        if not is_augmented(predictions):
+            raise _without_augmentations(augmentations)
+        every = match_augmentations(check_augmented(predictions, scale=scale), augmentations)
+        checked = every.isel({names.AUGMENTATION: 0}, drop=True)
+    else:
+        checked = borders.check_predictions(predictions, whose=whose, scale=scale, whole=whole)
+    order = label_order(checked, labels)
+    source: Floats = checked.values if every is None else every.values
+    values = np.empty(source.shape, dtype=dtype)
+    values[..., order] = source
+    dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
+    return NewExamples(values=values, checked=checked, order=order, dims=dims)
+
+
+def check_scale(predictions: xr.DataArray, scale: str) -> None:
+    """Raise ``scale-differs`` where predictions say that they are on another scale."""
     stated = predictions.attrs.get(names.SCALE)
     if stated is not None and stated != scale:
         raise InputError(
@@ -98,14 +123,23 @@ def read_test(
             do=f"scale={scale!r} (--scale {scale}) if they are, or recalibrate",
             whose="predictions",
         )
-    every: xr.DataArray | None = None
-    if augmentations:
-        if not is_augmented(predictions):
-            raise _without_augmentations(augmentations)
-        every = match_augmentations(check_augmented(predictions, scale=scale), augmentations)
-        checked = every.isel({names.AUGMENTATION: 0}, drop=True)
-    else:
-        checked = borders.check_predictions(predictions, scale=scale)
+
+
+def label_order(checked: xr.DataArray, labels: Sequence[str]) -> NDArray[np.intp]:
+    """Return the position among a predictor's labels of each label as given.
+
+    Parameters
+    ----------
+    checked : DataArray, (example, label)
+        Labels under unique text names.
+    labels : sequence of str
+        Of the predictor.
+
+    Raises
+    ------
+    InputError
+        ``predictor-labels``.
+    """
     given = [str(label) for label in checked[names.LABEL].values]
     lacking, excess = not_among(labels, given), not_among(given, labels)
     if lacking or excess:
@@ -121,12 +155,7 @@ def read_test(
             details={"lacking": lacking, "excess": excess},
         )
     place = {label: position for position, label in enumerate(labels)}
-    order = np.array([place[label] for label in given], dtype=np.intp)
-    source: Floats = checked.values if every is None else every.values
-    values = np.empty(source.shape, dtype=dtype)
-    values[..., order] = source
-    dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
-    return NewExamples(values=values, checked=checked, order=order, dims=dims)
+    return np.array([place[label] for label in given], dtype=np.intp)
 
 
 def _without_augmentations(augmentations: Sequence[str]) -> InputError:

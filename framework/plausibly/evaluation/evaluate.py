@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.conformal.labelled_sets import GUARANTEES
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, check_dim, judge
+from plausibly.evaluation.measuring import holds
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
@@ -44,7 +44,8 @@ def evaluate(
     Parameters
     ----------
     sets : DataArray of bool, (example, label[, alpha])
-        What `ConformalPredictor.predict` returned.
+        What `ConformalPredictor.predict` returned. Sets in chunks are read once, when this is
+        called, one chunk at a time.
     plausibilities : DataArray or Dataset, (example, label)
         What experts say of these examples: plausibilities, dense or packed, or an annotation
         table, which is aggregated by the default of its kind. Aligned with the sets by name.
@@ -153,10 +154,8 @@ def _with_true(
         return measured
     inside = judged.sets
     codes = inputs.true_codes(true, (inside, judged.about), judged.labels)
-    planes = [inside.values] if inside.ndim == 2 else list(np.moveaxis(inside.values, 2, 0))
-    held = np.stack([_holds(plane, codes) for plane in planes], axis=1)
     size = measured.pop(summary.SET_SIZE)
-    return {**measured, "true_coverage": held, summary.SET_SIZE: size}
+    return {**measured, "true_coverage": holds(inside, codes), summary.SET_SIZE: size}
 
 
 def _held_masses(judged: Judged, covered: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -171,11 +170,6 @@ def _held_masses(judged: Judged, covered: NDArray[np.float64]) -> dict[str, NDAr
         return {}
     least = np.array([float(share) for share in wanted if share is not None]) - _SLACK
     return {"mass_coverage": (covered >= least).astype(np.float64)}
-
-
-def _holds(plane: NDArray[np.bool_], codes: Ints) -> NDArray[np.float64]:
-    """Return 1 for each set that holds the label of this code."""
-    return plane[np.arange(len(codes)), codes].astype(np.float64)
 
 
 def _by_example(

@@ -16,6 +16,7 @@ from plausibly.conformal.labelled_sets import LABEL_ORDER
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.labelled import borders, names, text
+from plausibly.labelled.named import is_lazy
 from plausibly.labelled.packed_border import as_checked
 
 SETS = "the prediction sets"
@@ -44,6 +45,10 @@ def as_given(given: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
     """
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
+    if is_lazy(given):
+        from plausibly.lazy.opinions import packed_chunks
+
+        given = packed_chunks(given)
     checked = as_checked(given)
     return checked if isinstance(checked, xr.Dataset) else borders.mean_over_draws(checked)
 

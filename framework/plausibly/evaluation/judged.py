@@ -15,8 +15,8 @@ from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod
-from plausibly.evaluation.summary import ENDS, SET_SIZE, Outcomes
-from plausibly.kernels import coverage
+from plausibly.evaluation.measuring import Opinions, measure
+from plausibly.evaluation.summary import ENDS, Outcomes
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
@@ -127,15 +127,7 @@ class Judged:
         uniform = None
         if policy == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        values: Bools = self.sets.values
-        planes = [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
-        lam = self.opinions
-        found = {
-            "aggregated_coverage": [coverage.aggregated(plane, lam) for plane in planes],
-            "voted_coverage": [coverage.voted(plane, lam, policy, uniform) for plane in planes],
-            SET_SIZE: [coverage.sizes(plane).astype(np.float64) for plane in planes],
-        }
-        return {name: np.stack(columns, axis=1) for name, columns in found.items()}
+        return measure(self.sets, Opinions(self.opinions, uniform), policy)
 
     def outcomes(self, measured: Mapping[str, NDArray[np.float64]]) -> Outcomes:
         """Return what `measured` gave in `order`, ready to be averaged."""

@@ -14,6 +14,15 @@ from plausibly.labelled import names
 from plausibly.labelled.text import check_names, does, name_texts, quoted, several, text_array
 
 
+def is_lazy(array: object) -> bool:
+    """Return whether an array, or something in a Dataset, is in chunks that are not read yet."""
+    if isinstance(array, xr.DataArray):
+        return array.chunks is not None
+    if isinstance(array, xr.Dataset):
+        return any(one.chunks is not None for one in array.variables.values())
+    return False
+
+
 def named_floats(array: object, whose: str, what: str, *, draws: bool = False) -> xr.DataArray:
     """Return ([draw,] example, label) floats under text names, contiguous."""
     found = named_array(array, whose, what, draws=draws)
