@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from plausibly import errors
     from plausibly.conformal.aggregate import aggregate
     from plausibly.conformal.calibrate import calibrate
-    from plausibly.conformal.files import load_predictor
     from plausibly.conformal.joint_rank import joint_rank
     from plausibly.conformal.predictor import ConformalPredictor
     from plausibly.conformal.regions import PlausibilityRegion
     from plausibly.conformal.regions_calibrate import calibrate_region
+    from plausibly.conformal.stored import load_predictor
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.agreement import agreement
     from plausibly.evaluation.evaluate import evaluate
@@ -106,7 +106,7 @@ _HOME = {
     "evaluate": "plausibly.evaluation.evaluate",
     "joint_rank": "plausibly.conformal.joint_rank",
     "likelihood_ratios": "plausibly.evaluation.likelihood_ratios",
-    "load_predictor": "plausibly.conformal.files",
+    "load_predictor": "plausibly.conformal.stored",
     "load_study": "plausibly.evaluation.record",
     "pack": "plausibly.labelled.packed",
     "plan": "plausibly.evaluation.planning",

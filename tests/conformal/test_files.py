@@ -16,7 +16,7 @@ import xarray as xr
 
 import plausibly
 from conformal_world import world
-from plausibly.conformal.files import FORMAT
+from plausibly.conformal import FORMAT
 from plausibly.errors import ComponentError, InputError
 from plausibly.plugin import CalibrationData, Keys, Replicates
 

@@ -10,7 +10,7 @@ import pytest
 from cli_world import World, make
 from plausibly import registry
 from plausibly.config.schema import schema
-from plausibly.conformal.files import load_predictor
+from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError, MissingExtra
 from plausibly.plugin import READER
 from plausibly.study import files, prepare, reading, run_study, write_study

@@ -167,7 +167,7 @@ def _run(
     from plausibly.cli.promise import notes_of, promise_of
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.calibrate import calibrate as calibrated
-    from plausibly.conformal.files import FORMAT
+    from plausibly.conformal import FORMAT
     from plausibly.labelled.names import EXAMPLE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read

@@ -10,7 +10,7 @@ import xarray as xr
 
 from plausibly.cli import asked, matching, reading
 from plausibly.cli.output import Output
-from plausibly.conformal.files import load_predictor
+from plausibly.conformal.stored import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError
 from plausibly.evaluation import describe_parts as told

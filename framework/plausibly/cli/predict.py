@@ -97,7 +97,7 @@ def _run(
 
     from plausibly.cli import asks, matching, reading
     from plausibly.conformal.alphas import read_alphas
-    from plausibly.conformal.files import load_predictor
+    from plausibly.conformal.stored import load_predictor
     from plausibly.errors import counted
     from plausibly.evaluation.likeness import warn_of_shift
     from plausibly.io import write_sets

@@ -167,8 +167,8 @@ def inputs_unchanged(calibrator: Calibrator, world: CalibratorWorld) -> None:
     data = world.data()
     calibrator.replicates(data, _KEYS)
     for field in attrs.fields(CalibrationData):
-        before, after = (getattr(of, field.alias) for of in (world.data(), data))
-        demand(same(before, after), f"it changes the {field.alias} that it was given")
+        before, after = (getattr(of, field.alias or field.name) for of in (world.data(), data))
+        demand(same(before, after), f"it changes the {field.alias or field.name} that it was given")
 
 
 @BOOK.rule

@@ -20,6 +20,7 @@ class Probability:
 
     randomised: ClassVar[bool] = False
     reads: ClassVar[ScoreInput] = "probability"
+    identity: ClassVar[bool] = True
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return the probabilities, (..., label)."""

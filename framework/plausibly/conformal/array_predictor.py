@@ -1,0 +1,260 @@
+"""What a calibration answers to plain arrays: the predictor of a service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plausibly.arrays import Bools, Floats, FloatType, Hashes
+from plausibly.conformal.alphas import AlphaLike, read_alpha
+from plausibly.conformal.decisions import Decisions
+from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.examples import Examples
+from plausibly.conformal.facts import Facts
+from plausibly.conformal.pools import Pools
+from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.queries import Queries, combined
+from plausibly.conformal.scoring import scores_of
+from plausibly.conformal.vacuity import warn_if_vacuous, warn_of_small_cells
+from plausibly.errors import InputError
+from plausibly.guarantee import Guarantee
+from plausibly.protocols import PValueCombiner, ScoreFunction
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class ArrayPredictor:
+    """A calibrated predictor that reads rows of numbers, from `load_predictor` with `array_only`.
+
+    It may be asked from several threads at once.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        In the order of the calibration predictions.
+    score, combiner : object
+        Components that score and merge at test time.
+    calibrator : mapping or None
+        Name and parameters of the calibrator, which is not needed any more.
+    pools : Pools
+        The atoms that test scores are compared with.
+    held_out_scores : ndarray, (held-out example,), or None
+    examples : Examples or None
+        All calibration examples, by name or by the hashes of their names; None where the user left
+        them out.
+    evidence : Evidence
+        The facts that guarantees rest on.
+    facts : Facts
+        How it was made.
+    reference : ndarray, (example,), or None
+        The largest score of each calibration example, in ascending order: new ones should be alike.
+    """
+
+    labels: tuple[str, ...]
+    score: ScoreFunction
+    combiner: PValueCombiner
+    calibrator: Mapping[str, object] | None
+    pools: Pools
+    held_out_scores: Floats | None
+    examples: Examples | None
+    evidence: Evidence
+    facts: Facts
+    reference: Floats | None = None
+    # Keyed by alpha as it was given, so that a service pays for its Fraction once. An entry is
+    # complete when it is put in, so threads need no lock.
+    _known: dict[AlphaLike, Floats] = attrs.field(factory=dict, init=False)
+
+    @property
+    def hashes(self) -> Hashes | None:
+        """Hashes of the names of all calibration examples; None where the user left them out."""
+        return None if self.examples is None else self.examples.hashes
+
+    @property
+    def n(self) -> int:
+        """Number of calibration examples, held-out ones included."""
+        evidence = self.evidence
+        used = evidence.n if evidence.examples is None else evidence.examples
+        return used + evidence.n_held_out
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Eight hexadecimal digits that change with anything a prediction depends on."""
+        from plausibly.conformal.stored import fingerprint
+
+        return fingerprint(self)
+
+    @cached_property
+    def _held_out(self) -> PValues | None:
+        scores = self.held_out_scores
+        return None if scores is None else PValues.of(self.pools, scores)
+
+    def combine(self, p: PValues) -> Floats:
+        """Return the combiner's p-values of queries, (*query)."""
+        return self.combiner.combine(p, self._held_out)
+
+    @cached_property
+    def _decisions(self) -> Decisions:
+        return Decisions(self.pools, self.combine, self.facts)
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether `predict_array` works: nothing else is read of a new example."""
+        return self._decisions.takes_rows and not self.score.randomised
+
+    def _promise(self, alpha: Fraction) -> Guarantee:
+        stated = self.combiner.guarantee(self.evidence, alpha)
+        if self.pools.replicates.weight_by:
+            # Only new examples that weigh much get every label; `predict` warns of these.
+            return attrs.evolve(stated, vacuous=False)
+        if not self._decisions.has_threshold:
+            return stated
+        # The sets decide: ties at the least score can make them vacuous too.
+        return attrs.evolve(stated, vacuous=bool((self._decisions.taus(alpha) == -np.inf).all()))
+
+    def _warn(self, alpha: Fraction) -> None:
+        promise = self._promise(alpha)
+        replicates = self.pools.replicates
+        if replicates.by and self._decisions.has_threshold:
+            small = np.flatnonzero(self._decisions.taus(alpha) == -np.inf).tolist()
+            warn_of_small_cells(promise, replicates, small)
+        else:
+            warn_if_vacuous(promise, self.facts.combiner)
+
+    def guarantee(self, alpha: AlphaLike) -> Guarantee:
+        """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
+        return self._promise(read_alpha(alpha))
+
+    @cached_property
+    def _dtype(self) -> FloatType:
+        return self.pools.dtype
+
+    @cached_property
+    def _direct(self) -> bool:
+        """Whether scores are the numbers as given, so that sets need one comparison."""
+        plain = self.facts.scale != "logit" and self.score.reads == "probability"
+        return plain and getattr(self.score, "identity", False) is True
+
+    def predict_array(
+        self, predictions: ArrayLike, alpha: AlphaLike, *, uniform: Floats | None = None
+    ) -> Bools:
+        """Return sets of one row or a batch of plain arrays.
+
+        Parameters
+        ----------
+        predictions : ndarray, (label,) or (example, label)
+            On the scale of the calibration predictions, in the order of `labels`. Values are not
+            checked: this is the path of a service that checks its own model. A label whose score
+            is the number itself stays in the set where that is NaN.
+        alpha : number or text
+        uniform : ndarray, (example, 1), optional
+            For randomised score functions, which have no name to key one by.
+
+        Returns
+        -------
+        ndarray of bool, of the shape of `predictions`
+
+        Raises
+        ------
+        InputError
+            ``array-shape``, or ``uniform-missing`` where the score is randomised.
+        IncompatibleComponents
+            ``array-not-enough`` where more is read of an example than its row.
+
+        Warns
+        -----
+        PlausiblyWarning
+            Where every set is every label: the first time that this alpha is asked for.
+        """
+        values = self._rows(predictions)
+        taus = self._known.get(alpha)
+        if taus is None:
+            taus = self._taus(alpha)
+        if self._direct:
+            below: Bools = values < taus
+            return np.logical_not(below, out=below)
+        scores = self._scores(values, uniform)
+        return self._decisions.at_least(scores, taus, None).reshape(values.shape)
+
+    def p_values_array(
+        self, predictions: ArrayLike, *, uniform: Floats | None = None
+    ) -> NDArray[np.float64]:
+        """Return the combined p-values of one row or a batch of plain arrays.
+
+        Parameters
+        ----------
+        predictions : ndarray, (label,) or (example, label)
+            As for `predict_array`.
+        uniform : ndarray, (example, 1), optional
+            For randomised score functions.
+
+        Returns
+        -------
+        ndarray of float64, of the shape of `predictions`
+            Sets are ``p > alpha``; `predict_array` makes the same sets by threshold.
+
+        Raises
+        ------
+        InputError, IncompatibleComponents
+            As `predict_array`.
+        """
+        values = self._rows(predictions)
+        self._decisions.require_rows()
+        queries = Queries(scores=self._scores(values, uniform), uniform=None)
+        return combined(self.pools, queries, self.combine).reshape(values.shape)
+
+    def _rows(self, predictions: ArrayLike) -> Floats:
+        values: Floats = np.asarray(predictions, self._dtype)
+        if values.ndim not in (1, 2) or values.shape[-1] != len(self.labels):
+            raise InputError(
+                "array-shape",
+                f"predictions have shape {values.shape}",
+                expected=f"({len(self.labels)},) or (examples, {len(self.labels)}), labels in the "
+                "order of predictor.labels",
+                got=str(values.shape),
+                do="pass one row or a batch of rows",
+                whose="predictions",
+            )
+        return values
+
+    def _taus(self, alpha: AlphaLike) -> Floats:
+        self._decisions.require_rows()
+        exact = read_alpha(alpha)
+        taus = self._decisions.taus(exact)
+        if not self.pools.replicates.by:
+            taus = taus[:1]
+        self._warn(exact)
+        return self._known.setdefault(alpha, taus)
+
+    def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
+        if self.score.randomised and uniform is None:
+            raise InputError(
+                "uniform-missing",
+                f"score {self.facts.score} is randomised, and plain rows have no names",
+                expected="one uniform an example, of shape (examples, 1)",
+                do="uniform=..., or predict() with named examples",
+                whose="predictions",
+            )
+        facts = self.facts
+        return scores_of(np.atleast_2d(values), facts.scale, self.score, facts.score, uniform)
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        held = f" (and {self.evidence.n_held_out:,} held out)" if self.evidence.n_held_out else ""
+        lines = [
+            f"{type(self).__name__}  {facts.calibrator} + {facts.combiner}, score {facts.score}, "
+            f"n {self.evidence.n:,}{held}, {len(self.labels)} labels"
+        ]
+        for alpha in (Fraction(1, 10), Fraction(1, 20)):
+            promise = self._promise(alpha)
+            of = " of the voted label" if promise.target == "voted" else ""
+            each = f" for {promise.each}" if promise.each else ""
+            kept = f"guaranteed {promise.shown_level()}{of}{each}"
+            lines.append(
+                f"  alpha {float(alpha):g}  threshold {self._decisions.shown(alpha)}  "
+                f"{'no guarantee' if promise.level is None else kept}"
+            )
+        return "\n".join(lines)
