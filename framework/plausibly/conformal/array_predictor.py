@@ -177,7 +177,7 @@ class ArrayPredictor:
             below: Bools = values < taus
             return np.logical_not(below, out=below)
         scores = self._scores(values, uniform)
-        return self._decisions.at_least(scores, taus, None).reshape(values.shape)
+        return self._decisions.at_least(scores, np.atleast_1d(taus), None).reshape(values.shape)
 
     def p_values_array(
         self, predictions: ArrayLike, *, uniform: Floats | None = None
@@ -225,7 +225,8 @@ class ArrayPredictor:
         exact = read_alpha(alpha)
         taus = self._decisions.taus(exact)
         if not self.pools.replicates.by:
-            taus = taus[:1]
+            # Without dims it is compared several times faster than as one number in a row.
+            taus = taus[0:1].reshape(())
         self._warn(exact)
         return self._known.setdefault(alpha, taus)
 
