@@ -12,8 +12,8 @@ from plausibly.errors import InputError, listed
 from plausibly.io import files
 from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 
-_CLASSIC = (b"CDF\x01", b"CDF\x02")
-SIGNATURES = (*_CLASSIC, b"CDF\x05", b"\x89HDF")
+CLASSIC = (b"CDF\x01", b"CDF\x02")
+SIGNATURES = (*CLASSIC, b"CDF\x05", b"\x89HDF")
 
 
 def load(path: Path | str, role: str) -> xr.Dataset:
@@ -27,7 +27,7 @@ def load(path: Path | str, role: str) -> xr.Dataset:
     path = Path(path)
     data = files.contents(path, role)
     try:
-        if data.startswith(_CLASSIC):
+        if data.startswith(CLASSIC):
             return xr.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
         extras.require("netCDF4", extra="netcdf", whose=path.name)
         return xr.load_dataset(path, engine="netcdf4", decode_times=False)

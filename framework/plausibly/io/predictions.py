@@ -18,7 +18,7 @@ from plausibly.io.tables import Names
 from plausibly.labelled import borders
 from plausibly.labelled.augmented import check_augmented, is_augmented
 from plausibly.labelled.left_out import with_left_out
-from plausibly.labelled.names import EXAMPLE, LABEL
+from plausibly.labelled.names import EXAMPLE, LABEL, SCALE
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
 from plausibly.protocols import ComponentLike, Reader
@@ -43,8 +43,9 @@ def read_predictions(
     view: str | None = None,
     reader: ComponentLike[Reader] | None = None,
     model: str | None = None,
+    chunks: int | None = None,
 ) -> xr.DataArray:
-    """Read predictions from npy, npz, CSV, TSV, Parquet or netCDF, told by the first bytes.
+    """Read predictions from npy, npz, CSV, TSV, Parquet, netCDF or Zarr, told by the first bytes.
 
     With `reader` they are those that an export of an annotation tool holds.
 
@@ -89,6 +90,10 @@ def read_predictions(
         ``"label-studio"``, or ``{"name": "label-studio", "control": "dx"}``.
     model : str, optional
         Whose predictions, where an export holds those of several models.
+    chunks : int, optional
+        How many examples to read at once, about: whole stored chunks, whole row groups. The result
+        is a Dask array that is read and checked when something is asked of it. For files larger
+        than memory: Zarr, netCDF, npy and Parquet; extra ``dask``.
 
     Returns
     -------
@@ -104,7 +109,7 @@ def read_predictions(
     if reader is not None:
         unfit: dict[str, object] = {"variable": variable, "view": view, "examples": examples}
         unfit |= {"rename": rename, "strip": strip or None}
-        unfit |= {"example": None if example == _COLUMN else example}
+        unfit |= {"chunks": chunks, "example": None if example == _COLUMN else example}
         if not isinstance(path, (str, os.PathLike)):
             raise _option(frames.WHOSE, "reader", f"{reader}", "a file")
         whose = Path(path).name
@@ -113,7 +118,11 @@ def read_predictions(
         array = in_export(Path(path), reader, labels, model)
         scale = scale or "any"
     else:
-        found = _read(path, example, variable, view)
+        if chunks is None:
+            found = _read(path, example, variable, view)
+        else:
+            asked = {"normalise": normalise or None, "bad_rows": bad_rows, "view": view}
+            found = _read_chunks(path, chunks, example, variable, asked)
         whose = found.whose
         if model is not None:
             raise _option(whose, "model", model, 'an export, with reader="..."')
@@ -130,6 +139,8 @@ def read_predictions(
         if scale != "probability":
             raise _option(whose, "normalise", f"scale {scale}", "scale probability")
         array = _normalised(array)
+    if chunks is not None:
+        return array.assign_attrs({SCALE: borders.known_scale(array, whose, scale)})
     check = check_augmented if is_augmented(array) else borders.check_predictions
     return check(array, whose=whose, scale=scale)
 
@@ -142,6 +153,10 @@ def _read(
             raise _option(frames.WHOSE, "variable", variable, "a netCDF file")
         return from_frame(path, example, view=view)
     path = Path(path)
+    if path.suffix.lower() == ".zarr":
+        from plausibly.io.chunked import from_store
+
+        return from_store(path, _ROLE, variable, _USUAL)
     head = files.opening(path, _ROLE, 8)
     ending = path.suffix.lower()
     is_netcdf = head.startswith(netcdf.SIGNATURES)
@@ -160,6 +175,23 @@ def _read(
         if column is not None:
             raise _option(path.name, option, column, "a table, whose columns have names")
     return found
+
+
+def _read_chunks(
+    path: Path | str | frames.Frame,
+    chunks: int,
+    example: str,
+    variable: str | None,
+    asked: Mapping[str, object],
+) -> arrays.NamedArray:
+    from plausibly.io.chunked import from_chunks
+
+    if not isinstance(path, (str, os.PathLike)):
+        raise _option(frames.WHOSE, "chunks", f"{chunks}", "a file")
+    for option, value in asked.items():
+        if value not in (None, "error"):
+            raise _option(Path(path).name, option, f"{value}", "a file that is read whole")
+    return from_chunks(Path(path), _ROLE, chunks, variable=variable, usual=_USUAL, example=example)
 
 
 def _option(whose: str, option: str, got: str, expected: str) -> InputError:

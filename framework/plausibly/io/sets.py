@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.atomic import replacing
 from plausibly.errors import InputError, listed
-from plausibly.io import beside, files, parquet, text
+from plausibly.io import beside, files, parquet, store, text
 from plausibly.io.delimited import line
 from plausibly.io.plausibilities import unknown_ending
 from plausibly.labelled.names import ALPHA, EXAMPLE, LABEL
@@ -56,6 +56,8 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     path : Path or str
         ``.csv`` or ``.parquet``: columns ``example``, ``alpha``, ``size``, ``labels`` (the names
         joined by ``" | "``), then one column of 0 and 1 a label. Both files are written, or none.
+        ``.zarr``: a store of the sets as they are, guarantee included; sets in chunks are computed
+        and written one chunk at a time (extra ``zarr``).
 
     Raises
     ------
@@ -63,10 +65,13 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
         ``ending-unknown``, ``sets-unfit``, ``output-occupied`` or ``output-unwritable``.
     """
     path = Path(path)
+    if path.suffix.lower() == ".zarr":
+        store.write(_checked(sets), path)
+        return
     writers = {".csv": _write_csv, ".parquet": _write_parquet}
     write = writers.get(path.suffix.lower())
     if write is None:
-        raise unknown_ending(path, list(writers))
+        raise unknown_ending(path, [*writers, ".zarr"])
     rows = _rows(_checked(sets))
     beside.check_beside(path)
     with replacing(path) as part, replacing(path.with_suffix(".json")) as facts:
@@ -120,13 +125,16 @@ class _Stored:
     whose: str
 
 
-def read_sets(path: Path | str) -> xr.DataArray:
+def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     """Read prediction sets that `write_sets` wrote.
 
     Parameters
     ----------
     path : Path or str
-        The CSV or Parquet file; the JSON beside it has the same stem.
+        The CSV or Parquet file, whose JSON beside it has the same stem; or the Zarr store.
+    chunks : int, optional
+        Of a Zarr store: how many examples to read at once, about, when something is asked of the
+        sets (extra ``dask``).
 
     Returns
     -------
@@ -144,6 +152,8 @@ def read_sets(path: Path | str) -> xr.DataArray:
         ``guarantee-missing`` where the JSON is not there: these sets promise nothing.
     """
     path = Path(path)
+    if chunks is not None or path.suffix.lower() == ".zarr":
+        return _checked(store.read(path, chunks))
     stored = _read(path)
     alphas = list(dict.fromkeys(stored.alphas))
     examples = list(dict.fromkeys(stored.examples))

@@ -1,0 +1,319 @@
+"""Files read a chunk of examples at a time: Zarr, netCDF, npy, and Parquet by row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import extras
+from plausibly.errors import InputError, listed
+from plausibly.io import files, netcdf, numpy_files, parquet, text
+from plausibly.io.arrays import NamedArray, shaped
+from plausibly.labelled.names import EXAMPLE, LABEL
+from plausibly.labelled.near import near
+from plausibly.labelled.text import quoted
+from plausibly.lazy.chunks import read_coordinates
+
+_ENDINGS = ".zarr, .nc, .npy or .parquet"
+
+
+class _Rows(Protocol):
+    """Rows of numbers in a file, in the form that Dask reads: opened anew in every process."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...  # Any: the type is the file's
+    @property
+    def ndim(self) -> int: ...
+    def __getitem__(self, at: tuple[slice, slice]) -> NDArray[Any]: ...  # Any: as above
+
+
+def is_zarr(path: Path) -> bool:
+    """Return whether a path is a Zarr store."""
+    return path.suffix.lower() == ".zarr" or (
+        path.is_dir() and any((path / name).exists() for name in ("zarr.json", ".zgroup"))
+    )
+
+
+def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
+    """Return a Zarr store or a netCDF file in the chunks in which it is stored, not read yet.
+
+    Parameters
+    ----------
+    path : Path
+    role : str
+        What the file is for, in messages.
+    lazy : bool
+        Whether to leave it for Dask to read.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged``, or ``extra-missing`` without Dask or what reads it.
+    """
+    if lazy:
+        extras.require("dask.array", extra="dask", whose=path.name)
+    engine = "zarr"
+    if is_zarr(path):
+        extras.require("zarr", extra="zarr", whose=path.name)
+        if not path.exists():
+            files.existing(path, role)
+    else:
+        classic = files.opening(path, role, 8)[:4] in netcdf.CLASSIC
+        engine = "scipy" if classic else "netcdf4"
+        if not classic:
+            extras.require("netCDF4", extra="netcdf", whose=path.name)
+    try:
+        if lazy:
+            return xr.open_dataset(path, engine=engine, chunks={}, decode_times=False)
+        return xr.load_dataset(path, engine=engine, decode_times=False)
+    except Exception as reason:  # the parsers raise a dozen kinds on damaged files
+        raise InputError(
+            "file-damaged",
+            f"{path.name} is not a whole {'Zarr store' if engine == 'zarr' else 'netCDF file'}",
+            expected="one as xarray writes it",
+            got=" ".join(str(reason).split())[:120] or type(reason).__name__,
+            do="copy it again, or write it again",
+            whose=path.name,
+        ) from reason
+
+
+def in_chunks(array: xr.DataArray, chunks: int) -> xr.DataArray:
+    """Return an array in chunks of about so many examples, none of which cuts a stored one.
+
+    Reading a part of a stored chunk costs as much as reading all of it.
+
+    Parameters
+    ----------
+    array : DataArray, (..., example, ...)
+        In the chunks in which it is stored.
+    chunks : int
+        Examples a chunk.
+    """
+    stored = array.variable.chunksizes[EXAMPLE][0]
+    if stored == array.sizes[EXAMPLE] and "preferred_chunks" not in array.encoding:
+        stored = 1  # in one piece, of which any part can be read
+    size = max(1, chunks // stored) * stored
+    return array.chunk({dim: size if dim == EXAMPLE else -1 for dim in array.dims})
+
+
+def from_chunks(
+    path: Path,
+    role: str,
+    chunks: int,
+    *,
+    variable: str | None,
+    usual: tuple[str, ...],
+    example: str,
+) -> NamedArray:
+    """Return numbers over examples and labels whose values are a Dask array.
+
+    Parameters
+    ----------
+    path : Path
+    role : str
+        What the file is for, in messages.
+    chunks : int
+        Examples a chunk; whole stored chunks and row groups.
+    variable : str, optional
+        Of a Zarr store or netCDF file.
+    usual : tuple of str
+        Names that win where several variables have the dims.
+    example : str
+        Column of a Parquet file that names the examples.
+
+    Raises
+    ------
+    InputError
+        ``chunks-range``, ``option-unfit`` for a file that is only read whole, and what the readers
+        say of such files.
+    """
+    check_chunks(chunks)
+    whose = path.name
+    if is_zarr(path) or files.opening(path, role, 8).startswith(netcdf.SIGNATURES):
+        dataset = open_dataset(path, role)
+        array = in_chunks(netcdf.variable_of(dataset, variable, usual, whose), chunks)
+        return _of_variable(read_coordinates(array), array.data, whose)
+    if path.suffix.lower() == ".npy":
+        rows = _NpyRows.of(path, role)
+        return NamedArray(
+            values=shaped(_lazy(rows, chunks), whose), examples=None, labels=None, whose=whose
+        )
+    if path.suffix.lower() == ".parquet":
+        groups, names = _ParquetRows.of(path, role, example)
+        return NamedArray(
+            values=shaped(_lazy(groups, groups.cut(chunks)), whose),
+            examples=names,
+            labels=list(groups.labels),
+            whose=whose,
+        )
+    raise InputError(
+        "option-unfit",
+        f"{whose}: chunks has no meaning here",
+        expected=f"a file that can be read in parts: {_ENDINGS}",
+        got=path.suffix or "no ending",
+        do=f"leave chunks (--chunks) out, or write it as {path.with_suffix('.zarr').name}",
+        whose=whose,
+    )
+
+
+def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ...]) -> NamedArray:
+    """Return a variable over ``example`` and ``label`` of a Zarr store, in memory.
+
+    Parameters
+    ----------
+    path, role, variable, usual
+        See `from_chunks`.
+    """
+    dataset = open_dataset(path, role, lazy=False)
+    array = netcdf.variable_of(dataset, variable, usual, path.name)
+    return _of_variable(array, array.values, path.name)
+
+
+def _of_variable(
+    array: xr.DataArray,
+    values: Any,  # Any: an array, or what stands for one
+    whose: str,
+) -> NamedArray:
+    coordinates = {str(name): one for name, one in array.coords.items()}
+    named = {
+        dim: numpy_files.texts(coordinates.pop(dim).values, whose, f"{dim}s")
+        if dim in coordinates
+        else None
+        for dim in (EXAMPLE, LABEL)
+    }
+    return NamedArray(
+        values=shaped(values, whose),
+        examples=named[EXAMPLE],
+        labels=named[LABEL],
+        whose=whose,
+        coordinates=coordinates,
+        attributes={str(name): value for name, value in array.attrs.items()},
+    )
+
+
+def check_chunks(chunks: int) -> None:
+    """Raise ``chunks-range`` unless there is an example in a chunk."""
+    if chunks < 1:
+        raise InputError(
+            "chunks-range",
+            f"chunks of {chunks} examples hold nothing",
+            expected="one example a chunk, or more",
+            got=str(chunks),
+            do="chunks=50000 (--chunks 50000)",
+        )
+
+
+def _lazy(rows: _Rows, cut: int | Sequence[int]) -> Any:  # Any: an array that stands for another
+    da = extras.require("dask.array", extra="dask", whose="chunks")
+    examples = cut if isinstance(cut, int) else tuple(cut)
+    return da.from_array(
+        rows,
+        chunks=(examples, -1),
+        name=False,
+        asarray=True,
+        meta=np.empty((0, 0), dtype=rows.dtype),
+    )
+
+
+@attrs.frozen
+class _NpyRows:
+    """The array of an npy file."""
+
+    path: Path
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]  # Any: the type is the file's
+    ndim: int = 2
+
+    @classmethod
+    def of(cls, path: Path, role: str) -> _NpyRows:
+        files.existing(path, role)
+        try:
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as reason:
+            raise InputError(
+                "file-damaged",
+                f"{path.name} is not a whole npy file",
+                expected="a file as numpy.save writes it",
+                got=" ".join(str(reason).split())[:120],
+                do="copy it again, or write it again",
+                whose=path.name,
+            ) from reason
+        shaped(mapped, path.name)
+        return cls(path.absolute(), (mapped.shape[0], mapped.shape[1]), mapped.dtype)
+
+    def __getitem__(self, at: tuple[slice, slice]) -> NDArray[Any]:  # Any: as above
+        return np.array(np.load(self.path, mmap_mode="r", allow_pickle=False)[at])
+
+
+@attrs.frozen
+class _ParquetRows:
+    """Columns of labels in a Parquet file, by whole row groups."""
+
+    path: Path
+    labels: tuple[str, ...]
+    ends: tuple[int, ...]
+    dtype: np.dtype[Any]  # Any: the type is the file's
+    ndim: int = 2
+
+    @classmethod
+    def of(cls, path: Path, role: str, example: str) -> tuple[_ParquetRows, list[str]]:
+        """Return the rows, and the names of the examples."""
+        files.existing(path, role)
+        header, whose = parquet.names(path), path.name
+        text.distinct(header, whose)
+        if example not in header or len(header) == 1:
+            guess = near(example, header) or header[0]
+            raise InputError(
+                "columns-missing",
+                f"{whose} has no column {quoted(example)} beside columns of numbers",
+                expected="a column of example names, then one column of numbers a label",
+                got=listed(map(quoted, header)),
+                do=f"--example {quoted(guess)}, if that column names the examples",
+                whose=whose,
+            )
+        module = extras.require("pyarrow.parquet", extra="parquet", whose=whose)
+        labels = tuple(name for name in header if name != example)
+        with module.ParquetFile(path) as file:
+            sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+            names = [str(name) for name in file.read(columns=[example])[example].to_pylist()]
+            types = {file.schema_arrow.field(label).type.to_pandas_dtype() for label in labels}
+        ends = tuple(accumulate(sizes))
+        return cls(path.absolute(), labels, ends, np.result_type(*types)), names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.ends[-1] if self.ends else 0, len(self.labels))
+
+    def cut(self, chunks: int) -> list[int]:
+        """Return how many examples each chunk has: whole row groups, about `chunks`."""
+        sizes: list[int] = []
+        for start, end in zip((0, *self.ends), self.ends, strict=False):
+            if sizes and sizes[-1] + end - start <= chunks:
+                sizes[-1] += end - start
+            else:
+                sizes.append(end - start)
+        return sizes
+
+    def __getitem__(self, at: tuple[slice, slice]) -> NDArray[Any]:  # Any: as above
+        module = extras.require("pyarrow.parquet", extra="parquet", whose=self.path.name)
+        start, stop, _ = at[0].indices(self.shape[0])
+        groups = [
+            place
+            for place, (low, end) in enumerate(zip((0, *self.ends), self.ends, strict=False))
+            if low < stop and end > start
+        ]
+        first = ([0, *self.ends])[groups[0]] if groups else 0
+        with module.ParquetFile(self.path) as file:
+            table = file.read_row_groups(groups, columns=list(self.labels))
+        columns = [table[label].to_numpy() for label in self.labels]
+        values = np.stack(columns, axis=1).astype(self.dtype, copy=False)
+        return np.ascontiguousarray(values[start - first : stop - first, at[1]])
