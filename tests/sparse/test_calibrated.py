@@ -71,8 +71,7 @@ def test_every_calibrator_is_tried() -> None:
     assert named == tried | {"augmentation"}
 
 
-@pytest.mark.parametrize("counts", [True, False])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("dtype", "counts"), [("float32", True), ("float64", False)])
 @pytest.mark.parametrize("called", CALIBRATORS)
 def test_every_calibrator_gives_the_same(called: str, dtype: str, counts: bool) -> None:
     lam = plausibilities(EXAMPLES, LABELS, dtype=dtype, counts=counts)

@@ -17,7 +17,7 @@ from plausibly.kernels import coverage
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled.packed import slots_of
 from plausibly.labelled.packed_border import as_checked
-from plausibly.plugin import CALIBRATOR, pack, resolve
+from plausibly.plugin import CALIBRATOR, resolve
 from sparse_world import label_names, mentions
 
 LABELS = EXAMPLES = 20_000
@@ -126,5 +126,6 @@ def test_evaluate_by_chunks_of_rows(packed: xr.Dataset) -> None:
 
 
 def test_a_guard_that_would_notice() -> None:
+    table = mentions("single-label", ROWS, LABELS)
     with pytest.raises(AssertionError), at_most(48):
-        pack(plausibly.aggregate(mentions("single-label", ROWS, LABELS)))
+        plausibly.aggregate(table)

@@ -45,7 +45,7 @@ def mentions(
     first = rng.integers(0, labels, examples)
     near = rng.permuted(np.tile(np.arange(each), (examples, 1)), axis=1)
     if kind == "single-label":
-        near //= 2
+        near //= 3
     label = (first[:, None] + near * 7) % labels
     single = kind == "single-label"
     responses = examples * each if single else examples
