@@ -13,6 +13,8 @@ from plausibly.registry import default
 pytestmark = pytest.mark.realdata
 
 EXPECTED = {
+    "constructed/argilla_records_flat.json": "argilla",
+    "constructed/argilla_records_nested.json": "argilla",
     "coco/image_level_labels.json": "coco",
     "coco/instances_val.json": "coco",
     "constructed/cvat_tags.xml": "cvat",

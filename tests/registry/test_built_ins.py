@@ -21,6 +21,7 @@ SHIPPED = {
     "annotation": ["label-set", "partial-ranking", "single-label", "soft-label"],
     "reader": [
         "annotation-table",
+        "argilla",
         "coco",
         "counts",
         "crowd-table",

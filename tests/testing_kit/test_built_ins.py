@@ -219,6 +219,44 @@ def _prodigy(path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
 
+def _argilla_flat(path: Path) -> None:
+    said = [["b c", "Ä"], ["0"]]
+    records = [
+        {
+            "id": f"t {at}",
+            "dx.responses": labels,
+            "dx.responses.users": ["w2", "w10"][: len(labels)],
+            "dx.responses.status": ["submitted"] * len(labels),
+        }
+        for at, labels in enumerate(said)
+    ]
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+
+
+def _argilla_ranks(path: Path) -> None:
+    ranks = [{"value": "Ä", "rank": 1}, {"value": "b c", "rank": 1}, {"value": "0", "rank": 2}]
+    responses = [
+        {"user_id": "w2", "status": "submitted", "values": {"dx": {"value": ranks}}},
+        {"user_id": "w10", "status": "discarded", "values": None},
+    ]
+    records = [{"id": "t 1", "fields": {"x": "y"}, "responses": responses, "suggestions": []}]
+    path.write_text(json.dumps(records, indent=1), encoding="utf-8")
+
+
+def _argilla_nested(path: Path) -> None:
+    said = [["b c", "Ä"], ["0"]]
+    records = [
+        {
+            "id": f"t {at}",
+            "fields": {},
+            "metadata": {},
+            "responses": {"dx": [{"value": labels, "user_id": "w2"}]},
+        }
+        for at, labels in enumerate(said)
+    ]
+    path.write_text(json.dumps(records), encoding="utf-8")
+
+
 def _written(path: Path) -> None:
     soft = [("t 1", "w2", {"b c": 0.3, "Ä": 0.1}), ("t 2", None, {"0": 1.0})]
     annotation = default().create(ANNOTATION, "soft-label")
@@ -246,6 +284,9 @@ FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Pa
     ({"name": "label-studio"}, "json", "partial-ranking", None, _label_studio_ranks),
     ({"name": "label-studio-min"}, "json", "label-set", None, _label_studio_min),
     ({"name": "prodigy"}, "jsonl", "single-label", None, _prodigy),
+    ({"name": "argilla"}, "jsonl", "single-label", None, _argilla_flat),
+    ({"name": "argilla"}, "json", "partial-ranking", None, _argilla_ranks),
+    ({"name": "argilla", "kind": "label-set"}, "json", "label-set", None, _argilla_nested),
     (
         {"name": "preflib", "unlisted": "excluded", "example": "e"},
         "toi",

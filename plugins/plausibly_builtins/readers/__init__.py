@@ -88,6 +88,12 @@ def register(registrar: Registrar) -> None:
     )
     registrar.add(
         READER,
+        "argilla",
+        "plausibly_builtins.readers.argilla:Argilla",
+        summary="responses to a question of records (Argilla JSON, JSON Lines; nested or flat)",
+    )
+    registrar.add(
+        READER,
         "vote-lists",
         "plausibly_builtins.readers.vote_lists:VoteLists",
         summary="votes listed by example, or annotators by label (JSON Lines)",
