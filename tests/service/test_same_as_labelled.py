@@ -1,0 +1,229 @@
+"""Plain rows get what labelled predictions get, to the bit: every component, row by row."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.conformal.alphas import AlphaLike
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
+from service_world import ALL, ALPHAS, COMBINERS, DRAWS, SCORES, calibrated, rows
+
+DTYPES = ("float32", "float64")
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+
+@pytest.fixture(scope="module")
+def new() -> xr.DataArray:
+    return rows(12, prefix="new", seed=4)
+
+
+def compare(predictor: ConformalPredictor, test: xr.DataArray, folder: Path) -> None:
+    """Compare plain rows with labelled ones, asked of the predictor and of its file."""
+    file = folder / "p.nc"
+    predictor.save(file)
+    values = test.values.astype(predictor.pools.dtype)
+    before = values.copy()
+    values.flags.writeable = False
+    p = predictor.p_values(test).values
+    every = predictor.predict(test, ALPHAS).transpose("alpha", ...).values
+    for one in (predictor, plausibly.load_predictor(file, array_only=True)):
+        found = one.p_values_array(values)
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, p)
+        np.testing.assert_array_equal(np.stack([one.p_values_array(row) for row in values]), p)
+        for alpha, sets in zip(ALPHAS, every, strict=True):
+            kept = one.predict_array(values, alpha)
+            assert kept.dtype == np.bool_
+            np.testing.assert_array_equal(kept, sets)
+            for row, expected in zip(values, sets, strict=True):
+                np.testing.assert_array_equal(one.predict_array(row, alpha), expected)
+    np.testing.assert_array_equal(values, before)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("score", SCORES)
+def test_scores(score: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
+    predictor = calibrated(score=score, dtype=dtype)
+    assert predictor is not None
+    assert predictor.pools.dtype == dtype
+    compare(predictor, new, tmp_path)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("combiner", COMBINERS)
+def test_combiners(combiner: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
+    predictor = calibrated(combiner=combiner, dtype=dtype)
+    assert predictor is not None
+    compare(predictor, new, tmp_path)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("calibrator", ALL)
+def test_calibrators(calibrator: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
+    predictor = calibrated(calibrator=ALL[calibrator], dtype=dtype)
+    assert predictor is not None
+    if predictor.takes_rows:
+        compare(predictor, new, tmp_path)
+        return
+    reads = "weight" if "weights" in calibrator else "site"
+    file = tmp_path / "p.nc"
+    predictor.save(file)
+    for one in (predictor, plausibly.load_predictor(file, array_only=True)):
+        for ask in (one.p_values_array, lambda values, one=one: one.predict_array(values, "0.3")):
+            with pytest.raises(IncompatibleComponents) as refused:
+                ask(new.values)
+            assert str(refused.value).splitlines()[-2:] == [
+                f'  expected  "{reads}" of each example',
+                "  do        predict(), with a DataArray that has them",
+            ]
+
+
+@pytest.mark.parametrize("scale", ["logit", "any"])
+def test_scales(scale: str, new: xr.DataArray, tmp_path: Path) -> None:
+    lam = rows(40)
+    logits = lam.copy(data=np.log(lam.values)).assign_attrs(scale=scale)
+    predictor = plausibly.calibrate(logits, lam.drop_vars("site"), score="probability")
+    compare(predictor, new.copy(data=np.log(new.values)).assign_attrs(scale=scale), tmp_path)
+
+
+@pytest.mark.parametrize("score", ["aps", "raps"])
+def test_randomised_scores_take_their_uniforms(score: str, new: xr.DataArray) -> None:
+    predictor = calibrated(score={"name": score, "randomised": True})
+    assert predictor is not None
+    uniform = np.full((len(new), 1), 0.25)
+    p = predictor.p_values_array(new.values, uniform=uniform)
+    sets = predictor.predict_array(new.values, "0.3", uniform=uniform)
+    np.testing.assert_array_equal(sets, p > 0.3)
+    for place, row in enumerate(new.values):
+        np.testing.assert_array_equal(predictor.p_values_array(row, uniform=uniform[:1]), p[place])
+    for ask in (predictor.p_values_array, lambda v: predictor.predict_array(v, "0.3")):
+        with pytest.raises(InputError) as refused:
+            ask(new.values)
+        assert refused.value.name == "uniform-missing"
+
+
+@pytest.fixture
+def switching() -> Iterator[None]:
+    """Let threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("switching")
+@pytest.mark.parametrize(
+    "table", [DRAWS, {"name": "mondrian", "by": "label", "inner": "expected"}], ids=["plain", "by"]
+)
+def test_threads_that_ask_a_fresh_predictor_get_one_answer(
+    table: dict[str, object], new: xr.DataArray, tmp_path: Path
+) -> None:
+    known = calibrated(calibrator=table, combiner="average")
+    assert known is not None
+    alphas = [f"0.{digits}" for digits in range(10, 40)]
+    sets = {alpha: known.predict(new, alpha).values for alpha in alphas}
+    p = known.p_values(new).values
+    known.save(tmp_path / "p.nc")
+    fresh = plausibly.load_predictor(tmp_path / "p.nc", array_only=True)
+
+    def ask(turn: int) -> bool:
+        alpha = alphas[turn % len(alphas)]
+        row = turn % len(new)
+        with warnings.catch_warnings():
+            same = np.array_equal(fresh.predict_array(new.values[row], alpha), sets[alpha][row])
+        return same and np.array_equal(fresh.p_values_array(new.values), p)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(120)))
+
+
+@pytest.mark.parametrize("score", ["probability", "margin"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bad_rows_are_refused(score: str, dtype: str, new: xr.DataArray) -> None:
+    predictor = calibrated(score=score, dtype=dtype)
+    assert predictor is not None
+    values = new.values.astype(dtype)
+    holed = values.copy()
+    holed[3, 1] = np.nan
+    asks = (predictor.p_values_array, lambda v: predictor.predict_array(v, "0.3"))
+    for ask in asks:
+        for bad in (values[:, :2], values[None], values[0, 0]):
+            with pytest.raises(InputError) as shaped:
+                ask(bad)
+            assert shaped.value.name == "array-shape"
+        for bad, among in ((holed, 12), (holed[3], 1), (holed[::-1, ::-1][:, ::-1], 12)):
+            with pytest.raises(InputError) as missing:
+                ask(bad)
+            assert str(missing.value) == (
+                f"error array-nan: predictions, NaN in 1 of {among} rows\n"
+                '  expected  numbers; got 1 NaN in "middle"\n'
+                "  do        predict these again, or leave them out"
+            )
+        ask(holed[:3])
+        ask(values[:0])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_infinite_and_huge_scores_are_compared_as_they_are(dtype: str) -> None:
+    predictor = calibrated(dtype=dtype)
+    assert predictor is not None
+    most = np.finfo(dtype).max
+    for row in ([np.inf, -np.inf, 0.0], [most, -most, -most], [np.inf, -np.inf, np.inf]):
+        kept = predictor.predict_array(np.array(row, dtype), "0.3")
+        assert kept.tolist() == [number > 0 for number in row]
+
+
+def test_a_fraction_that_equals_a_float_stands_for_itself() -> None:
+    predictions = xr.DataArray(
+        np.tile(np.arange(9.0)[:, None], 2),
+        {"example": [f"e{place}" for place in range(9)], "label": ["one", "other"]},
+        ("example", "label"),
+        attrs={"scale": "any"},
+    )
+    lam = predictions.copy(data=np.tile([0.0, 1.0], (9, 1)))
+    row = np.array([0.0, -1.0])
+    new = predictions.isel(example=[0]).copy(data=row[None]).assign_coords(example=["new"])
+    # The p-value of 0.0 is 2/10: not above two tenths, and not told from the double next to it.
+    assert Fraction(0.2) == 0.2
+    alphas: list[AlphaLike] = [0.2, Fraction(0.2), "0.2"]
+    for order in (alphas, alphas[::-1]):
+        fresh = plausibly.calibrate(predictions, lam, calibrator="voted")
+        for alpha in (*order, *order):
+            kept = fresh.predict_array(row, alpha)
+            assert kept.tolist() == [isinstance(alpha, Fraction), False]
+            np.testing.assert_array_equal(kept, fresh.predict(new, alpha).values[0])
+
+
+def test_what_is_no_alpha_is_refused_each_time() -> None:
+    predictor = calibrated()
+    assert predictor is not None
+    predictor.predict_array(np.full(3, 0.3), "0.1")
+    for bad in (1, True, "1", 0, -0.1, "ten"):
+        for _ in range(2):
+            with pytest.raises(InputError) as refused:
+                predictor.predict_array(np.full(3, 0.3), bad)
+            assert refused.value.name == "alpha-range"
+
+
+def test_warnings_are_said_once_an_alpha() -> None:
+    predictor = calibrated(calibrator={"name": "voted"})
+    assert predictor is not None
+    row = np.full(3, 0.3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PlausiblyWarning)
+        for _ in range(3):
+            assert predictor.predict_array(row, "0.001").all()
+    texts = [str(one.message).splitlines()[0] for one in caught]
+    assert texts == ["warning n-too-small: every set is every label at alpha 0.001"]

@@ -1,0 +1,57 @@
+"""Predictors for the tests of the service path: every score, combiner and calibrator there is."""
+
+from __future__ import annotations
+
+import warnings
+
+import xarray as xr
+
+import plausibly
+from calibrators_labelled import CALIBRATORS, Table, plausibilities, predictions
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import IncompatibleComponents, PlausiblyWarning
+from plausibly.protocols import COMBINER, SCORE
+from plausibly.registry import default
+
+N = 40
+ALPHAS = ("0.05", "0.3", "0.6")
+
+DRAWS: Table = {"name": "monte-carlo", "draws": 4}
+PLAIN: dict[str, Table] = {"expected": {"name": "expected"}, "voted": {"name": "voted"}}
+ALL: dict[str, Table] = {**PLAIN, **CALIBRATORS}
+
+SCORES = sorted(entry.name for entry in default().entries(SCORE))
+COMBINERS = sorted(entry.name for entry in default().entries(COMBINER))
+
+
+def rows(
+    count: int, *, prefix: str = "case", seed: int = 0, dtype: str = "float64"
+) -> xr.DataArray:
+    """Return probabilities with ties, under names, and with all that a calibrator may read."""
+    few = predictions(count, prefix=prefix, seed=seed)
+    few.attrs = {}
+    shares = few / few.sum("label")
+    return shares.astype(dtype).assign_attrs(scale="probability")
+
+
+def calibrated(
+    *,
+    score: str | Table = "probability",
+    combiner: str | Table = "average",
+    calibrator: Table = DRAWS,
+    dtype: str = "float64",
+) -> ConformalPredictor | None:
+    """Return a predictor, or None where the components do not go together."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        try:
+            return plausibly.calibrate(
+                rows(N, dtype=dtype),
+                plausibilities(N),
+                score=score,
+                combiner=combiner,
+                calibrator=calibrator,
+                allow_no_guarantee=True,
+            )
+        except IncompatibleComponents:
+            return None
