@@ -42,7 +42,7 @@ def packed() -> xr.Dataset:
     return plausibly.aggregate(mentions("single-label", EXAMPLES, LABELS), packed=True)
 
 
-@pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "label-set", "soft-label"])
+@pytest.mark.parametrize("kind", ["partial-ranking", "soft-label"])
 def test_aggregation(kind: str) -> None:
     table = mentions(kind, EXAMPLES, LABELS)
     with at_most(48):
@@ -85,10 +85,8 @@ def data_of(packed: xr.Dataset) -> CalibrationData:
     [
         {"name": "expected"},
         {"name": "monte-carlo", "draws": 10},
-        {"name": "voted"},
         {"name": "mass-coverage"},
         {"name": "risk", "by": "risk"},
-        {"name": "mondrian", "by": "label"},
     ],
     ids=lambda table: str(table["name"]),
 )
