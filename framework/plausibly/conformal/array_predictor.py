@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -27,6 +28,7 @@ from plausibly.guarantee import Guarantee
 from plausibly.protocols import PValueCombiner, ScoreFunction
 
 _KEYS = (float, str)
+_LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -141,6 +143,36 @@ class ArrayPredictor:
         """Whether scores are the numbers as given, so that sets need one comparison."""
         plain = self.facts.scale != "logit" and self.score.reads == "probability"
         return plain and getattr(self.score, "identity", False) is True
+
+    def threshold_array(self, alpha: AlphaLike) -> Floats:
+        """Return the least score that stays in a set, as plain numbers.
+
+        Parameters
+        ----------
+        alpha : number or text
+
+        Returns
+        -------
+        ndarray, () or (label,)
+            In the float type of the scores; one for each label where the calibrator keeps these
+            apart. -inf: in every set, +inf: in none.
+
+        Raises
+        ------
+        IncompatibleComponents
+            ``array-not-enough`` where more is read of an example than its row.
+        """
+        return self._taus(alpha).copy()
+
+    if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name that is not there
+
+        def __getattr__(self, name: str) -> object:
+            if name in _LABELLED:
+                raise AttributeError(
+                    f"a predictor of plain rows has no {name}: load_predictor(path), without "
+                    "array_only=True, has it and imports xarray"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict_array(
         self, predictions: ArrayLike, alpha: AlphaLike, *, uniform: Floats | None = None

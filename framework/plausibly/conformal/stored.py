@@ -186,7 +186,7 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
     path : str or Path
     array_only : bool
         Whether rows of numbers are all that it will be asked about: it has `predict_array`,
-        `p_values_array` and `guarantee`, and xarray is not imported.
+        `p_values_array`, `threshold_array` and `guarantee`, and xarray is not imported.
 
     Returns
     -------
