@@ -20,7 +20,7 @@ SHORT: dict[str, list[str]] = {
     "peers.py": ["--rounds", "5"],
     "service.py": [],
     "scaling.py": [],
-    "sparse.py": ["--examples", "50000"],
+    "many_labels.py": ["--examples", "50000"],
     "out_of_core.py": [],
     "crowd.py": ["--examples", "20000", "--rounds", "3"],
 }
@@ -29,7 +29,7 @@ LARGE: dict[str, list[str]] = {
     "peers.py": ["--large"],
     "service.py": [],
     "scaling.py": ["--large"],
-    "sparse.py": ["--examples", "1000000"],
+    "many_labels.py": ["--examples", "1000000"],
     "out_of_core.py": ["--gib", "7.5"],
     "crowd.py": [],
 }

@@ -1,7 +1,7 @@
 """Thousands of labels: aggregated, drawn from and evaluated without an array over all of them.
 
-Run it with ``python benchmarks/sparse.py`` on a machine that does nothing else. ``--examples``
-says how many examples there are; the goal is about 1,000,000.
+Run it with ``python benchmarks/many_labels.py`` on a machine that does nothing else. ``--examples``
+says how many examples there are; the goal is about 1,000,000. It needs the extra dask.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import argparse
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from plausibly.kernels import coverage
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
@@ -27,7 +26,6 @@ from turns import Row, in_turn, peak, ratio, seconds, show, versions
 
 ROWS = 1_000
 DRAWS = 10
-THRESHOLD = 0.9
 
 
 def peak_of_process() -> float:
@@ -53,23 +51,40 @@ def mentions(examples: int, labels: int, each: int, seed: int) -> AnnotationTabl
     )
 
 
-def evaluated(packed: xr.Dataset, seed: int) -> dict[str, float]:
-    """Return mean coverage and size of sets that come from chunks of rows of predictions."""
-    slots = slots_of(packed)
-    examples, labels = slots.shape
-    generator = np.random.default_rng(seed)
-    scores: NDArray[np.float32] = np.empty((min(ROWS, examples), labels), np.float32)
-    sets = np.empty(scores.shape, bool)
-    found: dict[str, list[NDArray[np.float64]]] = {"aggregated": [], "voted": [], "size": []}
-    for start in range(0, examples, ROWS):
-        some = slots.take(slice(start, start + ROWS))
-        chunk, inside = scores[: some.shape[0]], sets[: some.shape[0]]
-        generator.random(out=chunk, dtype=np.float32)
-        np.greater_equal(chunk, THRESHOLD, out=inside)
-        found["aggregated"].append(coverage.aggregated(inside, some))
-        found["voted"].append(coverage.voted(inside, some))
-        found["size"].append(coverage.sizes(inside).astype(np.float64))
-    return {name: float(np.concatenate(parts).mean()) for name, parts in found.items()}
+def chunk_of_rows(
+    block_info: Mapping[None, Mapping[str, Sequence[Sequence[int]]]], *, seed: int
+) -> NDArray[np.float32]:
+    """Return one chunk of predictions, made from its place when it is asked for."""
+    (start, stop), (_, labels) = block_info[None]["array-location"]
+    generator = np.random.default_rng((seed, start))
+    return generator.random((stop - start, labels), dtype=np.float32)
+
+
+def lazy_predictions(packed: xr.Dataset, seed: int) -> xr.DataArray:
+    """Return predictions of the examples in lazy chunks of rows; none of them is in memory."""
+    import dask.array
+
+    examples, labels = packed.sizes["example"], packed.sizes["label_name"]
+    rows = tuple(min(ROWS, examples - start) for start in range(0, examples, ROWS))
+    values = dask.array.map_blocks(  # type: ignore[no-untyped-call]  # dask has no types here
+        chunk_of_rows, chunks=(rows, (labels,)), dtype=np.float32, seed=seed
+    )
+    return xr.DataArray(
+        values,
+        dims=("example", "label"),
+        coords={"example": packed.example.values, "label": packed.label_name.values},
+        attrs={"scale": "independent"},
+    )
+
+
+def evaluated(packed: xr.Dataset, seed: int) -> xr.Dataset:
+    """Return the measures of sets of all examples but the first ones, which calibrate."""
+    first = min(10 * ROWS, packed.sizes["example"] // 2)
+    calibration = packed.isel(example=slice(None, first))
+    new = packed.isel(example=slice(first, None))
+    predictor = plausibly.calibrate(lazy_predictions(calibration, seed), calibration)
+    sets = predictor.predict(lazy_predictions(new, seed + 1), 0.1)
+    return plausibly.evaluate(sets, new)
 
 
 def stages(examples: int, labels: int, each: int, seed: int) -> None:
@@ -95,7 +110,7 @@ def stages(examples: int, labels: int, each: int, seed: int) -> None:
         lambda: draw_labels(slots_of(packed), Keys(seed).uniform(hashes, DRAWS)),
     )
     timed(
-        f"coverage and size, predictions and sets in chunks of {ROWS:,} rows",
+        f"`calibrate` with the first 10,000, `predict`, `evaluate`: lazy chunks of {ROWS:,} rows",
         lambda: evaluated(packed, seed),
     )
     print(f"\nGoal: a peak below 2 GiB for 1,000,000 examples; here {peak_of_process():.2f}.\n")
