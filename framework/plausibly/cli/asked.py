@@ -87,6 +87,12 @@ class AskedPredictions:
     examples: Path | None
     options: Mapping[str, object]
 
+    @property
+    def chunks(self) -> int | None:
+        """How many examples are read at once; None where all are."""
+        chunks = self.options.get("chunks")
+        return chunks if isinstance(chunks, int) else None
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Method:
@@ -244,6 +250,7 @@ def model(
     normalise: bool,
     bad_rows: BadRows | None,
     view: str | None = None,
+    chunks: int | None = None,
 ) -> AskedPredictions:
     """Return where predictions are, and how to read them."""
     options: dict[str, object] = {
@@ -253,6 +260,7 @@ def model(
         "scale": None if scale is None else scale.value,
         "normalise": normalise or None,
         "bad_rows": None if bad_rows is None else bad_rows.value,
+        "chunks": chunks,
     }
     return AskedPredictions(
         path=path,

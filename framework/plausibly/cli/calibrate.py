@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from plausibly.cli import asked, common, layout, values
+from plausibly.cli import chunks as chunking
 from plausibly.cli.output import Output
 
 SUMMARY = "Votes and probabilities to a predictor."
@@ -93,6 +94,8 @@ def calibrate(
     bad_rows: common.BadRowsPolicy = None,
     strip: common.Strip = False,
     rename: common.Rename = None,
+    chunks: chunking.Chunks = None,
+    scheduler: chunking.Scheduler = None,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -109,44 +112,46 @@ def calibrate(
             "-e": examples,
             "--labels": labels,
         }
-        _run(
-            output,
-            asked.opinions(
-                annotations,
-                plausibilities=plausibilities,
-                reader=reader,
-                columns=columns,
-                kind=kind,
-                missing=missing,
-                unanswered=unanswered,
-                aggregator=aggregator,
-                seed=seed,
-            ),
-            asked.model(
-                predictions,
-                examples=examples,
-                example=example,
-                variable=variable,
-                scale=scale,
-                normalise=normalise,
-                bad_rows=bad_rows,
-                view=view,
-            ),
-            asked.naming(labels, strip=strip, rename=rename),
-            asked.Method(
-                calibrator=values.component(calibrator, "--calibrator"),
-                score=values.component(score, "--score"),
-                combiner=values.component(combiner, "--combiner"),
-                draws=draws,
-                group=group,
-                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-                seed=seed,
-                only_common=only_common,
-                allow_no_guarantee=allow_no_guarantee,
-            ),
-            values.outputs(out, inputs),
-            names=not no_names,
-        )
+        with chunking.computing(chunks, scheduler):
+            _run(
+                output,
+                asked.opinions(
+                    annotations,
+                    plausibilities=plausibilities,
+                    reader=reader,
+                    columns=columns,
+                    kind=kind,
+                    missing=missing,
+                    unanswered=unanswered,
+                    aggregator=aggregator,
+                    seed=seed,
+                ),
+                asked.model(
+                    predictions,
+                    examples=examples,
+                    example=example,
+                    variable=variable,
+                    scale=scale,
+                    normalise=normalise,
+                    bad_rows=bad_rows,
+                    view=view,
+                    chunks=chunks,
+                ),
+                asked.naming(labels, strip=strip, rename=rename),
+                asked.Method(
+                    calibrator=values.component(calibrator, "--calibrator"),
+                    score=values.component(score, "--score"),
+                    combiner=values.component(combiner, "--combiner"),
+                    draws=draws,
+                    group=group,
+                    alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+                    seed=seed,
+                    only_common=only_common,
+                    allow_no_guarantee=allow_no_guarantee,
+                ),
+                values.outputs(out, inputs),
+                names=not no_names,
+            )
 
     return output.run(body)
 
@@ -165,9 +170,9 @@ def _run(
 
     from plausibly.cli import asks, matching, reading
     from plausibly.cli.promise import notes_of, promise_of
+    from plausibly.conformal import FORMAT
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.calibrate import calibrate as calibrated
-    from plausibly.conformal import FORMAT
     from plausibly.labelled.names import EXAMPLE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read
@@ -183,7 +188,11 @@ def _run(
         only_common=method.only_common,
         declared=naming.labels is not None,
     )
-    with output.working("calibrating"), asks.views_as_options():
+    with (
+        output.working("calibrating") as tick,
+        chunking.counting(asked_model.chunks, tick),
+        asks.views_as_options(),
+    ):
         predictor = calibrated(
             predictions,
             lam,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plausibly.cli import asked, common, layout, values
+from plausibly.cli import chunks as chunking
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def predict(
     ],
     predictions: common.Predictions,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .csv or .parquet.")
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet or .zarr.")
     ],
     alpha: common.Alphas = None,
     examples: common.Examples = None,
@@ -48,6 +49,8 @@ def predict(
     bad_rows: common.BadRowsPolicy = None,
     strip: common.Strip = False,
     rename: common.Rename = None,
+    chunks: chunking.Chunks = None,
+    scheduler: chunking.Scheduler = None,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -64,23 +67,25 @@ def predict(
             "--labels": labels,
         }
         values.outputs(out.with_suffix(".json"), inputs)
-        _run(
-            output,
-            predictor,
-            asked.model(
-                predictions,
-                examples=examples,
-                example=example,
-                variable=variable,
-                scale=scale,
-                normalise=normalise,
-                bad_rows=bad_rows,
-                view=view,
-            ),
-            asked.naming(labels, strip=strip, rename=rename),
-            list(alpha or common.DEFAULT_ALPHAS),
-            values.outputs(out, inputs),
-        )
+        with chunking.computing(chunks, scheduler):
+            _run(
+                output,
+                predictor,
+                asked.model(
+                    predictions,
+                    examples=examples,
+                    example=example,
+                    variable=variable,
+                    scale=scale,
+                    normalise=normalise,
+                    bad_rows=bad_rows,
+                    view=view,
+                    chunks=chunks,
+                ),
+                asked.naming(labels, strip=strip, rename=rename),
+                list(alpha or common.DEFAULT_ALPHAS),
+                values.outputs(out, inputs),
+            )
 
     return output.run(body)
 
@@ -100,13 +105,15 @@ def _run(
     from plausibly.conformal.stored import load_predictor
     from plausibly.errors import counted
     from plausibly.evaluation.likeness import warn_of_shift
-    from plausibly.io import write_sets
+    from plausibly.io import read_sets, write_sets
     from plausibly.io.beside import check_beside
     from plausibly.labelled import names
     from plausibly.labelled.left_out import read_left_out
 
     read_alphas(alphas)
-    check_beside(out)
+    in_store = out.suffix.lower() == ".zarr"
+    if not in_store:
+        check_beside(out)
     predictor = load_predictor(path)
     model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
     matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))
@@ -114,21 +121,25 @@ def _run(
     with output.working("predicting"), asks.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.replicates.weight_by  # for which there are weights
-    if predictor.reference is not None and not shifts:
+    # Predictions in chunks are read once, for their sets.
+    if predictor.reference is not None and not shifts and asked_model.chunks is None:
         largest = predictor.largest_scores(model.predictions)
         warn_of_shift(predictor.reference, largest, whose=model.whose)
-    with output.working(f"writing {out.name}"):
+    chunks = asked_model.chunks
+    with output.working(f"writing {out.name}") as tick, chunking.counting(chunks, tick):
         write_sets(sets, out)
+        if in_store and chunks is not None:
+            sets = read_sets(out, chunks=chunks)  # what is computed already
 
     thresholds = asks.thresholds(predictor, alphas)
-    planes = sets.transpose(names.ALPHA, ...).values if len(alphas) > 1 else sets.values[None]
+    sizes = sets.sum(names.LABEL).transpose(..., names.EXAMPLE).values
     rows = [
-        SetSizes(alpha, threshold, np.bincount(np.count_nonzero(plane, axis=1)).tolist())
-        for alpha, threshold, plane in zip(alphas, thresholds, planes, strict=True)
+        SetSizes(alpha, threshold, np.bincount(counts).tolist())
+        for alpha, threshold, counts in zip(alphas, thresholds, np.atleast_2d(sizes), strict=True)
     ]
     left_out = read_left_out(sets.attrs)
     overlap = int(sets.attrs["calibration_overlap"])
-    beside = out.with_suffix(".json")
+    beside = out if in_store else out.with_suffix(".json")
     output.document |= {
         "predictor": {"path": path, "fingerprint": predictor.fingerprint},
         "predictions": model.facts,
@@ -157,9 +168,11 @@ def _run(
                         ),
                         (
                             "saved",
-                            f'{out}: example, alpha, size, labels ("{first} | {second}"), a column '
-                            f"each; {beside}: the guarantee, predictor fingerprint and versions "
-                            "travel along",
+                            f"{out}: true or false by example and label, with the guarantee"
+                            if in_store
+                            else f'{out}: example, alpha, size, labels ("{first} | {second}"), a '
+                            f"column each; {beside}: the guarantee, predictor fingerprint and "
+                            "versions travel along",
                         ),
                         (
                             "next",

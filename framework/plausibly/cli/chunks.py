@@ -1,0 +1,114 @@
+"""Options of arrays larger than memory: how many examples at once, and who computes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Annotated, TypeAlias
+
+import typer
+
+from plausibly.cli.progress import Tick
+from plausibly.errors import InputError
+
+Chunks: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--chunks",
+        metavar="N",
+        help="Read about N examples at a time: Zarr, netCDF, npy, Parquet larger than memory.",
+    ),
+]
+Scheduler: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS|local|threads",
+        help="Who computes chunks: a Dask cluster, processes here, or threads [default: threads].",
+    ),
+]
+
+
+@contextlib.contextmanager
+def computing(chunks: int | None, scheduler: str | None) -> Iterator[None]:
+    """Have chunks computed by who was asked to, and close what was opened for it.
+
+    Parameters
+    ----------
+    chunks : int or None
+        None: everything is in memory, and nothing of Dask is imported.
+    scheduler : str or None
+        ``"threads"``, ``"local"`` for processes on this machine, or the address of a scheduler.
+
+    Raises
+    ------
+    InputError
+        ``option-unfit`` for a scheduler without chunks, ``extra-missing``, and
+        ``scheduler-unreachable``.
+    """
+    if chunks is None:
+        if scheduler is not None:
+            raise InputError(
+                "option-unfit",
+                "--scheduler has no meaning without --chunks",
+                expected="chunks to compute",
+                got=f"--scheduler {scheduler}",
+                do="--chunks 50000, or leave --scheduler out",
+                whose="--scheduler",
+            )
+        yield
+        return
+    from plausibly.extras import require
+
+    config = require("dask", extra="dask", whose="--chunks").config
+    if scheduler in (None, "threads"):
+        with config.set(scheduler="threads"):
+            yield
+        return
+    distributed = require("distributed", extra="dask", whose="--scheduler")
+    if scheduler == "local":
+        with (
+            distributed.LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.Client(cluster),
+        ):
+            yield
+        return
+    try:
+        client = distributed.Client(scheduler, timeout="10s")
+    except (OSError, ValueError) as reason:
+        raise InputError(
+            "scheduler-unreachable",
+            f"no Dask scheduler answers at {scheduler}",
+            expected="local, threads, or an address such as tcp://127.0.0.1:8786",
+            got=" ".join(str(reason).split())[:120],
+            do="start one (dask scheduler), or --scheduler local",
+            whose="--scheduler",
+        ) from reason
+    with client:
+        yield
+
+
+@contextlib.contextmanager
+def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
+    """Tell of every task that threads of this process have finished, and of how many there are.
+
+    Parameters
+    ----------
+    chunks : int or None
+        None: there are no tasks.
+    tick : callable
+    """
+    if chunks is None:
+        yield
+        return
+    from plausibly.extras import require
+
+    callbacks = require("dask.callbacks", extra="dask", whose="--chunks")
+
+    def after(_key: object, _result: object, _graph: object, state: object, _by: object) -> None:
+        if isinstance(state, dict):
+            left = sum(len(state[name]) for name in ("ready", "waiting", "running"))
+            tick(len(state["finished"]), len(state["finished"]) + left)
+
+    with callbacks.Callback(posttask=after):
+        yield

@@ -1,0 +1,72 @@
+"""The same bits from two real worker processes, also when one of them dies in mid-run."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plausibly
+from lazy_world import plausibilities, predictions
+from plausibly.arrays import Floats
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+CAL, NEW = predictions(40), predictions(40, seed=2, prefix="t")
+LAM = plausibilities(CAL)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:  # Any: distributed has no hints, and is an extra
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_calibrate_predict_and_evaluate_on_two_workers(
+    client: Any,  # Any: as above
+) -> None:
+    assert len(client.ncores()) == 2
+    whole = plausibly.calibrate(CAL, LAM, calibrator="monte-carlo", combiner="ecdf")
+    made = plausibly.calibrate(
+        CAL.chunk(example=15), LAM.chunk(example=15), calibrator="monte-carlo", combiner="ecdf"
+    )
+    assert made.fingerprint == whole.fingerprint
+    lazy = made.predict(NEW.chunk(example=20), 0.3)
+    assert lazy.compute().identical(whole.predict(NEW, 0.3))
+    lam = LAM.assign_coords(example=NEW["example"].values)
+    expected = plausibly.evaluate(whole.predict(NEW, 0.3), lam)
+    assert plausibly.evaluate(lazy, lam).identical(expected)
+
+
+@pytest.mark.usefixtures("client")
+def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
+    mark = tmp_path / "died"
+
+    def dying(block: Floats) -> Floats:
+        """Kill the first worker that comes here with entries, once."""
+        if block.shape[0]:
+            try:
+                mark.touch(exist_ok=False)
+            except FileExistsError:
+                return block
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    lazy = CAL.chunk(example=15)
+    lazy = lazy.copy(data=lazy.data.map_blocks(dying, dtype=np.float32, meta=lazy.data._meta))
+    made = plausibly.calibrate(lazy, LAM)
+    assert mark.exists()
+    assert made.fingerprint == plausibly.calibrate(CAL, LAM).fingerprint

@@ -1,0 +1,172 @@
+"""Nothing is read before it is asked for, and never more than a chunk at a time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tracemalloc
+
+import attrs
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from lazy_world import LABELS, plausibilities, predictions
+from plausibly.arrays import Floats
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.plugin import CalibrationData, Keys, Replicates
+
+CAL, NEW = predictions(), predictions(seed=2, prefix="t")
+LAM = plausibilities(CAL)
+
+
+@pytest.fixture(scope="module")
+def predictor() -> ConformalPredictor:
+    return plausibly.calibrate(CAL, LAM)
+
+
+def broken(like: xr.DataArray) -> xr.DataArray:
+    """Return an array that raises as soon as any of it is computed."""
+
+    def fail(block: Floats) -> Floats:
+        if block.size:
+            raise RuntimeError("computed")
+        return block
+
+    lazy = like.chunk(example=5)
+    found: xr.DataArray = xr.apply_ufunc(
+        fail, lazy, dask="parallelized", output_dtypes=[lazy.dtype]
+    )
+    return found
+
+
+def test_attributes_and_guarantees_are_there_before_the_numbers(
+    predictor: ConformalPredictor,
+) -> None:
+    sets = predictor.predict(broken(NEW), 0.3)
+    whole = predictor.predict(NEW, 0.3)
+    assert sets.attrs == whole.attrs
+    assert json.loads(sets.attrs["guarantees"])
+    assert (sets.dims, sets.dtype, sets.name) == (whole.dims, whole.dtype, whole.name)
+    assert predictor.p_values(broken(NEW)).dtype == np.float64
+    with pytest.raises(RuntimeError, match="computed"):
+        sets.compute()
+
+
+def test_a_split_label_axis_is_refused(predictor: ConformalPredictor) -> None:
+    split = NEW.chunk(example=5, label=1)
+    for ask in (
+        lambda: predictor.predict(split, 0.3),
+        lambda: predictor.p_values(split),
+        lambda: plausibly.calibrate(CAL.chunk(label=1), LAM),
+    ):
+        with pytest.raises(InputError) as caught:
+            ask()
+        assert str(caught.value) == (
+            'error label-axis-split: predictions: the Dask array cuts "label" into 4 chunks\n'
+            "  expected  one chunk; got 1 + 1 + 1 + 1\n"
+            '  do        predictions.chunk({"label": -1}), or open it with chunks={"label":\n'
+            "            -1}"
+        )
+
+
+def test_augmentations_and_chunks_do_not_go_together() -> None:
+    views = xr.concat([CAL, CAL], dim="augmentation").assign_coords(augmentation=["a", "b"])
+    with pytest.raises(InputError) as caught:
+        plausibly.calibrate(views.chunk(example=5), LAM, calibrator="augmentation")
+    assert str(caught.value) == (
+        "error chunks-unfit: predictions: chunks and the dim augmentation do not go\n"
+        "  together\n"
+        "  expected  one row an example, over example and label; got augmentation,\n"
+        "            example, label\n"
+        "  do        predictions.load(), or predictions.isel(augmentation=0)"
+    )
+
+
+def test_a_bad_row_is_named_with_its_chunk(predictor: ConformalPredictor) -> None:
+    bad = NEW.copy()
+    bad[6, 2] = np.nan
+    with pytest.raises(InputError) as caught:
+        predictor.predict(bad.chunk(example=5), 0.3).compute()
+    assert str(caught.value).startswith(
+        "error probabilities-not-finite: predictions, t5 to t9, NaN in 1 row (t6)"
+    )
+    cal = CAL.copy()
+    cal[11] *= 2
+    with pytest.raises(InputError, match="rows-do-not-sum: predictions, e10 to e11: 1 of 2 rows"):
+        plausibly.calibrate(cal.chunk(example=5), LAM)
+    lam = LAM.copy()
+    lam[4] *= 2
+    with pytest.raises(InputError, match="do-not-sum: plausibilities, e4 to e7: 1 of 4 rows"):
+        plausibly.calibrate(CAL, lam.chunk(example=4))
+
+
+def test_hard_rows_are_counted_over_all_chunks() -> None:
+    cal = predictions(40)
+    hard = xr.zeros_like(cal)
+    hard.values[np.arange(40), np.arange(40) % len(LABELS)] = 1
+    with pytest.warns(PlausiblyWarning, match="predictions, all of rows are only 0 and 1"):
+        plausibly.calibrate(hard.chunk(example=7), plausibilities(cal))
+
+
+@attrs.frozen
+class _Greedy:
+    """A calibrator that reads the scores of every label."""
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        return Replicates(scores=data.scores.max(axis=1)[None])
+
+
+def test_all_scores_at_once_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        plausibly.calibrate(CAL.chunk(example=5), LAM, calibrator=_Greedy())
+    assert str(caught.value) == (
+        "error scores-in-chunks: all scores of predictions were asked for at once, and\n"
+        "  they are in chunks\n"
+        "  expected  a calibrator that asks for scores at labels: scores_at, scores_of\n"
+        "  do        predictions.load(), where they fit into memory"
+    )
+
+
+def test_no_array_larger_than_a_chunk() -> None:
+    n, labels, size = 1000, 2000, 100
+    names = [f"e{place}" for place in range(n)]
+    zeros = da.zeros((n, labels), np.float32, chunks=(size, -1))
+    lazy = xr.DataArray(
+        zeros + np.float32(1 / labels),
+        dims=("example", "label"),
+        coords={"example": names, "label": [f"l{place}" for place in range(labels)]},
+    )
+    lam = plausibly.pack(
+        xr.DataArray(np.eye(labels)[np.arange(n) % labels], dims=lazy.dims, coords=lazy.coords)
+    )
+    whole = n * labels * 4
+    with dask.config.set(scheduler="synchronous"):
+        tracemalloc.start()
+        predictor = plausibly.calibrate(lazy, lam)
+        sets = predictor.predict(lazy.assign_coords(example=[f"t{name}" for name in names]), 0.1)
+        plausibly.evaluate(sets, lam.assign_coords(example=sets["example"]))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < whole / 2
+
+
+def test_dask_waits_until_an_array_is_in_chunks() -> None:
+    code = (
+        "import sys, plausibly\n"
+        "assert not {'dask', 'distributed'} & set(sys.modules)\n"
+        "import numpy as np, xarray as xr  # which itself loads Dask where it is installed\n"
+        "dims = ('example', 'label')\n"
+        "coords = {'example': ['a', 'b', 'c'], 'label': ['x', 'y']}\n"
+        "p = xr.DataArray(np.full((3, 2), .5), dims=dims, coords=coords)\n"
+        "made = plausibly.calibrate(p, p)\n"
+        "sets = made.predict(p.assign_coords(example=['d', 'e', 'f']), 0.3)\n"
+        "plausibly.evaluate(sets, p.assign_coords(example=['d', 'e', 'f']))\n"
+        "assert not {'distributed', 'plausibly.lazy.chunks'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
