@@ -46,9 +46,8 @@ print(json.dumps([sorted(loaded & {"xarray", "pandas", "dask", "numba", "zarr"})
 def test_neither_xarray_nor_pandas_is_imported(tmp_path: Path) -> None:
     test = rows(6, prefix="new", seed=4)
     np.save(tmp_path / "rows.npy", test.values)
-    asked = [{"score": one} for one in SCORES]
-    asked += [{"combiner": one} for one in COMBINERS]
-    made = {str(place): calibrated(**one) for place, one in enumerate(asked)}
+    made = {f"score {one}": calibrated(score=one) for one in SCORES}
+    made |= {f"combiner {one}": calibrated(combiner=one) for one in COMBINERS}
     made |= {name: calibrated(calibrator=table) for name, table in ALL.items()}
     expected = {}
     for name, predictor in made.items():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING
 
 import attrs
@@ -139,6 +139,10 @@ class ArrayPredictor:
         return self.pools.dtype
 
     @cached_property
+    def _row(self) -> tuple[int]:
+        return (len(self.labels),)
+
+    @cached_property
     def _direct(self) -> bool:
         """Whether scores are the numbers as given, so that sets need one comparison."""
         plain = self.facts.scale != "logit" and self.score.reads == "probability"
@@ -244,7 +248,15 @@ class ArrayPredictor:
 
     def _rows(self, predictions: ArrayLike) -> Floats:
         values: Floats = np.asarray(predictions, self._dtype)
-        if values.ndim not in (1, 2) or values.shape[-1] != len(self.labels):
+        if values.shape != self._row:
+            self._check_batch(values)
+        # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
+        elif isnan(values.item(values.argmax())):
+            raise self._not_numbers(values)
+        return values
+
+    def _check_batch(self, values: Floats) -> None:
+        if values.ndim != 2 or values.shape[1] != len(self.labels):
             raise InputError(
                 "array-shape",
                 f"predictions have shape {values.shape}",
@@ -254,10 +266,8 @@ class ArrayPredictor:
                 do="pass one row or a batch of rows",
                 whose="predictions",
             )
-        # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
-        if values.size and math.isnan(values.item(values.argmax())):
+        if values.size and isnan(values.item(values.argmax())):
             raise self._not_numbers(values)
-        return values
 
     def _taus(self, alpha: AlphaLike) -> Floats:
         self._decisions.require_rows()

@@ -54,11 +54,29 @@ class NewExamples:
         """The examples by name."""
         return Examples(name_texts(self.checked.indexes[names.EXAMPLE]))
 
-    def like_input(self, values: Floats | Bools, name: str) -> xr.DataArray:
-        """Return values (example, label) with labels, dims and coordinates as they came."""
-        array = self.checked.copy(data=values[:, self.order]).transpose(*self.dims).rename(name)
-        array.attrs = {}
-        return array
+    def like_input(
+        self, values: Floats | Bools, name: str, alpha: float | None = None
+    ) -> xr.DataArray:
+        """Return values (example, label) with labels, dims and coordinates as they came.
+
+        Parameters
+        ----------
+        values : ndarray, (example, label)
+        name : str
+        alpha : float, optional
+            A coordinate besides.
+        """
+        coordinates = dict(self.checked.coords.variables)
+        if alpha is not None:
+            coordinates[names.ALPHA] = xr.Variable((), alpha)
+        # With its indexes as they are nothing is looked for among the names again.
+        array = xr.DataArray(
+            values[:, self.order],
+            xr.Coordinates(coordinates, indexes=dict(self.checked.xindexes)),
+            self.checked.dims,
+            name,
+        )
+        return array if array.dims == self.dims else array.transpose(*self.dims)
 
 
 def read_test(
@@ -221,7 +239,7 @@ def sets_array(
         In the order of the calibration predictions, in which ties are broken.
     """
     arrays = [
-        test.like_input(one, "prediction_sets").assign_coords({names.ALPHA: float(promise.alpha)})
+        test.like_input(one, "prediction_sets", float(promise.alpha))
         for one, promise in zip(sets, promises, strict=True)
     ]
     array = xr.concat(arrays, dim=names.ALPHA) if several else arrays[0]

@@ -52,7 +52,7 @@ def named_array(array: object, whose: str, what: str, *, draws: bool = False) ->
     dims = (names.DRAW, *wanted) if draws and names.DRAW in array.dims else wanted
     if set(array.dims) != set(dims):
         raise _dims_differ(array, wanted, whose, what)
-    array = array.transpose(*dims)
+    array = array if array.dims == dims else array.transpose(*dims)
     for dim in wanted:
         array = _named(array, dim, whose, what)
     if array.dtype.kind not in "fiub":
