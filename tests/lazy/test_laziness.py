@@ -134,7 +134,7 @@ def test_all_scores_at_once_are_refused() -> None:
 
 
 def test_no_array_larger_than_a_chunk() -> None:
-    n, labels, size = 1000, 2000, 100
+    n, labels, size = 3000, 2000, 100
     names = [f"e{place}" for place in range(n)]
     zeros = da.zeros((n, labels), np.float32, chunks=(size, -1))
     lazy = xr.DataArray(

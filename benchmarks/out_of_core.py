@@ -1,0 +1,114 @@
+"""Calibrate and predict from a Zarr store larger than the workers may keep, beside a bare read.
+
+python benchmarks/out_of_core.py --examples 20000 --labels 1000 --folder DIR
+Prints wall times beside a bare Dask read, the peak of a worker, and whether a part of the store
+gives the same bits in memory. 2,000,000 examples of 1,000 labels are 7.5 GiB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+from distributed import Client, LocalCluster
+
+import plausibly
+from plausibly.io import read_predictions
+from plausibly.kernels.slots import Slots
+from plausibly.labelled.packed import of_slots
+
+
+def write_store(path: Path, examples: int, labels: int, chunk: int) -> None:
+    """Write random float32 predictions, uncompressed, chunk by chunk."""
+
+    def rows(block: np.ndarray, block_info: dict | None = None) -> np.ndarray:
+        place = block_info[0]["chunk-location"][0] if block_info else 0
+        values = np.random.default_rng(place).random(block.shape, dtype=np.float32) ** 8
+        return values / np.maximum(values.sum(axis=1, keepdims=True), 1e-30)
+
+    empty = da.zeros((examples, labels), dtype=np.float32, chunks=(chunk, labels))
+    xr.Dataset(
+        {"predictions": (("example", "label"), empty.map_blocks(rows, dtype=np.float32))},
+        coords={
+            "example": [f"e{place}" for place in range(examples)],
+            "label": [f"l{place}" for place in range(labels)],
+        },
+    ).to_zarr(path, zarr_format=2, encoding={"predictions": {"compressors": None}}, mode="w")
+
+
+def opinions(examples: xr.DataArray, labels: xr.DataArray, slots: int = 4) -> xr.Dataset:
+    """Return packed plausibilities of a few labels an example."""
+    rng = np.random.default_rng(1)
+    n, k = examples.size, labels.size
+    first = rng.integers(0, k - slots, n)[:, None]
+    weight = np.full((n, slots), 1 / slots)
+    about = xr.Dataset(coords={"example": examples.values, "label": labels.values})
+    return of_slots(Slots(weight, (first + np.arange(slots)).astype(np.int32), k), about, {})
+
+
+def peak_mib() -> float:
+    """Return the largest resident size that this process has had, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def timed(what: object) -> tuple[float, object]:
+    """Return seconds, and what came out."""
+    start = time.perf_counter()
+    found = what()
+    return time.perf_counter() - start, found
+
+
+def main() -> None:
+    """Run once and print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--examples", type=int, default=20_000)
+    parser.add_argument("--labels", type=int, default=1_000)
+    parser.add_argument("--chunk", type=int, default=10_000)
+    parser.add_argument("--folder", type=Path, default=None)
+    asked = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(dir=asked.folder) as folder,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit="2GiB", dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        store = Path(folder) / "predictions.zarr"
+        write_store(store, asked.examples, asked.labels, asked.chunk)
+        client.restart()
+        whole = read_predictions(store, chunks=asked.chunk)
+        half = asked.examples // 2 // asked.chunk * asked.chunk or asked.examples // 2
+        cal, new = whole[:half], whole[half:]
+        cal_lam = opinions(cal["example"], cal["label"])
+        new_lam = opinions(new["example"], new["label"])
+        bare, _ = timed(lambda: float(whole.max()))
+        made, predictor = timed(
+            lambda: plausibly.calibrate(cal, cal_lam, calibrator="monte-carlo", draws=10)
+        )
+        judged, result = timed(lambda: plausibly.evaluate(predictor.predict(new, 0.1), new_lam))
+        peaks = client.run(peak_mib)
+        gib = asked.examples * asked.labels * 4 / 2**30
+        few = cal[: min(half, 20_000)]
+        lam = cal_lam.isel(example=slice(few.sizes["example"]))
+        same = (
+            plausibly.calibrate(few, lam, calibrator="monte-carlo").fingerprint
+            == plausibly.calibrate(few.load(), lam, calibrator="monte-carlo").fingerprint
+        )
+        print(f"| {gib:.2f} GiB, {asked.examples:,} x {asked.labels:,} | seconds | ratio |")
+        print("|---|---|---|")
+        print(f"| bare Dask read and max | {bare:.2f} | 1 |")
+        print(f"| calibrate | {made:.2f} | {made / bare:.2f} |")
+        print(f"| predict and evaluate | {judged:.2f} | {judged / bare:.2f} |")
+        print(f"| both | {made + judged:.2f} | {(made + judged) / bare:.2f} |")
+        print(f"worker peak {max(peaks.values()):.0f} MiB of 2,048; same bits: {same}")
+        print(f"aggregated coverage {float(result['aggregated_coverage_mean']):.4f} at alpha 0.1")
+
+
+if __name__ == "__main__":
+    main()
