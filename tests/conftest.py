@@ -90,7 +90,7 @@ class _Executed:
 class _Measured:
     """Measures coverage in the first moments of each test, and lets the rest run at full speed.
 
-    The tracer makes Python about three times as slow. A line that a test runs, it runs early; what
+    The tracer makes Python up to three times as slow. A line that a test runs, it runs early; what
     comes later are the many rounds of a study, an oracle or a property.
     """
 
