@@ -11,7 +11,9 @@ import argparse
 import resource
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import dask.array as da
 import numpy as np
@@ -22,6 +24,8 @@ import plausibly
 from plausibly.io import read_predictions
 from plausibly.kernels.slots import Slots
 from plausibly.labelled.packed import of_slots
+
+T = TypeVar("T")
 
 
 def write_store(path: Path, examples: int, labels: int, chunk: int) -> None:
@@ -57,7 +61,7 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def timed(what: object) -> tuple[float, object]:
+def timed(what: Callable[[], T]) -> tuple[float, T]:
     """Return seconds, and what came out."""
     start = time.perf_counter()
     found = what()
@@ -72,42 +76,46 @@ def main() -> None:
     parser.add_argument("--chunk", type=int, default=10_000)
     parser.add_argument("--folder", type=Path, default=None)
     asked = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory(dir=asked.folder) as folder,
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="2GiB", dashboard_address=None
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         store = Path(folder) / "predictions.zarr"
         write_store(store, asked.examples, asked.labels, asked.chunk)
-        client.restart()
-        whole = read_predictions(store, chunks=asked.chunk)
-        half = asked.examples // 2 // asked.chunk * asked.chunk or asked.examples // 2
-        cal, new = whole[:half], whole[half:]
-        cal_lam = opinions(cal["example"], cal["label"])
-        new_lam = opinions(new["example"], new["label"])
-        bare, _ = timed(lambda: float(whole.max()))
-        made, predictor = timed(
-            lambda: plausibly.calibrate(cal, cal_lam, calibrator="monte-carlo", draws=10)
-        )
-        judged, result = timed(lambda: plausibly.evaluate(predictor.predict(new, 0.1), new_lam))
-        peaks = client.run(peak_mib)
-        gib = asked.examples * asked.labels * 4 / 2**30
-        few = cal[: min(half, 20_000)]
-        lam = cal_lam.isel(example=slice(few.sizes["example"]))
-        same = (
-            plausibly.calibrate(few, lam, calibrator="monte-carlo").fingerprint
-            == plausibly.calibrate(few.load(), lam, calibrator="monte-carlo").fingerprint
-        )
-        print(f"| {gib:.2f} GiB, {asked.examples:,} x {asked.labels:,} | seconds | ratio |")
-        print("|---|---|---|")
-        print(f"| bare Dask read and max | {bare:.2f} | 1 |")
-        print(f"| calibrate | {made:.2f} | {made / bare:.2f} |")
-        print(f"| predict and evaluate | {judged:.2f} | {judged / bare:.2f} |")
-        print(f"| both | {made + judged:.2f} | {(made + judged) / bare:.2f} |")
-        print(f"worker peak {max(peaks.values()):.0f} MiB of 2,048; same bits: {same}")
-        print(f"aggregated coverage {float(result['aggregated_coverage_mean']):.4f} at alpha 0.1")
+        with (
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, memory_limit="2GiB", dashboard_address=None
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            measure(client, store, asked)
+
+
+def measure(client: Client, store: Path, asked: argparse.Namespace) -> None:
+    """Print what one run took."""
+    whole = read_predictions(store, chunks=asked.chunk)
+    half = asked.examples // 2 // asked.chunk * asked.chunk or asked.examples // 2
+    cal, new = whole[:half], whole[half:]
+    cal_lam = opinions(cal["example"], cal["label"])
+    new_lam = opinions(new["example"], new["label"])
+    bare, _ = timed(lambda: float(whole.max()))
+    made, predictor = timed(
+        lambda: plausibly.calibrate(cal, cal_lam, calibrator="monte-carlo", draws=10)
+    )
+    judged, result = timed(lambda: plausibly.evaluate(predictor.predict(new, 0.1), new_lam))
+    peaks = client.run(peak_mib)
+    gib = asked.examples * asked.labels * 4 / 2**30
+    few = cal[: min(half, 20_000)]
+    lam = cal_lam.isel(example=slice(few.sizes["example"]))
+    same = (
+        plausibly.calibrate(few, lam, calibrator="monte-carlo").fingerprint
+        == plausibly.calibrate(few.load(), lam, calibrator="monte-carlo").fingerprint
+    )
+    print(f"| {gib:.2f} GiB, {asked.examples:,} x {asked.labels:,} | seconds | ratio |")
+    print("|---|---|---|")
+    print(f"| bare Dask read and max | {bare:.2f} | 1 |")
+    print(f"| calibrate | {made:.2f} | {made / bare:.2f} |")
+    print(f"| predict and evaluate | {judged:.2f} | {judged / bare:.2f} |")
+    print(f"| both | {made + judged:.2f} | {(made + judged) / bare:.2f} |")
+    print(f"worker peak {max(peaks.values()):.0f} MiB of 2,048; same bits: {same}")
+    print(f"aggregated coverage {float(result['aggregated_coverage_mean']):.4f} at alpha 0.1")
 
 
 if __name__ == "__main__":
