@@ -8,22 +8,26 @@ gives the same bits in memory. 2,000,000 examples of 1,000 labels are 7.5 GiB.
 from __future__ import annotations
 
 import argparse
+import importlib
 import resource
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import dask.array as da
 import numpy as np
 import xarray as xr
-from distributed import Client, LocalCluster
+from numpy.typing import NDArray
 
 import plausibly
 from plausibly.io import read_predictions
 from plausibly.kernels.slots import Slots
 from plausibly.labelled.packed import of_slots
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 T = TypeVar("T")
 
@@ -31,10 +35,14 @@ T = TypeVar("T")
 def write_store(path: Path, examples: int, labels: int, chunk: int) -> None:
     """Write random float32 predictions, uncompressed, chunk by chunk."""
 
-    def rows(block: np.ndarray, block_info: dict | None = None) -> np.ndarray:
+    def rows(
+        block: NDArray[np.float32],
+        block_info: dict[int, Any] | None = None,  # Any: what Dask says of a block
+    ) -> NDArray[np.float32]:
         place = block_info[0]["chunk-location"][0] if block_info else 0
         values = np.random.default_rng(place).random(block.shape, dtype=np.float32) ** 8
-        return values / np.maximum(values.sum(axis=1, keepdims=True), 1e-30)
+        values /= np.maximum(values.sum(axis=1, keepdims=True), 1e-30)
+        return values
 
     empty = da.zeros((examples, labels), dtype=np.float32, chunks=(chunk, labels))
     xr.Dataset(
@@ -76,14 +84,15 @@ def main() -> None:
     parser.add_argument("--chunk", type=int, default=10_000)
     parser.add_argument("--folder", type=Path, default=None)
     asked = parser.parse_args()
+    distributed: Any = importlib.import_module("distributed")  # Any: its calls have no hints
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         store = Path(folder) / "predictions.zarr"
         write_store(store, asked.examples, asked.labels, asked.chunk)
         with (
-            LocalCluster(
+            distributed.LocalCluster(
                 n_workers=2, threads_per_worker=1, memory_limit="2GiB", dashboard_address=None
             ) as cluster,
-            Client(cluster) as client,
+            distributed.Client(cluster) as client,
         ):
             measure(client, store, asked)
 

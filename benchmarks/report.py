@@ -30,7 +30,7 @@ LARGE: dict[str, list[str]] = {
     "service.py": [],
     "scaling.py": ["--large"],
     "many_labels.py": ["--examples", "1000000"],
-    "out_of_core.py": ["--gib", "7.5"],
+    "out_of_core.py": ["--examples", "2000000"],
     "crowd.py": [],
 }
 _INTRODUCTION = """\

@@ -69,7 +69,7 @@ def cases_table(shared: Path) -> str:
     best = inverse == inverse.max(axis=1, keepdims=True)
     lines = []
     for shown, (name, params) in CASES.items():
-        values = plausibly.aggregate(table, name, **params).values  # type: ignore[arg-type]  # parameters of any type
+        values = plausibly.aggregate(table, {"name": name, **params}).values
         same = best[np.arange(len(values)), values.argmax(axis=1)].mean()
         lines.append(f"| {shown} | {values.max(axis=1).mean():.3f} | {same:.1%} |")
     return "\n".join(lines)

@@ -10,8 +10,8 @@ import xarray as xr
 
 from plausibly.cli import asked, matching, reading
 from plausibly.cli.output import Output
-from plausibly.conformal.stored import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError
 from plausibly.evaluation import describe_parts as told
 from plausibly.evaluation import inputs
