@@ -10,7 +10,6 @@ import typer
 from plausibly.cli import asked, common, layout, values
 from plausibly.cli.output import Output
 
-SUMMARY = "Annotations to plausibilities."
 HELP = "Turn expert annotations into plausibilities: a distribution over labels for each example."
 EXAMPLES = """\b
 Examples:

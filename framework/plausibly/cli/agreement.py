@@ -14,7 +14,6 @@ from plausibly.cli.output import Output
 if TYPE_CHECKING:
     import xarray as xr
 
-SUMMARY = "How much annotators agree, and who differs."
 HELP = """Say how much annotators agree, beyond chance too, over which labels, and who differs.
 
 Intervals are of resamples of the examples, or of their clusters.

@@ -6,23 +6,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import (
-    aggregate,
-    agreement,
-    calibrate,
-    config,
-    convert,
-    demo,
-    evaluate,
-    info,
-    plan,
-    plugins,
-    predict,
-    reproduce,
-    run,
-    sensitivity,
-)
-from plausibly.cli.house import House
+from plausibly.cli.commands import SETTINGS, Commands
 from plausibly.cli.start import tolerate
 
 HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
@@ -40,32 +24,13 @@ Exit codes: 0 done, 1 our fault, 2 your input, 3 a check did not pass,
 
 app = typer.Typer(
     name="plausibly",
-    cls=House,
+    cls=Commands,
     help=HELP,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=SETTINGS,
 )
-for _name, _module, _function in (
-    ("demo", demo, demo.demo),
-    ("run", run, run.run),
-    ("aggregate", aggregate, aggregate.aggregate),
-    ("convert", convert, convert.convert),
-    ("calibrate", calibrate, calibrate.calibrate),
-    ("predict", predict, predict.predict),
-    ("evaluate", evaluate, evaluate.evaluate),
-    ("reproduce", reproduce, reproduce.reproduce),
-    ("plan", plan, plan.plan),
-    ("agreement", agreement, agreement.agreement),
-    ("sensitivity", sensitivity, sensitivity.sensitivity),
-    ("info", info, info.info),
-):
-    app.command(_name, short_help=_module.SUMMARY, help=_module.HELP, epilog=_module.EXAMPLES)(
-        _function
-    )
-app.add_typer(config.app, name="config")
-app.add_typer(plugins.app, name="plugins")
 
 
 def _version(asked: bool) -> None:

@@ -11,7 +11,6 @@ from plausibly.cli import asked, common, layout, values
 from plausibly.cli import chunks as chunking
 from plausibly.cli.output import Output
 
-SUMMARY = "Votes and probabilities to a predictor."
 HELP = "Calibrate a model on everything the experts said: a predictor with a guarantee."
 EXAMPLES = """\b
 Examples:

@@ -10,7 +10,6 @@ import typer
 from plausibly.cli import asked, common, values
 from plausibly.cli.output import Output
 
-SUMMARY = "Annotations of any format to one table."
 HELP = (
     "Write annotations of any format as one table that keeps everything: every response in words, "
     "its state, labels that nobody named, examples that nobody answered."

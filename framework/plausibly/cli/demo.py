@@ -16,7 +16,6 @@ from plausibly.cli.output import Output
 if TYPE_CHECKING:
     from plausibly.demo.study import Result
 
-SUMMARY = "Real ratings, the whole way, offline."
 HELP = "See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline."
 EXAMPLES = """\b
 Examples:

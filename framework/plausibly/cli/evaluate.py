@@ -13,7 +13,6 @@ from plausibly.cli.output import CheckFailed, Output
 if TYPE_CHECKING:
     import xarray as xr
 
-SUMMARY = "Prediction sets against new votes."
 HELP = "Measure whether prediction sets cover what experts say, how large they are, where weak."
 EXAMPLES = """\b
 Examples:

@@ -12,7 +12,6 @@ import textwrap
 from plausibly.cli import common, layout
 from plausibly.cli.output import Output
 
-SUMMARY = "Versions, extras, environment, plugins."
 HELP = "Say what is installed and set: what to paste into a report of a fault."
 EXAMPLES = """\b
 Examples:

@@ -14,7 +14,6 @@ from plausibly.cli.output import Output
 if TYPE_CHECKING:
     import xarray as xr
 
-SUMMARY = "How many examples, annotators and draws."
 HELP = """Say how far from 1 - alpha a calibration may land, by examples, draws and responses.
 
 With a pilot (-p and -a) for your data; without one for a single draw, whatever the data.

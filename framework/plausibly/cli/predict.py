@@ -16,7 +16,6 @@ from plausibly.cli.output import Output
 if TYPE_CHECKING:
     from plausibly.cli.asks import Threshold
 
-SUMMARY = "New probabilities to prediction sets."
 HELP = "Make prediction sets for new examples; their guarantee is written beside them as JSON."
 EXAMPLES = """\b
 Examples:

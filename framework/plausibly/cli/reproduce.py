@@ -17,7 +17,6 @@ from plausibly.errors import InputError
 if TYPE_CHECKING:
     from plausibly.reproduction.run import Reproduced
 
-SUMMARY = "The paper's figures, made again."
 HELP = (
     "Make figures of the paper again: for each a picture, its numbers as CSV, and whether the "
     "paper's claim held. Offline; needs the extra demo."

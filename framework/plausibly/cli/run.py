@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.study import Prepared, StudyResult
 
-SUMMARY = "A study file to results and a predictor."
 HELP = "Run a study: calibrations compared on random splits, their sets, and a predictor."
 EXAMPLES = """\b
 Examples:

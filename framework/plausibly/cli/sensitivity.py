@@ -11,7 +11,6 @@ import typer
 from plausibly.cli import asked, common, values
 from plausibly.cli.output import Output
 
-SUMMARY = "What depends on the aggregator: coverage, sizes, labels."
 HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
 
 Each also calibrates sets of its own; everything is measured on random splits.
