@@ -90,7 +90,10 @@ def main() -> None:
         write_store(store, asked.examples, asked.labels, asked.chunk)
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, memory_limit="2GiB", dashboard_address=None
+                n_workers=2,
+                threads_per_worker=1,
+                memory_limit="2GiB",
+                dashboard_address="127.0.0.1:0",
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

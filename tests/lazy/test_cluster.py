@@ -14,6 +14,8 @@ import pytest
 import plausibly
 from lazy_world import plausibilities, predictions
 from plausibly.arrays import Floats
+from plausibly.cli.start import main
+from plausibly.io import write_plausibilities
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning"),
@@ -28,7 +30,7 @@ def client() -> Iterator[Any]:  # Any: distributed has no hints, and is an extra
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -70,3 +72,43 @@ def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
     made = plausibly.calibrate(lazy, LAM)
     assert mark.exists()
     assert made.fingerprint == plausibly.calibrate(CAL, LAM).fingerprint
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["plausibly", *words])
+    return main()
+
+
+def test_the_command_asks_a_scheduler(
+    client: Any,  # Any: as above
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    CAL.to_dataset(name="p").to_zarr("p.zarr", zarr_format=2)
+    write_plausibilities(LAM, "lam.nc")
+    given = ("calibrate", "--plausibilities", "lam.nc", "-p", "p.zarr", "-o")
+    assert command(monkeypatch, *given, "whole.nc") == 0
+    address = str(client.scheduler.address)
+    asked = ("--chunks", "15", "--scheduler")
+    assert command(monkeypatch, *given, "asked.nc", *asked, address) == 0
+    assert command(monkeypatch, *given, "local.nc", *asked, "local") == 0
+    whole = Path("whole.nc").read_bytes()
+    assert [Path(f"{name}.nc").read_bytes() == whole for name in ("asked", "local")] == [True] * 2
+
+
+def test_no_scheduler_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.chdir(tmp_path)
+    words = ("calibrate", "-p", "p.zarr", "--plausibilities", "lam.nc", "-o", "made.nc")
+    assert command(monkeypatch, *words, "--chunks", "5", "--scheduler", "pigeon://roof") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith(
+        "error scheduler-unreachable: no Dask scheduler answers at pigeon://roof expected local, "
+        "threads, or an address such as tcp://127.0.0.1:8786; got "
+    )
+    assert "'pigeon'" in said
+    assert said.endswith("do start one (dask scheduler), or --scheduler local")
+    assert not list(tmp_path.iterdir())

@@ -68,7 +68,9 @@ def computing(chunks: int | None, scheduler: str | None) -> Iterator[None]:
     distributed = require("distributed", extra="dask", whose="--scheduler")
     if scheduler == "local":
         with (
-            distributed.LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.LocalCluster(
+                threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            ) as cluster,
             distributed.Client(cluster),
         ):
             yield
