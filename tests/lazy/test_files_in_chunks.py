@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -115,5 +116,16 @@ def test_the_command_line_in_chunks(
     assert run("predict", "made.nc", *asked, "sets.csv") == 0
     kept = read_sets("sets.zarr")
     assert kept.equals(read_sets("sets.csv").assign_coords(site=NEW["site"]))
+    write_plausibilities(plausibilities(NEW), "said.nc")
+    judged = ("evaluate", "--plausibilities", "said.nc", "--json")
+    capsys.readouterr()
+    shown = []
+    for words in (("sets.csv",), ("sets.zarr",), ("sets.zarr", "--chunks", "5")):
+        assert run(judged[0], *words, *judged[1:]) == 0
+        shown.append(json.loads(capsys.readouterr().out))
+    assert shown[1] == shown[2]
+    assert shown[0]["results"] == shown[1]["results"]
+    assert run("evaluate", "sets.csv", *judged[1:], "--chunks", "5") == 2
+    assert "sets.csv: chunks has no meaning here" in capsys.readouterr().err
     assert run(*given, "-o", "made.nc", "--scheduler", "threads") == 2
     assert "--scheduler has no meaning without --chunks" in capsys.readouterr().err

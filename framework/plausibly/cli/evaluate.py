@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plausibly.cli import asked, common, values
+from plausibly.cli import chunks as chunking
 from plausibly.cli.output import CheckFailed, Output
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def evaluate(
     bad_rows: common.BadRowsPolicy = None,
     strip: common.Strip = False,
     rename: common.Rename = None,
+    chunks: chunking.Chunks = None,
+    scheduler: chunking.Scheduler = None,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -131,9 +134,14 @@ def evaluate(
     output = Output("evaluate", json=json, quiet=quiet, strict=strict, debug=debug)
 
     def body() -> None:
+        with chunking.computing(chunks, scheduler):
+            judge()
+
+    def judge() -> None:
         _run(
             output,
             sets,
+            chunks,
             examples,
             asked.opinions(
                 annotations,
@@ -177,6 +185,7 @@ def evaluate(
 def _run(
     output: Output,
     path: Path,
+    chunks: int | None,
     examples: Path | None,
     asked_opinions: asked.AskedOpinions,
     naming: asked.Naming,
@@ -193,7 +202,7 @@ def _run(
     from plausibly.io import read_examples, read_sets, with_coordinates
 
     with output.working(f"reading {path.name}"):
-        sets = read_sets(path)
+        sets = read_sets(path, chunks=chunks)
         if examples is not None:
             sets = with_coordinates(sets, read_examples(examples))
     opinions = reading.read_opinions(
@@ -209,7 +218,7 @@ def _run(
     )
     predictions, predictor = evaluate_parts.read_for_parts(measure, naming, output)
     interval = next(method for method in METHODS if method == measure.interval)
-    with output.working("evaluating"):
+    with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
             sets,
             lam,
