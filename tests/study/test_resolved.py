@@ -209,6 +209,8 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     # A study reads what a model wrote, not what an annotation tool kept of it.
     assert reading.pop("reader") is None
     assert reading.pop("model") is None
+    # And reads it into memory.
+    assert reading.pop("chunks") is None
     assert {**reading, "scale": "probability", "path": Path()} == {
         **predictions,
         "labels": None,
