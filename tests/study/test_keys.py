@@ -80,7 +80,7 @@ def test_every_flag_that_a_file_is_refused_with_has_a_key(project: Path) -> None
         for text in re.findall(r"--([a-z][a-z-]+)", path.read_text("utf-8")):
             flags.add(text)
     # Alphas have checks of their own, and what a pair of components is refused with, too; and
-    # `pip install --upgrade` is no flag of ours. A study reads its files into memory, not in chunks.
+    # `pip install --upgrade` is no flag of ours. A study reads files into memory, not in chunks.
     for flag in flags - {"alpha", "allow-no-guarantee", "chunks", "upgrade"}:
         assert as_keys(f"--{flag}", "annotations").startswith("["), flag
 
