@@ -170,7 +170,9 @@ def calibrate(
     aside = np.empty(0, dtype=np.intp)
     if the_combiner.held_out != 0:
         aside = held_out_rows(the_combiner.held_out, data.hashes, keys.child("held-out"), groups)
-    kept = np.setdiff1d(np.arange(len(data)), aside)
+    stays = np.ones(len(data), dtype=np.bool_)
+    stays[aside] = False
+    kept = np.flatnonzero(stays)
     if not kept.size or (the_combiner.held_out > 0 and not aside.size):
         raise InputError(
             "calibration-empty",

@@ -35,7 +35,7 @@ class Examples:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        return frozenset(map(str, self.given))
+        return frozenset(self.given)
 
     @cached_property
     def _ordered(self) -> Hashes:
@@ -57,8 +57,7 @@ class Examples:
             Compared by name where both have names, by the hashes of names otherwise.
         """
         if not isinstance(self.given, np.ndarray) and not isinstance(others.given, np.ndarray):
-            known = self._names
-            return sum(str(name) in known for name in others.given)
+            return sum(map(self._names.__contains__, others.given))
         if not len(self):
             return 0
         place = np.searchsorted(self._ordered, others.hashes)
