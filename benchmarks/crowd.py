@@ -170,7 +170,8 @@ def main() -> None:
         rows = reading(Path(folder), frame, asked.rounds)
     rows += dawid_skene(frame, asked.rounds)
     print(
-        f"{len(frame):,} votes, {asked.examples:,} examples, {ANNOTATORS:,} annotators, {LABELS} "
+        f"## A crowd table\n\n{len(frame):,} votes, {asked.examples:,} examples, "
+        f"{ANNOTATORS:,} annotators, {LABELS} "
         f"labels; medians of ratios over rounds (least to largest); Python "
         f"{sys.version.partition(' ')[0]}, numpy {np.__version__}, pandas {pd.__version__}\n"
     )

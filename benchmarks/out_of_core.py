@@ -120,14 +120,15 @@ def measure(client: Client, store: Path, asked: argparse.Namespace) -> None:
         plausibly.calibrate(few, lam, calibrator="monte-carlo").fingerprint
         == plausibly.calibrate(few.load(), lam, calibrator="monte-carlo").fingerprint
     )
-    print(f"| {gib:.2f} GiB, {asked.examples:,} x {asked.labels:,} | seconds | ratio |")
-    print("|---|---|---|")
+    print(f"## Larger than memory: {gib:.2f} GiB, {asked.examples:,} x {asked.labels:,}\n")
+    print("Half calibrates, half is predicted; two worker processes of 2 GiB.\n")
+    print("| what | seconds | ratio to the read |\n|---|---|---|")
     print(f"| bare Dask read and max | {bare:.2f} | 1 |")
     print(f"| calibrate | {made:.2f} | {made / bare:.2f} |")
     print(f"| predict and evaluate | {judged:.2f} | {judged / bare:.2f} |")
     print(f"| both | {made + judged:.2f} | {(made + judged) / bare:.2f} |")
-    print(f"worker peak {max(peaks.values()):.0f} MiB of 2,048; same bits: {same}")
-    print(f"aggregated coverage {float(result['aggregated_coverage_mean']):.4f} at alpha 0.1")
+    print(f"\nWorker peak {max(peaks.values()):.0f} MiB of 2,048; same bits as in memory: {same}.")
+    print(f"Aggregated coverage {float(result['aggregated_coverage_mean']):.4f} at alpha 0.1.")
 
 
 if __name__ == "__main__":

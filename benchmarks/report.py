@@ -16,8 +16,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 SHORT: dict[str, list[str]] = {
-    "kernels.py": [],
-    "peers.py": ["--rounds", "5"],
+    "kernels.py": ["--large"],
+    "peers.py": ["--large", "--rounds", "5"],
     "service.py": [],
     "scaling.py": [],
     "many_labels.py": ["--examples", "50000"],
