@@ -76,7 +76,8 @@ def computing(chunks: int | None, scheduler: str | None) -> Iterator[None]:
             yield
         return
     try:
-        client = distributed.Client(scheduler, timeout="10s")
+        # One that fails would stay behind as the default of everything that is computed later.
+        client = distributed.Client(scheduler, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as reason:
         raise InputError(
             "scheduler-unreachable",
@@ -86,7 +87,7 @@ def computing(chunks: int | None, scheduler: str | None) -> Iterator[None]:
             do="start one (dask scheduler), or --scheduler local",
             whose="--scheduler",
         ) from reason
-    with client:
+    with client, config.set(scheduler=client):
         yield
 
 
