@@ -124,7 +124,11 @@ class AnnotatorModel(Protocol):
 
 
 class ScoreFunction(Protocol):
-    """Conformity of labels with what the model said: larger = fits better."""
+    """Conformity of labels with what the model said: larger = fits better.
+
+    An attribute ``identity = True`` besides, which is optional, says that scores are the numbers
+    as they are read; predictors then compare rows of a service as they come.
+    """
 
     @property
     def randomised(self) -> bool:

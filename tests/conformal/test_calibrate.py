@@ -116,7 +116,9 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     """A missing coordinate is named, with those there are."""
     predictions, lam = world(60)
     p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="patient")
-    assert p.evidence.n_held_out == 30
+    assert (p.evidence.n, p.evidence.n_held_out) == (30, 30)
+    assert p.pools.replicates.denominator is not None
+    assert len(p.pools.replicates.denominator) == 30
     with pytest.raises(InputError) as refused:
         plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="site")
     assert str(refused.value).splitlines()[:2] == [

@@ -112,3 +112,5 @@ def test_no_scheduler_answers(
     assert "'pigeon'" in said
     assert said.endswith("do start one (dask scheduler), or --scheduler local")
     assert not list(tmp_path.iterdir())
+    # Nor is it asked by what is computed later.
+    assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())

@@ -241,3 +241,15 @@ def test_probabilities_of_a_model_with_several_answers(case: str) -> None:
     uniform = np.array([[0.5], [0.25], [0.75]])
     expected = [[float(value) for value in row] for row in exactly(case, rows, uniform)]
     np.testing.assert_array_equal(score(case, rows, uniform), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ranks_of_numbers_below_zero(dtype: type[np.floating]) -> None:
+    """Numbers on any scale, with ties, both zeros and infinities among them."""
+    values = [-np.inf, -3.5, -3.5, -1e-40, -0.0, 0.0, 2.0, np.inf, 7.25, -100.0]
+    generator = np.random.default_rng(4)
+    rows = np.array([generator.permutation(values) for _ in range(30)]).astype(dtype)
+    found = score("rank", rows)
+    as_large = (rows[:, None, :] >= rows[:, :, None]).sum(axis=2)
+    assert found.dtype == dtype
+    assert np.array_equal(found, -as_large)

@@ -43,12 +43,12 @@ class Smoothed:
         return scores
 
 
-def _score(change: Callable[[Floats], Floats]) -> object:
+def _score(change: Callable[[Floats], Floats], **said: object) -> object:
     def score(self: Scaled, probabilities: Floats, uniform: Floats | None) -> Floats:
         found: Floats = change(probabilities)
         return found
 
-    return changed(Scaled, score=score)
+    return changed(Scaled, score=score, **said)
 
 
 def _flattens(p: Floats) -> Floats:
@@ -87,6 +87,7 @@ MUTANTS = {
     **common(Scaled, "score", lambda found: found * 2),
     "shape": Mutant(_score(_flattens)),
     "float32-kept": Mutant(_score(lambda p: p.astype(np.float64))),
+    "identity": Mutant(_score(lambda p: p * 2, identity=True)),
     "label-order": Mutant(_score(lambda p: p + np.arange(p.shape[-1], dtype=p.dtype) / 1000)),
     "rows-alone": Mutant(_score(lambda p: p - p.dtype.type(p.sum(dtype=np.float64)))),
     "inputs-unchanged": Mutant(_score(_doubles_in_place)),

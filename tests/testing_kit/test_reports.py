@@ -55,19 +55,19 @@ def told(call: object) -> str:
 
 def test_a_sound_component_is_one_line() -> None:
     report = testing.check_score_function(Scaled())
-    assert str(report) == "17 of 17 rules hold"
+    assert str(report) == "18 of 18 rules hold"
     assert report.kind == "score"
     assert report.component == "Scaled(scale=2.0)"
     assert not report.failed
 
 
 def test_a_randomised_score_function_is_tried_with_uniforms() -> None:
-    assert str(testing.check_score_function(Smoothed())) == "17 of 17 rules hold"
+    assert str(testing.check_score_function(Smoothed())) == "18 of 18 rules hold"
 
 
 def test_failures_are_one_error_with_a_table() -> None:
     assert told(lambda: testing.check_score_function(Turned())) == (
-        "score Turned(scale=2.0): 15 of 17 rules hold, 2 fail\n"
+        "score Turned(scale=2.0): 16 of 18 rules hold, 2 fail\n"
         "rule                state  what happened\n"
         "float32-kept        fails  from float32 it gives float64\n"
         "                           wanted: From float32 it gives float32, and from float64 "
@@ -145,7 +145,7 @@ def test_a_component_with_a_broken_repr_is_called_by_its_class() -> None:
             raise RuntimeError("no repr")
 
     text = told(lambda: check(SCORE, Mute()))
-    assert text.startswith("score Mute: 16 of 17 rules hold, 1 fails\n")
+    assert text.startswith("score Mute: 17 of 18 rules hold, 1 fails\n")
     assert "RuntimeError: no repr" in text
 
 

@@ -135,49 +135,46 @@ def evaluate(
 
     def body() -> None:
         with chunking.computing(chunks, scheduler):
-            judge()
-
-    def judge() -> None:
-        _run(
-            output,
-            sets,
-            chunks,
-            examples,
-            asked.opinions(
-                annotations,
-                plausibilities=plausibilities,
-                reader=reader,
-                columns=columns,
-                kind=kind,
-                missing=missing,
-                unanswered=unanswered,
-                aggregator=aggregator,
-                seed=seed,
-            ),
-            asked.naming(labels, strip=strip, rename=rename),
-            asked.Measure(
-                by=tuple(by or ()),
-                at_least=at_least,
-                strata=tuple(kind.value for kind in strata or ()),
-                risk=risk,
-                model=asked.model_of_sets(
-                    predictions,
-                    example=example,
-                    variable=variable,
-                    scale=scale,
-                    normalise=normalise,
-                    bad_rows=bad_rows,
+            _run(
+                output,
+                sets,
+                chunks,
+                examples,
+                asked.opinions(
+                    annotations,
+                    plausibilities=plausibilities,
+                    reader=reader,
+                    columns=columns,
+                    kind=kind,
+                    missing=missing,
+                    unanswered=unanswered,
+                    aggregator=aggregator,
+                    seed=seed,
                 ),
-                predictor=predictor,
-                true=true,
-                cluster=cluster,
-                ties=ties.value,
-                interval=interval.value,
-                seed=seed,
-                only_common=only_common,
-                fail_under=values.share(fail_under, "--fail-under"),
-            ),
-        )
+                asked.naming(labels, strip=strip, rename=rename),
+                asked.Measure(
+                    by=tuple(by or ()),
+                    at_least=at_least,
+                    strata=tuple(kind.value for kind in strata or ()),
+                    risk=risk,
+                    model=asked.model_of_sets(
+                        predictions,
+                        example=example,
+                        variable=variable,
+                        scale=scale,
+                        normalise=normalise,
+                        bad_rows=bad_rows,
+                    ),
+                    predictor=predictor,
+                    true=true,
+                    cluster=cluster,
+                    ties=ties.value,
+                    interval=interval.value,
+                    seed=seed,
+                    only_common=only_common,
+                    fail_under=values.share(fail_under, "--fail-under"),
+                ),
+            )
 
     return output.run(body)
 

@@ -96,6 +96,14 @@ def float32_kept(score: ScoreFunction, world: ScoreWorld) -> None:
 
 
 @BOOK.rule
+def identity(score: ScoreFunction, world: ScoreWorld) -> None:
+    """Where it says `identity`, its scores are the numbers that it reads."""
+    if getattr(score, "identity", False):
+        rows = world.rows()
+        demand(same(world.score(score, rows), rows), "it says identity, and gives other numbers")
+
+
+@BOOK.rule
 def label_order(score: ScoreFunction, world: ScoreWorld) -> None:
     """The order of the labels does not matter: scores move with their labels."""
     rows = world.rows()
