@@ -95,22 +95,3 @@ def test_the_command_asks_a_scheduler(
     assert command(monkeypatch, *given, "local.nc", *asked, "local") == 0
     whole = Path("whole.nc").read_bytes()
     assert [Path(f"{name}.nc").read_bytes() == whole for name in ("asked", "local")] == [True] * 2
-
-
-def test_no_scheduler_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("distributed")
-    monkeypatch.chdir(tmp_path)
-    words = ("calibrate", "-p", "p.zarr", "--plausibilities", "lam.nc", "-o", "made.nc")
-    assert command(monkeypatch, *words, "--chunks", "5", "--scheduler", "pigeon://roof") == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert said.startswith(
-        "error scheduler-unreachable: no Dask scheduler answers at pigeon://roof expected local, "
-        "threads, or an address such as tcp://127.0.0.1:8786; got "
-    )
-    assert "'pigeon'" in said
-    assert said.endswith("do start one (dask scheduler), or --scheduler local")
-    assert not list(tmp_path.iterdir())
-    # Nor is it asked by what is computed later.
-    assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())

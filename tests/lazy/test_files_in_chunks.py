@@ -129,3 +129,26 @@ def test_the_command_line_in_chunks(
     assert "sets.csv: chunks has no meaning here" in capsys.readouterr().err
     assert run(*given, "-o", "made.nc", "--scheduler", "threads") == 2
     assert "--scheduler has no meaning without --chunks" in capsys.readouterr().err
+
+
+def test_no_scheduler_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed")
+    from plausibly.cli.start import main
+
+    monkeypatch.chdir(tmp_path)
+    asked = ("--scheduler", "pigeon://roof")
+    words = ("calibrate", "-p", "p.zarr", "--plausibilities", "lam.nc", "-o", "made.nc")
+    monkeypatch.setattr("sys.argv", ["plausibly", *words, "--chunks", "5", *asked])
+    assert main() == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith(
+        "error scheduler-unreachable: no Dask scheduler answers at pigeon://roof expected local, "
+        "threads, or an address such as tcp://127.0.0.1:8786; got "
+    )
+    assert "'pigeon'" in said
+    assert said.endswith("do start one (dask scheduler), or --scheduler local")
+    assert not list(tmp_path.iterdir())
+    # Nor is it asked by what is computed later.
+    assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())
