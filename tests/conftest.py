@@ -7,9 +7,11 @@ place: so they run the same from a checkout, from the source distribution and ag
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parents[1]
 IN_CI = bool(os.environ.get("CI"))
 MEASURED = 0.5  # seconds of the processor, of each test
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+DRIVERS = ("playwright", "axe_playwright_python")
+NEEDS = {"shared": "realdata", "chromium": "browser"}  # what a fixture asks of a test that uses it
 
 # Examples that were drawn once are drawn again in CI: a red run can be repeated. No deadline, since
 # a loaded machine is not a fault of the code.
@@ -36,6 +41,13 @@ def shared_folder() -> Path | None:
     named = os.environ.get("PLAUSIBLY_SHARED")
     folder = Path(named) if named else PROJECT.parent / "shared"
     return folder if (folder / "data").is_dir() else None
+
+
+def browser_program() -> str | None:
+    """Return the Chromium that is installed, if what drives it is installed too."""
+    if any(find_spec(driver) is None for driver in DRIVERS):
+        return None
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="session")
@@ -53,21 +65,35 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Program of the browser; only tests marked ``browser`` may ask for it."""
+    program = browser_program()
+    if program is None:
+        pytest.fail("no Chromium with playwright and axe-playwright-python: tox -e browser")
+    return program
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests on real data where there are none, but never silently in CI."""
-    unmarked = [
-        item.nodeid
+    """Leave out the tests whose surroundings are missing; real data are never missing in CI."""
+    unmarked = {
+        f"mark with {marker}: {item.nodeid}"
         for item in items
-        if "shared" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("realdata")
-    ]
+        for fixture, marker in NEEDS.items()
+        if fixture in getattr(item, "fixturenames", ()) and not item.get_closest_marker(marker)
+    }
     if unmarked:
-        raise pytest.UsageError(f"mark with realdata: {', '.join(unmarked)}")
-    if IN_CI or shared_folder() is not None:
-        return
-    left_out = [item for item in items if item.get_closest_marker("realdata")]
-    items[:] = [item for item in items if not item.get_closest_marker("realdata")]
-    config.hook.pytest_deselected(items=left_out)
+        raise pytest.UsageError(", ".join(sorted(unmarked)))
+    missing = set()
+    if not IN_CI and shared_folder() is None:
+        missing.add("realdata")
+    if browser_program() is None:
+        missing.add("browser")
+    left_out = {item for item in items if any(map(item.get_closest_marker, missing))}
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
 
 
 class _Executed:

@@ -29,7 +29,7 @@ def run(folder: Path, source: str, *options: str, **environment: str) -> tuple[i
     conftest = Path(__file__).resolve().parents[1] / "conftest.py"
     (tests / "conftest.py").write_text(conftest.read_text("utf-8"), "utf-8")
     (tests / "test_it.py").write_text(source, "utf-8")
-    (project / "pytest.ini").write_text("[pytest]\nmarkers = realdata\n", "utf-8")
+    (project / "pytest.ini").write_text("[pytest]\nmarkers =\n realdata\n browser\n", "utf-8")
     inherited = {
         key: value
         for key, value in os.environ.items()
@@ -74,6 +74,57 @@ def test_real_data_without_the_marker_are_refused(tmp_path: Path) -> None:
     code, output = run(tmp_path, "def test_it(shared):\n    pass\n")
     assert code == 4, output
     assert "mark with realdata: tests/test_it.py::test_it" in output
+
+
+PAGE = """
+import pytest
+
+@pytest.mark.browser
+def test_opens(chromium):
+    assert chromium.endswith("chromium")
+
+def test_other():
+    pass
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> dict[str, str]:
+    """Return the environment of one who has a browser and what drives it, or what looks so."""
+    programs = tmp_path / "programs"
+    for driver in ("playwright", "axe_playwright_python"):
+        (tmp_path / "drivers" / driver).mkdir(parents=True)
+        (tmp_path / "drivers" / driver / "__init__.py").touch()
+    programs.mkdir()
+    (programs / "chromium").touch(0o755)
+    return {"PATH": str(programs), "PYTHONPATH": str(tmp_path / "drivers")}
+
+
+def test_pages_are_opened_where_a_browser_is(tmp_path: Path, installed: dict[str, str]) -> None:
+    code, output = run(tmp_path, PAGE, **installed)
+    assert (code, "2 passed" in output) == (0, True), output
+
+
+def test_without_a_browser_its_tests_are_deselected(
+    tmp_path: Path, installed: dict[str, str]
+) -> None:
+    (tmp_path / "programs" / "chromium").unlink()
+    code, output = run(tmp_path, PAGE, CI="true", **installed)
+    assert (code, "1 passed, 1 deselected" in output) == (0, True), output
+
+
+def test_without_what_drives_the_browser_its_tests_are_deselected(
+    tmp_path: Path, installed: dict[str, str]
+) -> None:
+    source = "import sys\nsys.modules['playwright'] = None\n" + PAGE
+    code, output = run(tmp_path, source, **installed)
+    assert (code, "1 passed, 1 deselected" in output) == (0, True), output
+
+
+def test_a_browser_without_the_marker_is_refused(tmp_path: Path) -> None:
+    code, output = run(tmp_path, "def test_it(chromium):\n    pass\n")
+    assert code == 4, output
+    assert "mark with browser: tests/test_it.py::test_it" in output
 
 
 SKIPPED = "import pytest\n\ndef test_it():\n    pytest.skip('no')\n"
