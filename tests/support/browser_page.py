@@ -1,0 +1,128 @@
+"""Pages opened in a browser that may ask for nothing and must say nothing on its console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Route
+
+WIDE, NARROW = 1440, 390
+Scheme = Literal["light", "dark"]
+
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+OVERFLOWING = """() => {
+    const wide = document.documentElement.clientWidth;
+    const clipped = (e) => e.parentElement && (
+        ["auto", "hidden", "scroll"].includes(getComputedStyle(e.parentElement).overflowX)
+        || clipped(e.parentElement));
+    return [...document.querySelectorAll("body *")]
+        .filter((e) => e.getBoundingClientRect().right > wide + 1 && !clipped(e))
+        .map((e) => `${e.tagName}.${e.getAttribute("class")} ${e.textContent.slice(0, 40)}`);
+}"""
+
+
+@contextmanager
+def started(program: str) -> Iterator[Browser]:
+    """Start the browser; it ends with the block."""
+    driver = import_module("playwright.sync_api")
+    with driver.sync_playwright() as playwright:
+        browser: Browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@attrs.define
+class Watched:
+    """An open page, and what it did that a report never does."""
+
+    page: Page
+    faults: list[str] = attrs.field(factory=list)
+
+    def watch(self, file: Path) -> None:
+        """Refuse each request but that for the file, and note what is said or asked."""
+        address = file.as_uri()
+
+        def refuse(route: Route) -> None:
+            if route.request.url.partition("#")[0] == address:
+                route.continue_()
+            else:
+                self.faults.append(f"asked for {route.request.url[:200]}")
+                route.abort()
+
+        def heard(message: ConsoleMessage) -> None:
+            if message.type in {"error", "warning"}:
+                self.faults.append(f"console {message.type}: {message.text}")
+
+        def asked(dialog: Dialog) -> None:
+            self.faults.append(f"a dialog: {dialog.message}")
+            dialog.dismiss()
+
+        self.page.route("**/*", refuse)
+        self.page.on("pageerror", lambda error: self.faults.append(f"failed: {error}"))
+        self.page.on("console", heard)
+        self.page.on("dialog", asked)
+        self.page.on("download", lambda _: self.faults.append("a download"))
+        self.page.on("popup", lambda _: self.faults.append("a second window"))
+
+
+@contextmanager
+def opened(
+    browser: Browser,
+    file: Path,
+    *,
+    width: int = WIDE,
+    height: int = 900,
+    scheme: Scheme = "light",
+    anchor: str = "",
+    scripts: bool = True,
+) -> Iterator[Page]:
+    """Open a file as by a double click; a fault of the page fails the block."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        java_script_enabled=scripts,
+        reduced_motion="reduce",
+    )
+    try:
+        watched = Watched(context.new_page())
+        watched.watch(file)
+        watched.page.goto(file.as_uri() + anchor)
+        yield watched.page
+        assert not watched.faults, watched.faults
+    finally:
+        context.close()
+
+
+def overflowing(page: Page) -> list[str]:
+    """Return what makes the page scroll sideways."""
+    found: list[str] = page.evaluate(OVERFLOWING)
+    return found
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe-core finds serious or critical, with the first place of each."""
+    axe = import_module("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page).response["violations"]
+    return [
+        f"{one['id']} ({one['impact']}) {len(one['nodes'])}x: {one['nodes'][0]['html'][:300]} "
+        f"{one['nodes'][0]['failureSummary'][:300]}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+    ]
