@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plausibly.errors import InputError
-from plausibly.labelled import AnnotationTable, build_table, check_table, concat, select, to_frame
+from plausibly.labelled import (
+    AnnotationTable,
+    build_table,
+    check_table,
+    concat,
+    seal,
+    select,
+    to_frame,
+)
 from plausibly.labelled.verbs import answered
 
 CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
@@ -219,3 +228,37 @@ def test_a_kind_that_is_not_read_is_refused(table: AnnotationTable) -> None:
         "  expected  theirs or yours; got mine\n"
         "  do        an aggregator for mine: plausibly plugins list --kind aggregator"
     )
+
+
+def test_a_column_of_a_table_cannot_be_written_to(table: AnnotationTable) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        table["mention_label"].values[0] = 1
+    check_table(table)
+
+
+def test_a_column_that_was_opened_and_written_to_is_found(table: AnnotationTable) -> None:
+    check_table(table)
+    column = table["response_weight"].values
+    column.flags.writeable = True
+    column[0] += 1
+    with pytest.raises(InputError, match="table-detached"):
+        check_table(table)
+
+
+def test_sums_that_are_remembered_go_with_their_arrays(table: AnnotationTable) -> None:
+    before = set(seal._sums)
+    again = build_table(
+        "single-label",
+        examples=["a"],
+        annotators=["x"],
+        labels=["l"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0],
+        mention_label=[0],
+    )
+    check_table(again)
+    assert len(set(seal._sums) - before) == 4
+    del again
+    gc.collect()
+    assert not set(seal._sums) - before

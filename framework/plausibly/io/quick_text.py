@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.kernels.threads import at_once, parts
 from plausibly.labelled.coded import Coded
 
 LEAST = 1 << 18
@@ -24,6 +25,8 @@ LEAST = 1 << 18
 _WORD = 8
 _TABLE_BITS = 20
 _BLOCK = 1 << 15  # so that what is in hand stays in the cache
+_BYTES = 1 << 17  # the same, of the file
+_PART = 1 << 20  # bytes that are worth a thread
 _NEWLINE, _RETURN = ord("\n"), ord("\r")
 _KEPT = np.array([2**64 - 2 ** (64 - 8 * size) for size in range(9)], np.uint64)
 
@@ -70,10 +73,14 @@ class QuickColumn(Sequence[str]):
         found = None if keys is None else _coded(keys)
         if keys is None or found is None:
             return Coded.of(self._texts(self.starts, self.ends))
-        codes, first = found
+        codes, some = found
         # The bytes of a number from its greatest on are the text, and zeros behind it.
-        texts = keys[first].byteswap().view("S8").tolist()
-        return Coded([text.decode("utf-8") for text in texts], codes)
+        texts = keys[some].byteswap().view("S8")
+        try:
+            names: list[str] = texts.astype("U8").tolist()  # ASCII only, and several times faster
+        except UnicodeDecodeError:
+            names = [text.decode("utf-8") for text in texts.tolist()]
+        return Coded(names, codes)
 
     def _keys(self) -> NDArray[np.uint64] | None:
         """Return texts of up to eight bytes as numbers in their order; None where one is longer."""
@@ -97,7 +104,7 @@ class QuickColumn(Sequence[str]):
 
 
 def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
-    """Return the place of each key among the different ones in order, and where each first stands.
+    """Return the place of each key among the different ones in order, and a row of each of them.
 
     None where the keys and their places do not fit into 64 bits together.
     """
@@ -108,7 +115,7 @@ def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int6
     if differ.bit_count() <= _TABLE_BITS:
         short = _together(keys, differ, 0).view(np.int64)
         where = np.full(1 << differ.bit_count(), -1, np.int64)
-        where[short[::-1]] = np.arange(short.size - 1, -1, -1)
+        where[short] = np.arange(short.size)
         there = where >= 0
         place = np.cumsum(there, dtype=np.int32) - np.int32(1)
         return place.take(short), where[there]
@@ -155,13 +162,23 @@ def _blocks(size: int) -> Iterator[slice]:
         yield slice(start, start + _BLOCK)
 
 
-def _separators(read: NDArray[np.uint8], delimiter: int) -> Ints:
-    """Return the places of delimiters and line ends."""
-    found = []
-    for block in _blocks(read.size):
-        some = read[block]
-        found.append(np.flatnonzero((some == delimiter) | (some == _NEWLINE)) + block.start)
-    return np.concatenate(found)
+def _separators(read: NDArray[np.uint8], delimiter: int) -> tuple[Ints, int]:
+    """Return the places of delimiters and line ends, and the number of line ends."""
+    dtype = np.int32 if read.size < 2**31 else np.int64
+
+    def within(part: slice) -> tuple[list[Ints], int]:
+        found, lines = [], 0
+        for start in range(part.start, part.stop, _BYTES):
+            some = read[start : min(start + _BYTES, part.stop)]
+            ends = some == _NEWLINE
+            lines += int(np.count_nonzero(ends))
+            ends |= some == delimiter
+            places = np.flatnonzero(ends)
+            found.append(np.add(places, start, out=np.empty(places.size, dtype), casting="unsafe"))
+        return found, lines
+
+    done = at_once(within, parts(read.size, _PART))
+    return np.concatenate([some for found, _ in done for some in found]), sum(n for _, n in done)
 
 
 def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None:
@@ -180,12 +197,12 @@ def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None
         return None
     end = b"" if data.endswith(b"\n") else b"\r\n" if returns else b"\n"
     read = np.frombuffer(b"".join((data, end, bytes(_WORD))), np.uint8)
-    ends = _separators(read, ord(delimiter))
+    ends, count = _separators(read, ord(delimiter))
     width = int(np.searchsorted(ends, (data + end if end else data).index(b"\n"))) + 1
     lines, over = divmod(ends.size, width)
     # All line ends stand at the ends of rows where as many stand there as there are.
     last = read[ends[width - 1 :: width]] == _NEWLINE
-    if over or not last.all() or data.count(b"\n") + bool(end) != lines:
+    if over or count != lines or not last.all():
         return None
     starts = np.empty_like(ends)
     starts[0] = 3 if data.startswith(b"\xef\xbb\xbf") else 0

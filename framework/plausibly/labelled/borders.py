@@ -19,12 +19,12 @@ from plausibly.labelled import names
 from plausibly.labelled.named import check_finite, named_floats, refuse_rows, span
 from plausibly.labelled.near import near
 from plausibly.labelled.packed import is_packed, unpack
+from plausibly.labelled.row_facts import off_whole, row_facts
 from plausibly.labelled.rows import check_answered as check_answered
 from plausibly.labelled.text import quoted
 
 SCALES = ("probability", "logit", "independent", "any")
 _SUM_WITHIN = 0.01
-_CELLS = 1 << 16  # in hand at once, so that they stay in the cache
 _PLAUSIBILITIES_WITHIN = 1e-6
 _HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
 
@@ -162,9 +162,11 @@ def check_plausibilities(
         plausibilities = unpack(plausibilities)
     array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
     values: Floats = array.values
-    check_finite(array, whose, "plausibilities-not-finite")
-    low = _over_draws(values.min(axis=-1), np.minimum)
-    if (low < 0).any():
+    facts = row_facts(values)
+    if not (np.isfinite(facts.least) and np.isfinite(facts.most)):
+        check_finite(array, whose, "plausibilities-not-finite")
+    if facts.least < 0:
+        low = _over_draws(values.min(axis=-1), np.minimum)
         refuse_rows(
             "plausibilities-negative",
             array,
@@ -175,7 +177,7 @@ def check_plausibilities(
             got=f"{low.min():.4g}",
             do="mend these rows",
         )
-    sums = values.sum(axis=-1, dtype=np.float64)
+    sums = facts.sums
     off = np.abs(sums - 1) > _PLAUSIBILITIES_WITHIN
     if off.any():
         refuse_rows(
@@ -266,18 +268,6 @@ def _check_sums(array: xr.DataArray, whose: str) -> None:
         )
 
 
-def _off_whole(values: Floats, total: Ints) -> NDArray[np.float64]:
-    """Return how far off whole numbers the counts of each row are, ([draw,] example)."""
-    found = np.empty(values.shape[:-1])
-    rows = max(1, _CELLS // max(1, values.shape[-1]))
-    for start in range(0, len(total), rows):
-        block = slice(start, start + rows)
-        counts = np.multiply(values[..., block, :], total[block, None], dtype=np.float64)
-        counts -= np.rint(counts)
-        np.abs(counts, out=counts).max(axis=-1, out=found[..., block])
-    return found
-
-
 def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
     """Return the array without a denominator of which its rows are not whole multiples.
 
@@ -291,7 +281,7 @@ def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
     if fits:
         total: Ints = column.values
         values: Floats = array.values
-        error = _over_draws(_off_whole(values, total), np.maximum)
+        error = _over_draws(off_whole(values, total, _PLAUSIBILITIES_WITHIN), np.maximum)
         within = np.maximum(_PLAUSIBILITIES_WITHIN, 4 * np.finfo(values.dtype).eps * total)
         fits = bool((total > 0).all() and (error <= np.minimum(within, 0.25)).all())
     if not fits:

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
 from plausibly.labelled.coded import Coded
@@ -100,7 +100,7 @@ def table_from_records(
     declared = _declared(labels)
     columns, answers = read_columns(records)
     check_once(columns)
-    answer, distinct = _answers(columns, answers, parse)
+    answer, distinct = _answers(lambda: columns, answers, parse)
     known = _labels(columns, answer, distinct, declared)
     return _table(
         kind,
@@ -171,21 +171,25 @@ def _declared(labels: Sequence[object] | None) -> list[str] | None:
 
 def _coded_answers(
     columns: Records, answer: Coded, parse: Callable[[object], Answer]
-) -> tuple[NDArray[np.int64], list[Answer]]:
+) -> tuple[Ints, list[Answer]]:
     """Return what `_answers` does, of texts of which each is there once."""
-    first = np.zeros(len(answer.names), np.int64)
-    first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
-    texts = [*answer.names]
-    one_each = attrs.evolve(
-        columns, example=columns.example[first], annotator=columns.annotator[first]
-    )
-    code, distinct = _answers(one_each, texts, parse)
+
+    def one_each() -> Records:
+        first = np.zeros(len(answer.names), np.int64)
+        first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
+        return attrs.evolve(
+            columns, example=columns.example[first], annotator=columns.annotator[first]
+        )
+
+    code, distinct = _answers(one_each, [*answer.names], parse)
     return code[answer.codes], distinct
 
 
 def _answers(
-    columns: Records, answers: Sequence[object], parse: Callable[[object], Answer]
-) -> tuple[NDArray[np.int64], list[Answer]]:
+    columns: Callable[[], Records],
+    answers: Sequence[object],
+    parse: Callable[[object], Answer],
+) -> tuple[Ints, list[Answer]]:
     """Return the code of the answer in each record, and the distinct answers, sorted."""
     read: dict[str, int] = {}  # texts repeat: each is parsed once
     distinct: dict[Answer, int] = {}
@@ -204,7 +208,7 @@ def _answers(
                 read[raw] = code
         codes.append(code)
     if refused:
-        raise _refusal(columns, refused)
+        raise _refusal(columns(), refused)
     ordered = sorted(distinct)
     rank = np.empty(len(ordered), np.int64)
     rank[[distinct[answer] for answer in ordered]] = np.arange(len(ordered))
@@ -237,7 +241,7 @@ def _refusal(columns: Records, refused: Sequence[tuple[int, AnswerRefused]]) -> 
 
 def _labels(
     columns: Records,
-    answer: NDArray[np.int64],
+    answer: Ints,
     distinct: Sequence[Answer],
     declared: list[str] | None,
 ) -> list[str]:
@@ -262,7 +266,7 @@ def _labels(
 
 def _label_unknown(
     columns: Records,
-    answer: NDArray[np.int64],
+    answer: Ints,
     distinct: Sequence[Answer],
     declared: Sequence[str],
     outside: set[str],
@@ -288,7 +292,7 @@ def _label_unknown(
 def _table(
     kind: str,
     columns: Records,
-    answer: NDArray[np.int64],
+    answer: Ints,
     distinct: Sequence[Answer],
     labels: Sequence[str],
     *,

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
 from plausibly.labelled.coded import Coded
@@ -21,8 +21,8 @@ class Records:
 
     examples: list[str]
     annotators: list[str]
-    example: NDArray[np.int64]
-    annotator: NDArray[np.int64]
+    example: Ints
+    annotator: Ints
 
     def who(self, record: int) -> str:
         """Return example and annotator of a record, as messages name them."""
@@ -80,7 +80,7 @@ def read_columns(records: Iterable[Record]) -> tuple[Records, list[object]]:
 
 def coded_columns(example: Coded, annotator: Coded) -> Records:
     """Return the columns of records whose names are coded; the annotator "" is an unknown one."""
-    codes = annotator.codes.astype(np.int64)
+    codes = annotator.codes
     names_of = annotator.names
     if "" in names_of:
         unknown = names_of.index("")
@@ -89,7 +89,7 @@ def coded_columns(example: Coded, annotator: Coded) -> Records:
     return Records(
         examples=example.names,
         annotators=names_of,
-        example=example.codes.astype(np.int64),
+        example=example.codes,
         annotator=codes,
     )
 
@@ -109,7 +109,7 @@ def _record_invalid(place: int, expected: str, got: str) -> InputError:
 def check_once(columns: Records) -> None:
     """Refuse a second response of a known annotator to an example."""
     known = np.flatnonzero(columns.annotator >= 0)
-    pair = columns.example * len(columns.annotators) + columns.annotator
+    pair = columns.example.astype(np.int64) * len(columns.annotators) + columns.annotator
     pair = pair if known.size == pair.size else pair[known]
     ordered = np.sort(pair)
     if not (ordered[1:] == ordered[:-1]).any():

@@ -24,6 +24,7 @@ from plausibly.labelled.seal import check_table, is_vouched
 from plausibly.labelled.text import name_texts, several
 
 Number = TypeVar("Number", np.float64, np.int16)
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 _EXACT = 2.0**53  # floats below are exact for whole numbers
 
@@ -45,8 +46,6 @@ def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
     ndarray of float64, (cell,)
         Exact where all terms are whole numbers and their total is below 2^53.
     """
-    if terms.size and terms.min() == 1 == terms.max():
-        return np.bincount(cells, minlength=size).astype(np.float64)
     if not whole(terms):
         order = np.lexsort((terms, cells))
         cells, terms = cells[order], terms[order]
@@ -55,6 +54,8 @@ def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
 
 def whole(terms: Floats) -> bool:
     """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
+    if terms.size and terms.min() == 1 == terms.max():
+        return True
     return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < _EXACT)
 
 
@@ -116,23 +117,36 @@ class Rows:
         return whole(self.weight)
 
     @cached_property
+    def one_each(self) -> bool:
+        """Whether each response has one mention, as in most tables."""
+        response = self.response
+        # Mentions stand in the order of responses.
+        return response.size == self.example.size and bool((response[1:] > response[:-1]).all())
+
+    def of_mention(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Return what a column (response,) holds of each mention: (mention,)."""
+        return column if self.one_each else column[self.response]
+
+    @cached_property
     def mentions(self) -> Ints:
         """Number of mentions of each response: ndarray of int64, (response,)."""
+        if self.one_each:
+            return np.ones(self.example.size, np.int64)
         return np.bincount(self.response, minlength=self.example.size)
 
     def by_example(self, terms: Floats) -> NDArray[np.float64]:
         """Return sums (example,) of one term a mention."""
-        return ordered_sum(self.example[self.response], terms, self.n)
+        return ordered_sum(self.of_mention(self.example), terms, self.n)
 
     def by_label(self, terms: Floats) -> NDArray[np.float64]:
         """Return sums (example, label) of one term a mention."""
-        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
+        cells = self._cells()
         return ordered_sum(cells, terms, self.n * self.labels).reshape(self.n, self.labels)
 
     @cached_property
     def votes(self) -> NDArray[np.float64]:
         """Total weight of the responses that name a label: ndarray of float64, (example,)."""
-        terms = np.where(self.mentions > 0, self.weight, 0.0)
+        terms = self.weight if self.one_each else np.where(self.mentions > 0, self.weight, 0.0)
         return ordered_sum(self.example, terms, self.n)
 
     def shares(
@@ -163,7 +177,7 @@ class Rows:
         terms, total, denominator
             As `shares` takes them.
         """
-        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
+        cells = self._cells()
         pairs, place = np.unique(cells, return_inverse=True)
         example, label = np.divmod(pairs, max(self.labels, 1))
         values = ordered_sum(place, terms, pairs.size)
@@ -173,6 +187,13 @@ class Rows:
         slots = packed_pairs(example[said], label[said], values[said], shape)
         about = xr.Dataset(coords=self._coordinates(denominator))
         return of_slots(slots, about, self._attributes())
+
+    def _cells(self) -> NDArray[np.int64]:
+        """Return the place of each mention among the cells (example, label), in one row."""
+        cells = self.of_mention(self.example).astype(np.int64)
+        cells *= self.labels
+        cells += self.label
+        return cells
 
     def plausibilities(self, values: Floats, *, denominator: Ints | None = None) -> xr.DataArray:
         """Return (example, label) values under the names of the table.

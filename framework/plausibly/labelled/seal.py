@@ -8,6 +8,7 @@ so the codes, which may be millions, enter it by their CRC-32.
 
 from __future__ import annotations
 
+import weakref
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 import xarray as xr
 
+from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
 from plausibly.labelled.text import name_texts
@@ -57,10 +59,26 @@ def digest(table: xr.Dataset) -> str:
             values = table[column].values
             if values.dtype.kind not in ("f" if dtype == "<f8" else "iu"):
                 return ""  # `where` and the like turn codes into floats: no seal fits them
-            values = np.ascontiguousarray(values, dtype=dtype)
             state.update(f"{column}:{values.size}:".encode())
-            state.update(zlib.crc32(values.data).to_bytes(4, "big"))
+            state.update(_sum(values, dtype).to_bytes(4, "big"))
     return state.hexdigest()
+
+
+_sums: dict[int, tuple[weakref.ref[Ints], int]] = {}
+"""Sums of arrays that cannot change, by where they stand; gone when the array is."""
+
+
+def _sum(values: Ints, dtype: str) -> int:
+    """Return the CRC-32 of a column; of one that cannot change it is remembered."""
+    still = values.base is None and not values.flags.writeable
+    known = _sums.get(id(values))
+    if still and known is not None and known[0]() is values:
+        return known[1]
+    found = zlib.crc32(np.ascontiguousarray(values, dtype=dtype).data)
+    if still:
+        place = id(values)
+        _sums[place] = (weakref.ref(values, lambda _: _sums.pop(place, None)), found)
+    return found
 
 
 def sealed(table: Table) -> Table:

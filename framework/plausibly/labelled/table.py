@@ -29,7 +29,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -46,6 +46,8 @@ from plausibly.labelled.text import check_names, name_texts, several, text_array
 
 Extra: TypeAlias = Mapping[str, xr.Variable]
 """Further variables by name, each over dims of the table."""
+
+Number = TypeVar("Number", np.int32, np.float64)
 
 _WHOSE = "the annotation table"
 _UNLISTED = ("excluded", "unknown")
@@ -238,14 +240,20 @@ def _codes(values: ArrayLike, column: str, least: int, end: int) -> NDArray[np.i
     low, high = int(codes.min()), int(codes.max())
     if low < least or high >= end:
         raise _invalid(column, f"{least} to {end - 1}", f"{low} to {high}")
-    return codes.astype(np.int32)
+    return _still(codes.astype(np.int32))
 
 
 def _weights(values: ArrayLike, column: str) -> NDArray[np.float64]:
     weights = np.array(values, dtype=np.float64)
     if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
         raise _invalid(column, "finite numbers, 0 or more", f"{weights.min()} to {weights.max()}")
-    return weights
+    return _still(weights)
+
+
+def _still(column: NDArray[Number]) -> NDArray[Number]:
+    """Return an array of the table's own, which nobody changes: its digest is made once."""
+    column.flags.writeable = False
+    return column
 
 
 def _check_lengths(variables: Extra, named: Mapping[str, list[str]]) -> None:
@@ -284,6 +292,8 @@ def _taken(variable: xr.Variable, dim: str, place: NDArray[np.intp]) -> xr.Varia
 
 def _order(*keys: Ints) -> NDArray[np.intp] | None:
     """Return the stable order by the first key, then the next ones; None where it stands so."""
+    if (keys[0][1:] > keys[0][:-1]).all():
+        return None
     rises = np.ones(max(0, keys[0].size - 1), bool)
     for key in reversed(keys):
         rises &= key[1:] == key[:-1]

@@ -43,12 +43,13 @@ class LabelFrequency:
             ``example-unanswered`` where nobody named a label.
         """
         rows = answered_rows(annotations, self.accepts)
-        return rows.shares(rows.weight[rows.response], rows.votes, denominator=_votes(rows))
+        return rows.shares(rows.of_mention(rows.weight), rows.votes, denominator=_votes(rows))
 
     def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
         """Return the same in packed form, for thousands of labels."""
         rows = answered_rows(annotations, self.accepts)
-        return rows.packed_shares(rows.weight[rows.response], rows.votes, denominator=_votes(rows))
+        terms = rows.of_mention(rows.weight)
+        return rows.packed_shares(terms, rows.votes, denominator=_votes(rows))
 
 
 def _votes(rows: Rows) -> Ints | None:

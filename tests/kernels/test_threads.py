@@ -1,0 +1,54 @@
+"""Work in parts: the order of items, the first error, and slices that divide a size."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.kernels import threads
+from plausibly.kernels.threads import at_once, parts
+
+
+@pytest.fixture(params=[1, 2, 5])
+def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    number: int = request.param
+    monkeypatch.setattr(threads, "cores", lambda: number)
+    return number
+
+
+def test_what_is_made_stands_in_the_order_of_the_items(cores: int) -> None:
+    assert at_once(lambda item: item * item, iter(range(20))) == [n * n for n in range(20)]
+    assert at_once(str, []) == []
+
+
+def test_several_threads_are_at_work_where_there_are_cores(cores: int) -> None:
+    # Nobody passes before all are there: with one core there is nobody to wait for.
+    together = threading.Barrier(min(cores, 3), timeout=20)
+    assert len(at_once(lambda _: together.wait(), range(min(cores, 3)))) == min(cores, 3)
+
+
+def test_the_error_of_the_first_item_is_raised(cores: int) -> None:
+    def refuse(item: int) -> int:
+        if item >= 3:
+            raise ValueError(item)
+        return item
+
+    with pytest.raises(ValueError, match=r"^3$"):
+        at_once(refuse, range(9))
+
+
+@given(st.integers(0, 200), st.integers(1, 50), st.integers(1, 9))
+def test_parts_divide_a_size_and_none_is_too_small(size: int, least: int, number: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "cores", lambda: number)
+        found = parts(size, least)
+    assert [place for part in found for place in range(size)[part]] == list(range(size))
+    assert len(found) <= number
+    assert len(found) == 1 or min(part.stop - part.start for part in found) >= least
+
+
+def test_cores_are_those_that_this_process_may_use() -> None:
+    assert threads.cores() >= 1
