@@ -7,7 +7,14 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.evaluation import coverage_by_label, coverage_by_strata, sorted_coverage
+from plausibly.evaluation import (
+    coverage_by_label,
+    coverage_by_risk,
+    coverage_by_strata,
+    entropy,
+    largest,
+    sorted_coverage,
+)
 from plausibly.evaluation.judged import judge
 from plausibly.kernels import coverage
 from plausibly.labelled.packed import slots_of
@@ -80,6 +87,46 @@ def test_measures_that_look_at_every_label() -> None:
     largest = xr.DataArray(lam.max("label"), name="of")
     found = coverage_by_strata(sets, packed, largest, quantiles=2)
     assert found.identical(coverage_by_strata(sets, lam, largest, quantiles=2))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("several", [True, False])
+def test_labels_and_risk_have_the_same_bits(dtype: str, several: bool) -> None:
+    sets = prediction_sets(several=several)
+    lam = plausibilities(EXAMPLES, LABELS, dtype=dtype, counts=False)
+    packed = shuffled(pack(lam.isel(label=np.random.default_rng(5).permutation(LABELS))))
+    found = coverage_by_label(sets, packed, cluster="patient", simultaneous=True)
+    dense = coverage_by_label(sets, lam, cluster="patient", simultaneous=True)
+    assert found.identical(dense)
+    assert coverage_by_risk(sets, packed).identical(coverage_by_risk(sets, lam))
+    words = {name: ("low", "high")[place % 2] for place, name in enumerate(label_names(LABELS))}
+    found = coverage_by_risk(sets, packed, words, cluster="patient")
+    assert found.identical(coverage_by_risk(sets, lam, words, cluster="patient"))
+
+
+def test_risk_is_what_its_equation_says() -> None:
+    """missed(L) = sum_i lambda_i(L - C_i) / sum_i lambda_i(L), over all of both at once."""
+    sets = prediction_sets(several=False)
+    lam = plausibilities(EXAMPLES, LABELS)
+    found = coverage_by_risk(sets, pack(lam))
+    for level in (1.0, 2.0, 3.0):
+        mine = (lam.risk == level).values
+        said, held = lam.values[:, mine], sets.values[:, mine]
+        expected = (said * ~held).sum() / said.sum()
+        assert float(found.missed_mean.sel(level=level)) == pytest.approx(expected)
+    loss = (lam.risk.values * lam.values * ~sets.values).sum(axis=1).mean()
+    assert float(found.risk_missed_mean) == pytest.approx(loss)
+
+
+def test_numbers_of_the_examples() -> None:
+    lam = plausibilities(EXAMPLES, LABELS, counts=False)
+    packed = pack(lam)
+    for number in (entropy, largest):
+        found, dense = number(packed), number(lam)
+        np.testing.assert_array_equal(found.values, dense.values)
+        assert (found.name, set(found.coords)) == (dense.name, {"example", "truth"})
+    table = mentions("single-label", EXAMPLES, LABELS)
+    assert entropy(table).identical(entropy(plausibly.aggregate(table)))
 
 
 def test_chunks_of_rows_give_the_whole() -> None:

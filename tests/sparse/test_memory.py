@@ -123,6 +123,23 @@ def test_evaluate_by_chunks_of_rows(packed: xr.Dataset) -> None:
     assert float(found.aggregated_coverage_mean) == 0
 
 
+def test_risk_and_entropy(packed: xr.Dataset) -> None:
+    """Sets of a byte a cell are there already; dense plausibilities would be 152 MiB."""
+    from plausibly.evaluation import coverage_by_risk, entropy
+
+    some = packed.isel(example=slice(0, 2 * ROWS))
+    sets = xr.DataArray(
+        np.zeros((2 * ROWS, LABELS), bool),
+        dims=("example", "label"),
+        coords={"example": some.example.values, "label": label_names(LABELS)},
+    )
+    risk = {name: place % 3 for place, name in enumerate(label_names(LABELS))}
+    with at_most(48):
+        found = coverage_by_risk(sets, some, risk)
+        entropy(some)
+    assert float(found.missed_mean[0]) == 1
+
+
 def test_a_guard_that_would_notice() -> None:
     table = mentions("single-label", ROWS, LABELS)
     with pytest.raises(AssertionError), at_most(48):

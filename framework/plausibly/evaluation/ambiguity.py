@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.arrays import Floats
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.judged import Judged
+from plausibly.kernels.coverage import row_blocks
 from plausibly.labelled import borders, names
+from plausibly.labelled.packed import slots_of
 from plausibly.labelled.text import name_texts, positions
 
 _NEARLY = 0.01  # as far as rows of probabilities in files may be from 1
+_EXACTLY = 1e-6  # as far as those of plausibilities may be, which stay as they are
 
 
 def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
@@ -37,10 +43,11 @@ def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
         distributions over labels (scale ``any`` or ``independent``).
     """
     table = _distributions(array)
-    values = table.values.astype(np.float64)
-    shares = values / values.sum(axis=1, keepdims=True)
-    logs = np.log(np.where(shares > 0, shares, 1.0))
-    found = np.maximum(-(shares * logs).sum(axis=1), 0.0)
+    found = np.empty(table.sizes[names.EXAMPLE])
+    for rows, values in _blocks(table):
+        shares = values / values.sum(axis=1, keepdims=True)
+        logs = np.log(np.where(shares > 0, shares, 1.0))
+        found[rows] = np.maximum(-(shares * logs).sum(axis=1), 0.0)
     return _of_examples(table, found, "entropy")
 
 
@@ -58,13 +65,14 @@ def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
         Named ``largest``.
     """
     table = _distributions(array)
-    return _of_examples(table, table.values.max(axis=1).astype(np.float64), "largest")
+    values: Floats = table[names.WEIGHT].values if isinstance(table, xr.Dataset) else table.values
+    return _of_examples(table, values.max(axis=1).astype(np.float64), "largest")
 
 
-def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return (example, label) rows that are distributions over labels."""
+def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
+    """Return (example, label) rows that are distributions over labels, packed where they are."""
     if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
-        return inputs.as_plausibilities(_normalised(array))
+        return inputs.as_given(_normalised(array))
     table = borders.check_predictions(array)
     scale = table.attrs[names.SCALE]
     if scale == "logit":
@@ -80,6 +88,20 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
             whose="predictions",
         )
     return table
+
+
+def _blocks(
+    table: xr.DataArray | xr.Dataset,
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield places and rows (some, label) of a few examples at a time, dense."""
+    if isinstance(table, xr.Dataset):
+        slots = slots_of(table)
+        for rows in row_blocks(slots.shape):
+            yield rows, slots.take(rows).dense().astype(np.float64)
+    else:
+        values: Floats = table.values
+        for rows in row_blocks(values.shape):
+            yield rows, values[rows].astype(np.float64)
 
 
 def number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[NDArray[np.float64], str]:
@@ -153,10 +175,13 @@ def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
     if isinstance(array, xr.Dataset) or names.LABEL not in array.dims or array.dtype.kind != "f":
         return array
     sums = array.sum(names.LABEL, dtype=np.float64)
-    return array / sums if bool((np.abs(sums - 1) <= _NEARLY).all()) else array
+    apart = np.abs(sums - 1)
+    return array / sums if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()) else array
 
 
-def _of_examples(table: xr.DataArray, values: NDArray[np.float64], name: str) -> xr.DataArray:
+def _of_examples(
+    table: xr.DataArray | xr.Dataset, values: NDArray[np.float64], name: str
+) -> xr.DataArray:
     """Return numbers of the examples, under their names and coordinates."""
-    found = table.isel({names.LABEL: 0}, drop=True)
-    return found.copy(data=values).rename(name).drop_attrs()
+    coords = {called: item for called, item in table.coords.items() if names.EXAMPLE in item.dims}
+    return xr.DataArray(values, dims=(names.EXAMPLE,), coords=coords, name=name)

@@ -66,25 +66,21 @@ def coverage_by_label(
         only_common=only_common,
         whose=whose,
     )
-    lam = judged.lam.astype(np.float64)
-    planes = [plane.astype(np.float64) for plane in judged.planes()]
-    heard = (lam > 0).sum(axis=0)
+    heard = np.array([np.count_nonzero(lam) for lam, _ in judged.columns()])
     among = max(1, int((heard > 0).sum())) if simultaneous else 1
-    covered = [
-        [judged.interval(plane[:, k], lam[:, k], among=among) for plane in planes]
-        for k in range(lam.shape[1])
-    ]
-    inside = [
-        [judged.interval(plane[:, k], among=among) for plane in planes] for k in range(lam.shape[1])
-    ]
-    mass = lam.sum(axis=0)
+    covered, inside, masses = [], [], []
+    for lam, planes in judged.columns():
+        covered.append([judged.interval(plane, lam, among=among) for plane in planes])
+        inside.append([judged.interval(plane, among=among) for plane in planes])
+        masses.append(lam.sum())
+    mass = np.array(masses)
     found = judged.result(simultaneous=int(simultaneous))
     found = found.assign_coords({names.LABEL: judged.sets[names.LABEL].variable})
     return found.assign(
         {
             "mass": (names.LABEL, mass),
             "mass_share": (names.LABEL, mass / mass.sum()),
-            "examples": (names.LABEL, heard.astype(np.int64)),
+            "examples": (names.LABEL, heard),
             **judged.found({"covered": covered, "in_sets": inside}, names.LABEL),
         }
     )

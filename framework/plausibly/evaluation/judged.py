@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import attrs
@@ -17,10 +17,10 @@ from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod
 from plausibly.evaluation.measuring import Opinions, measure
 from plausibly.evaluation.summary import ENDS, Outcomes
-from plausibly.kernels.coverage import Ties
+from plausibly.kernels.coverage import Ties, row_blocks
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names
+from plausibly.labelled import align, names
 from plausibly.labelled.left_out import read_left_out, with_left_out
 from plausibly.labelled.packed import about_packed, slots_of
 
@@ -60,11 +60,6 @@ class Judged:
     carried: Mapping[str, object]
 
     @cached_property
-    def plausibilities(self) -> xr.DataArray:
-        """Dense plausibilities, (example, label)."""
-        return borders.mean_over_draws(self.given)
-
-    @cached_property
     def about(self) -> xr.DataArray:
         """What has the coordinates of the plausibilities; packed ones have no values here."""
         if isinstance(self.given, xr.DataArray):
@@ -99,16 +94,31 @@ class Judged:
         """``["alpha"]``, or nothing where the sets have one alpha."""
         return [names.ALPHA] if names.ALPHA in self.sets.dims else []
 
-    @property
-    def lam(self) -> Floats:
-        """Plausibilities in `order`, (example, label)."""
-        values: Floats = self.plausibilities.values[self.order]
-        return values
+    def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64], list[Bools]]]:
+        """Yield places in `order` with plausibilities and sets, dense for a few examples at a time.
 
-    def planes(self) -> list[Bools]:
-        """Return the sets in `order`, (example, label), one array an alpha."""
-        values: Bools = self.sets.values[self.order]
-        return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
+        Plausibilities are float64, (some, label); sets are (some, label), one array an alpha.
+        """
+        lam, inside = self.opinions, self.sets.values
+        for rows in row_blocks(inside.shape):
+            some = self.order[rows]
+            dense: Floats = lam.take(some).dense() if isinstance(lam, Slots) else lam[some]
+            yield rows, dense.astype(np.float64), _planes(inside[some])
+
+    def columns(self) -> Iterator[tuple[NDArray[np.float64], list[NDArray[np.float64]]]]:
+        """Yield, label by label in `order`, its plausibilities (example,) and whether sets hold it.
+
+        Sets are 0 and 1, (example,), one array an alpha.
+        """
+        lam, inside = self.opinions, self.sets.values
+        dense = (
+            lam.by_label(self.order)
+            if isinstance(lam, Slots)
+            else (lam[self.order, label] for label in range(len(self.labels)))
+        )
+        for label, column in enumerate(dense):
+            held = inside[self.order, label].astype(np.float64)
+            yield column.astype(np.float64), [held] if held.ndim == 1 else list(held.T.copy())
 
     def coordinate(self, name: str) -> NDArray[np.generic]:
         """Return a coordinate of the examples in `order`, (example,)."""
@@ -285,6 +295,11 @@ def _matched(
     return align.match_examples(
         sets, given, only_common=only_common, whose=whose, other="plausibilities"
     )
+
+
+def _planes(sets: Bools) -> list[Bools]:
+    """Return sets (example, label[, alpha]) as one array an alpha."""
+    return [sets] if sets.ndim == 2 else list(np.moveaxis(sets, 2, 0))
 
 
 def check_dim(found: xr.Dataset, name: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod
-from plausibly.evaluation.judged import judge
+from plausibly.evaluation.judged import Judged, judge
 from plausibly.labelled import names
 from plausibly.labelled.near import near
 from plausibly.labelled.text import is_missing, name_text, name_texts, quoted, text_array
@@ -96,21 +96,14 @@ def coverage_by_risk(
     )
     given = levels_of(risk, judged.labels, (judged.sets, judged.about))
     levels, codes = in_order(given, order)
-    lam = judged.lam.astype(np.float64)
-    planes = judged.planes()
+    risks = None
+    if levels.dtype.kind in "if" and levels.min() >= 0:
+        risks = levels[codes].astype(np.float64)
+    outside, weights, losses = _outside(judged, codes, len(levels), risks)
     missed = []
-    masses = []
-    for code in range(len(levels)):
-        mine = codes == code
-        mass = np.minimum(lam[:, mine].sum(axis=1), 1.0)
-        masses.append(mass)
-        row = []
-        for plane in planes:
-            outside = np.where(plane[:, mine], 0.0, lam[:, mine]).sum(axis=1)
-            share = np.divide(outside, mass, out=np.zeros_like(mass), where=mass > 0)
-            row.append(judged.interval(share, mass))
-        missed.append(row)
-    weights = np.stack(masses)
+    for mass, row in zip(weights, outside, strict=True):
+        shares = [np.divide(o, mass, out=np.zeros_like(mass), where=mass > 0) for o in row]
+        missed.append([judged.interval(share, mass) for share in shares])
     found = judged.result(risk=risk if isinstance(risk, str) else "risk")
     found = found.assign_coords({LEVEL: levels})
     found = found.assign(
@@ -122,14 +115,52 @@ def coverage_by_risk(
             **judged.found({"missed": missed}, LEVEL),
         }
     )
-    if levels.dtype.kind not in "if" or levels.min() < 0:
+    if risks is None:
         return found
-    risks = levels[codes].astype(np.float64)
-    losses = [np.where(plane, 0.0, lam * risks).sum(axis=1) for plane in planes]
     most = max(float(risks.max()), np.finfo(np.float64).tiny)
     return found.assign(
         judged.found({"risk_missed": [[judged.interval(loss, top=most) for loss in losses]]}, None)
     )
+
+
+def _outside(
+    judged: Judged, codes: NDArray[np.intp], levels: int, risks: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return what sets leave out, from a few examples at a time.
+
+    Parameters
+    ----------
+    judged : Judged
+    codes : ndarray of int, (label,)
+        The level of each label.
+    levels : int
+    risks : ndarray of float64, (label,), or None
+
+    Returns
+    -------
+    outside : ndarray, (level, alpha, example)
+        Plausibility of the level that is outside the set.
+    weights : ndarray, (level, example)
+        Plausibility of the level.
+    losses : ndarray, (alpha, example)
+        Risk outside the set; 0 without `risks`.
+    """
+    n, alphas = len(judged.order), judged.sets.sizes.get(names.ALPHA, 1)
+    outside = np.empty((levels, alphas, n))
+    weights = np.empty((levels, n))
+    losses = np.zeros((alphas, n))
+    for rows, lam, planes in judged.blocks():
+        for code in range(levels):
+            mine = np.flatnonzero(codes == code)
+            said = np.ascontiguousarray(lam[:, mine])
+            weights[code, rows] = np.minimum(said.sum(axis=1), 1.0)
+            for at, plane in enumerate(planes):
+                left = np.where(plane[:, mine], 0.0, said).sum(axis=1)
+                outside[code, at, rows] = np.minimum(left, weights[code, rows])
+        if risks is not None:
+            for at, plane in enumerate(planes):
+                losses[at, rows] = np.where(plane, 0.0, lam * risks).sum(axis=1)
+    return outside, weights, losses
 
 
 def levels_of(risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray]) -> list[object]:

@@ -21,8 +21,8 @@ TIES: tuple[Ties, ...] = get_args(Ties)
 _CELLS = 1 << 17  # a block of this many cells, as float64, stays within the second-level cache
 
 
-def _blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Yield slices of rows that hold about `_CELLS` cells each."""
+def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Yield slices of rows of an array (row, column, ...) that hold about `_CELLS` cells each."""
     rows = max(1, _CELLS // max(1, shape[1]))
     for start in range(0, shape[0], rows):
         yield slice(start, start + rows)
@@ -51,7 +51,7 @@ def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float6
         _sum_slots(sets, plausibilities, covered)
         return np.minimum(covered, 1.0, out=covered)
     inside = np.empty((max(1, _CELLS // max(1, sets.shape[1])), sets.shape[1]))
-    for rows in _blocks(sets.shape):
+    for rows in row_blocks(sets.shape):
         some = inside[: sets[rows].shape[0]]
         np.multiply(plausibilities[rows], sets[rows], out=some)
         np.add.reduce(some, axis=1, out=covered[rows])
@@ -102,7 +102,7 @@ def tie_counts(plausibilities: Floats | Slots) -> NDArray[np.int64]:
         tied: NDArray[np.int64] = np.add.reduce(plausibilities.tied(), axis=1, dtype=np.int64)
         return tied
     counts = np.empty(plausibilities.shape[0], dtype=np.int64)
-    for rows in _blocks(plausibilities.shape):
+    for rows in row_blocks(plausibilities.shape):
         counts[rows] = np.count_nonzero(_tied(plausibilities[rows]), axis=1)
     return counts
 
@@ -141,7 +141,7 @@ def voted(
         # Rising codes, so that the first of the tied slots is the first of the tied labels.
         sets, plausibilities = inside_slots(sets, plausibilities), plausibilities.weight
     covered = np.empty(sets.shape[0])
-    for rows in _blocks(sets.shape):
+    for rows in row_blocks(sets.shape):
         inside, tied = sets[rows], _tied(plausibilities[rows])
         if ties == "any":
             covered[rows] = (inside & tied).any(axis=1)

@@ -6,6 +6,8 @@ change no sum, as long as what is there is added in the same order.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -69,6 +71,25 @@ class Slots(NamedTuple):
         row, slot = np.nonzero(self.label >= 0)
         values[row, self.label[row, slot]] = self.weight[row, slot]
         return values
+
+    def by_label(self, rows: NDArray[np.intp]) -> Iterator[Floats]:
+        """Yield the column of each label in the dense form of some examples, (example,).
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The examples, in the order wanted.
+        """
+        some = self.take(rows)
+        row, slot = np.nonzero(some.label >= 0)
+        code = some.label[row, slot]
+        order = np.argsort(code, kind="stable")
+        row, weight = row[order], some.weight[row, slot][order]
+        ends = np.searchsorted(code[order], np.arange(self.labels + 1))
+        for start, end in pairwise(ends.tolist()):
+            column = np.zeros(len(rows), weight.dtype)
+            column[row[start:end]] = weight[start:end]
+            yield column
 
     def tied(self) -> NDArray[np.bool_]:
         """Return which slots have the largest plausibility of their row, (example, slot)."""
