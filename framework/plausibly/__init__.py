@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plausibly import errors
+    from plausibly import errors, plots
     from plausibly.conformal.aggregate import aggregate
     from plausibly.conformal.calibrate import calibrate
     from plausibly.conformal.joint_rank import joint_rank
@@ -71,6 +71,7 @@ __all__ = [
     "load_study",
     "pack",
     "plan",
+    "plots",
     "read_annotations",
     "read_examples",
     "read_labels",
@@ -88,6 +89,8 @@ __all__ = [
     "write_annotations",
     "write_plausibilities",
 ]
+
+_MODULES = ("errors", "plots")
 
 _HOME = {
     "ConformalPredictor": "plausibly.conformal.predictor",
@@ -134,8 +137,8 @@ if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name tha
     def __getattr__(name: str) -> object:
         if name == "__version__":
             value: object = import_module("importlib.metadata").version("plausibly")
-        elif name == "errors":
-            value = import_module("plausibly.errors")
+        elif name in _MODULES:
+            value = import_module(f"plausibly.{name}")
         elif name in _HOME:
             value = getattr(import_module(_HOME[name]), name)
         else:

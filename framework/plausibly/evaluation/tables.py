@@ -56,14 +56,25 @@ def study_table(study: xr.Dataset) -> str:
     several = study.sizes[names.ALPHA] > 1
     blocks = []
     for place in range(study.sizes[names.ALPHA]):
-        block = _table(_rows(study.isel({names.ALPHA: place})))
+        block = _table(cells(study.isel({names.ALPHA: place})))
         alpha = float(study[names.ALPHA][place])
         blocks.append(f"alpha {alpha:g}\n{block}" if several else block)
     return "\n\n".join(blocks)
 
 
-def _rows(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
-    """Return what there is at one alpha, cell by cell, each with its name."""
+def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return what a study has at one alpha, cell by cell, each with its name.
+
+    Parameters
+    ----------
+    study : Dataset
+        From `compare`, at one alpha.
+
+    Returns
+    -------
+    list of tuple
+        Method, and number of examples or draws where there are several; and the part of the study.
+    """
     rows = []
     for place, name in enumerate(map(str, study[METHOD].values)):
         one = study.isel({METHOD: place})

@@ -1,0 +1,290 @@
+"""What a result is, and which figures can be drawn of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.conformal.labelled_sets import GUARANTEES
+from plausibly.errors import InputError, counted, listed
+from plausibly.guarantee import Guarantee
+from plausibly.labelled import names
+from plausibly.labelled.text import several
+from plausibly.plots.text import share
+
+EVALUATION = "evaluation"
+STUDY = "study"
+STRATA = "strata"
+SIZES = "sizes"
+SUBGROUPS = "subgroups"
+LABELS = "labels"
+RISK = "risk"
+REALISED = "realised"
+UNIFORMITY = "uniformity"
+AGREEMENT = "agreement"
+DISAGREEMENT = "disagreement"
+RELIABILITY = "reliability"
+CONFUSION = "confusion"
+PLAN = "plan"
+SENSITIVITY = "sensitivity"
+THRESHOLD = "threshold"
+
+
+@attrs.frozen
+class Kind:
+    """A kind of result.
+
+    Attributes
+    ----------
+    made_by : str
+        What returns it.
+    variable : str
+        A variable that it has.
+    dims : tuple of str
+        Dims that this variable has.
+    """
+
+    made_by: str
+    variable: str
+    dims: tuple[str, ...]
+
+    def fits(self, result: xr.Dataset) -> bool:
+        """Return whether a Dataset is such a result."""
+        return self.variable in result and set(self.dims) <= set(result[self.variable].dims)
+
+
+KINDS: Mapping[str, Kind] = {
+    EVALUATION: Kind(
+        "plausibly.evaluate(sets, plausibilities)", "aggregated_coverage", (names.EXAMPLE,)
+    ),
+    STUDY: Kind(
+        "plausibly.compare(predictions, plausibilities, methods)",
+        "aggregated_coverage",
+        ("method", "split", names.ALPHA),
+    ),
+    STRATA: Kind(
+        "plausibly.evaluation.coverage_by_strata(sets, plausibilities, of)",
+        "aggregated_coverage_mean",
+        ("stratum",),
+    ),
+    SIZES: Kind(
+        "plausibly.evaluation.coverage_by_size(sets, plausibilities)",
+        "aggregated_coverage_mean",
+        ("size",),
+    ),
+    SUBGROUPS: Kind(
+        "plausibly.evaluation.coverage_by_subgroup(sets, plausibilities, by)",
+        "aggregated_coverage_mean",
+        ("subgroup",),
+    ),
+    LABELS: Kind(
+        "plausibly.evaluation.coverage_by_label(sets, plausibilities)",
+        "covered_mean",
+        (names.LABEL,),
+    ),
+    RISK: Kind(
+        "plausibly.evaluation.coverage_by_risk(sets, plausibilities, risk)",
+        "missed_mean",
+        ("level",),
+    ),
+    REALISED: Kind(
+        "plausibly.evaluation.sorted_coverage(sets, plausibilities)",
+        "aggregated_coverage",
+        ("share",),
+    ),
+    UNIFORMITY: Kind(
+        "plausibly.evaluation.p_value_uniformity(predictor, predictions, plausibilities)",
+        "p_value",
+        ("of", names.EXAMPLE),
+    ),
+    AGREEMENT: Kind("plausibly.agreement(annotations)", "value", ("measure",)),
+    DISAGREEMENT: Kind(
+        "plausibly.evaluation.label_disagreement(plausibilities)",
+        "together",
+        (names.LABEL, "other"),
+    ),
+    RELIABILITY: Kind(
+        "plausibly.reliability(annotations, aggregator)", names.WEIGHT, (names.ANNOTATOR,)
+    ),
+    CONFUSION: Kind(
+        'plausibly.reliability(annotations, "dawid-skene")',
+        "confusion",
+        (names.ANNOTATOR, names.LABEL, "said"),
+    ),
+    PLAN: Kind("plausibly.plan(predictions, plausibilities)", "coverage", ("n", "draws", "bound")),
+    SENSITIVITY: Kind(
+        "plausibly.sensitivity(predictions, annotations, aggregators)",
+        "aggregated_coverage",
+        ("calibrated_with", "judged_by"),
+    ),
+}
+
+FIGURES: Mapping[str, tuple[str, ...]] = {
+    "coverage": (EVALUATION, STUDY),
+    "sizes": (EVALUATION, STUDY, SIZES),
+    "alphas": (EVALUATION, STUDY),
+    "strata": (EVALUATION, STRATA, SIZES),
+    "groups": (EVALUATION, SUBGROUPS),
+    "labels": (LABELS,),
+    "risk": (RISK,),
+    "realised": (EVALUATION, REALISED),
+    "uniformity": (UNIFORMITY,),
+    "p_values": (UNIFORMITY,),
+    "agreement": (AGREEMENT,),
+    "annotators": (AGREEMENT, RELIABILITY),
+    "disagreement": (DISAGREEMENT,),
+    "confusion": (CONFUSION,),
+    "planning": (PLAN,),
+    "sensitivity": (SENSITIVITY,),
+}
+"""Of which kinds of result each figure of a Dataset can be drawn."""
+
+
+def kinds_of(result: object) -> list[str]:
+    """Return which kinds of result a Dataset is: mostly one, or none."""
+    if not isinstance(result, xr.Dataset):
+        return []
+    return [name for name, kind in KINDS.items() if kind.fits(result)]
+
+
+def figures_of(result: object) -> list[str]:
+    """Return which figures can be drawn of a Dataset."""
+    found = kinds_of(result)
+    return [
+        figure
+        for figure, kinds in FIGURES.items()
+        if any(kind in found for kind in kinds)
+        and not (figure == "groups" and found == [EVALUATION] and not _is_grouped(result))
+    ]
+
+
+def _is_grouped(result: object) -> bool:
+    return isinstance(result, xr.Dataset) and "by" in result.attrs
+
+
+def check(result: object, figure: str) -> str:
+    """Return as which kind of result a Dataset is drawn.
+
+    Parameters
+    ----------
+    result : Dataset
+    figure : str
+        Of `FIGURES`.
+
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable``, which says what returns results that have this figure.
+    """
+    found = kinds_of(result)
+    for kind in FIGURES[figure]:
+        if kind in found:
+            return kind
+    makers = " or ".join(KINDS[kind].made_by.partition("(")[0] for kind in FIGURES[figure])
+    got = f"a {type(result).__name__}"
+    if isinstance(result, xr.Dataset):
+        got = f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
+    others = figures_of(result)
+    raise InputError(
+        "figure-unsuitable",
+        f"figure {figure} cannot be drawn of this {type(result).__name__}",
+        expected=f"what {makers} returns",
+        got=got + (f", which has the figure {listed(others, most=20)}" if others else ""),
+        do=f"plausibly.plots.{figure}({KINDS[FIGURES[figure][0]].made_by})",
+        whose=f"figure {figure}",
+        details={"figures": others},
+    )
+
+
+def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
+    """Return the part of a result at one alpha: the one that is asked for, or the first.
+
+    Raises
+    ------
+    InputError
+        ``figure-alpha``.
+    """
+    if names.ALPHA not in result.coords:
+        return result
+    there = np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
+    place = 0
+    if alpha is not None:
+        near = np.flatnonzero(np.isclose(there, float(alpha), rtol=0, atol=1e-9))
+        if not near.size:
+            raise InputError(
+                "figure-alpha",
+                f"this result has no alpha {alpha:g}",
+                expected=f"alpha {listed(f'{one:g}' for one in there)}",
+                got=f"{alpha:g}",
+                do=f"alpha={there[0]:g}, or predict and evaluate at {alpha:g}",
+            )
+        place = int(near[0])
+    return result.isel({names.ALPHA: place}) if names.ALPHA in result.dims else result
+
+
+def alpha_of(one: xr.Dataset) -> float | None:
+    """Return the alpha of a result at one alpha, None where the sets name none."""
+    return float(one[names.ALPHA]) if names.ALPHA in one.coords else None
+
+
+def with_alpha(title: str, one: xr.Dataset) -> str:
+    """Return a title that names the alpha, where there is one."""
+    alpha = alpha_of(one)
+    return title if alpha is None else f"{title}, alpha {alpha:g}"
+
+
+def promised(one: xr.Dataset) -> str:
+    """Return what is guaranteed of these sets, in words; nothing where nothing is known."""
+    alpha = alpha_of(one)
+    stated = json.loads(str(one.attrs.get(GUARANTEES, "[]")))
+    if alpha is None or not isinstance(stated, list):
+        return ""
+    for promise in map(Guarantee.from_json, stated):
+        if abs(float(promise.alpha) - alpha) < 1e-9:
+            said = promise.statement()
+            return said if promise.level is None else f"guaranteed: {said}"
+    return ""
+
+
+def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
+    """Return how many examples a figure stands on, and what its lines are.
+
+    Parameters
+    ----------
+    one : Dataset
+    examples : int, optional
+        By default what the result says.
+    lines : str
+        What intervals are drawn as; nothing is said of them where this is empty.
+    """
+    n = examples
+    if n is None:
+        n = int(one["n"]) if "n" in one else int(one.attrs["n"])
+    said = several(n, "example")
+    if "cluster" in one.attrs:
+        said += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
+    if lines and "confidence" in one.attrs:
+        said += f"; {lines}: {per_cent(one.attrs['confidence'])} intervals"
+    return said
+
+
+def dashed(one: xr.Dataset) -> str:
+    """Return what the dashed line is."""
+    alpha = alpha_of(one)
+    return "" if alpha is None else f"dashed: {share(1 - alpha, 2)}, as wanted"
+
+
+def per_cent(value: Hashable) -> str:
+    """Return a share in per cent."""
+    return f"{100 * float(str(value)):g} %"
+
+
+def some_of(shown: int, there: int, noun: str, which: str) -> str:
+    """Return that not all are shown, and which; nothing where all are."""
+    if shown >= there:
+        return ""
+    return f"{counted(shown)} of {several(there, noun)}: {which}"
