@@ -123,9 +123,13 @@ def read_test(
         checked = borders.check_predictions(predictions, whose=whose, scale=scale, whole=whole)
     order = label_order(checked, labels)
     source: Floats = checked.values if every is None else every.values
+    dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
+    if (order == np.arange(order.size)).all():
+        # As a model gives them again and again: nothing has to be moved, nor back.
+        values = source.astype(dtype, copy=False)
+        return NewExamples(values=values, checked=checked, order=slice(None), dims=dims)
     values = np.empty(source.shape, dtype=dtype)
     values[..., order] = source
-    dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
     return NewExamples(values=values, checked=checked, order=order, dims=dims)
 
 
