@@ -24,7 +24,7 @@ from plausibly.labelled import names
 STRATUM = "stratum"
 SIZE = "size"
 SINGLE_SIZES = 12
-_RANGES_FROM = (0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501, 1001)
+RANGES_FROM = (0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501, 1001)
 _SLACK = 1e-9  # a number this close below an edge is on it: sums of decimals end in any last bit
 
 
@@ -221,7 +221,7 @@ def _ascending(numbers: Sequence[float], what: str) -> list[float]:
 def _starts(labels: int, starts: Sequence[int] | None) -> list[int]:
     """Return the sizes at which ranges begin; the first is 0."""
     if starts is None:
-        begins = range(labels + 1) if labels <= SINGLE_SIZES else _RANGES_FROM
+        begins = range(labels + 1) if labels <= SINGLE_SIZES else RANGES_FROM
         return [begin for begin in begins if begin <= labels]
     asked = _ascending(starts, "starts")
     if any(start != int(start) or not 0 <= start <= labels for start in asked):
