@@ -1,0 +1,184 @@
+"""Cut the blocks of the reference pages out of the program: ``--write`` renews them.
+
+A mark such as ``<!-- cut: study splits -->`` says what the table below it is made of:
+
+==============  ================================================================
+study           the tables of a study file, from its JSON schema
+study TABLE     the keys of one of them
+parameters KIND what the components of a kind take beside their name
+extras          the extras, from the README
+==============  ================================================================
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any  # a JSON schema, whose values are of any type
+
+from plausibly.config.schema import schema
+
+PROJECT = Path(__file__).resolve().parents[1]
+PAGES = (
+    PROJECT / "docs" / "reference" / "study-file.md",
+    PROJECT / "docs" / "install.md",
+)
+
+Schema = Mapping[str, Any]
+
+_MANY = 12
+
+_CUT = re.compile(
+    r"(?P<mark><!-- cut: (?P<what>\w+)(?: (?P<of>\S+))? -->\n)(?P<block>\n(?:\|[^\n]*\n)+)?"
+)
+
+
+def study(of: str | None) -> str:
+    """Return the tables of a study file, or the keys of one of them, as a table."""
+    found: Schema = schema()["properties"]
+    if of is None:
+        rows = (
+            (f"[`{name}`](#{name})" if _keys(one) else f"`{name}`", _type(one), _words(one))
+            for name, one in found.items()
+        )
+        return _table(("key or table", "what it is", "for"), rows)
+    inside: Schema = found[of].get("items", found[of])
+    required = inside["required"]
+    keys = (
+        (f"`{name}`", _type(key), _default(key, name in required), _words(key))
+        for name, key in inside["properties"].items()
+    )
+    return _table(("key", "value", "default", "for"), keys)
+
+
+def parameters(of: str | None) -> str:
+    """Return the parameters of the components of a kind, as a table."""
+    rows: list[tuple[str, ...]] = []
+    for name, properties, required in _components(schema()["$defs"][of]):
+        keys = [key for key in properties if key != "name"]
+        for place, key in enumerate(keys):
+            one = properties[key]
+            rows.append(
+                (
+                    "" if place else f"`{name}`",
+                    f"`{key}`",
+                    _type(one),
+                    _default(one, key in required),
+                    _words(one),
+                )
+            )
+        if not keys:
+            rows.append((f"`{name}`", "", "", "", ""))
+    return _table(("name", "parameter", "value", "default", "for"), rows)
+
+
+def extras(of: str | None) -> str:
+    """Return the table of extras of the README."""
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^\| extra \|.*?\n(?!\|)", readme, re.MULTILINE | re.DOTALL)
+    return str(found).replace("](docs/", "](")
+
+
+def _components(kind: Schema) -> list[tuple[str, Schema, list[str]]]:
+    """Return name, properties and required keys of each component that needs no heavy extra."""
+    found = []
+    for part in kind["anyOf"][-1]["allOf"]:
+        names: list[str] = part["if"]["properties"]["name"]["enum"]
+        whole, then = names[-1], part["then"]
+        if "properties" in then and not whole.startswith("crowd-kit:"):
+            name = whole if len(names) == 1 else names[0]
+            found.append((name, then["properties"], then["required"]))
+    return sorted(found)
+
+
+def _keys(one: Schema) -> bool:
+    return "properties" in one.get("items", one)
+
+
+def _type(one: Schema) -> str:
+    if "$ref" in one:
+        kind = one["$ref"].rpartition("/")[2]
+        return f"a name, or a table: [{kind}](#{kind}s)"
+    if len(one.get("enum", ())) > _MANY:  # names of components
+        return "a name"
+    if "enum" in one:
+        values = [json.dumps(value) for value in one["enum"] if ":" not in str(value)]
+        return " or ".join(f"`{value}`" for value in values)
+    if "const" in one:
+        return f"`{json.dumps(one['const'])}`"
+    if "anyOf" in one:
+        parts = dict.fromkeys(_type(part) for part in one["anyOf"])
+        return ", or ".join(part for part in parts if part != "a name" or len(parts) == 1)
+    words = {
+        "integer": "a whole number",
+        "number": "a number",
+        "string": "text",
+        "boolean": "`true` or `false`",
+        "object": "a table",
+        "array": "a list",
+        "null": "nothing",
+    }
+    kinds = one.get("type", "object")
+    said = " or ".join(words[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
+    if "items" in one and one["items"].get("type") not in (None, "object"):
+        said = f"a list: {_type(one['items'])} each"
+    bounds = [
+        f"{words} {one[key]:g}"
+        for key, words in (
+            ("minimum", "from"),
+            ("exclusiveMinimum", "above"),
+            ("maximum", "up to"),
+            ("exclusiveMaximum", "below"),
+        )
+        if key in one and one[key] != float("inf")
+    ]
+    return " ".join([said, *bounds])
+
+
+def _default(one: Schema, required: bool) -> str:
+    if required:
+        return "must be there"
+    return f"`{json.dumps(one['default'])}`" if "default" in one else ""
+
+
+def _words(one: Schema) -> str:
+    said = str(one.get("description", one.get("items", {}).get("description", "")))
+    return said.replace("|", "\\|")
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+_MADE = {"study": study, "parameters": parameters, "extras": extras}
+
+
+def cut(page: str) -> str:
+    """Return a page with every marked table as the program has it now."""
+    return _CUT.sub(lambda found: f"{found['mark']}\n{_MADE[found['what']](found['of'])}", page)
+
+
+def main() -> int:
+    """Say which pages differ from the program, or renew them."""
+    parser = argparse.ArgumentParser(description="Cut the tables of the reference.")
+    parser.add_argument("--write", action="store_true", help="renew the pages")
+    write: bool = parser.parse_args().write
+    stale = []
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        made = cut(page)
+        if made != page:
+            stale.append(path.name)
+            if write:
+                path.write_text(made, encoding="utf-8", newline="\n")
+    print(f"{'renewed' if write else 'stale'}: {', '.join(stale) or 'none'}")
+    return int(bool(stale) and not write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
