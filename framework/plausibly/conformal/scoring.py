@@ -74,7 +74,8 @@ def scores_of(
     """
     given = np.array(score_input(values, scale, score, name), copy=True, order="C")
     scores = np.asarray(score.score(given, uniform))
-    if scores.shape != values.shape or np.isnan(scores).any():
+    # The least of numbers is NaN where one of them is: no mask of their size.
+    if scores.shape != values.shape or (scores.size and np.isnan(scores.min())):
         raise IncompatibleComponents(
             "score-malformed",
             f"score {name} returned what cannot be compared",
@@ -84,4 +85,6 @@ def scores_of(
             whose=f"score {name}",
         )
     # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-    return scores.astype(values.dtype, copy=False) + values.dtype.type(0)
+    same = scores.astype(values.dtype, copy=False)
+    # What was handed over is a copy that nobody else has.
+    return np.add(same, values.dtype.type(0), out=same if same is given else None)
