@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
@@ -24,6 +25,36 @@ def unwritable(path: Path, reason: OSError) -> InputError:
         do=f"-o elsewhere{kept}",
         whose=str(path),
     )
+
+
+def check_writable(path: Path | str, *, below: bool = False) -> None:
+    """Raise what `replacing` would raise, as far as can be known without writing anything.
+
+    Parameters
+    ----------
+    path : Path or str
+        File or folder to be written.
+    below : bool
+        Whether missing folders above it would be made.
+
+    Raises
+    ------
+    InputError
+        ``output-unwritable``.
+    """
+    target = Path(path)
+    folder = target.parent
+    while below and not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    code = 0
+    if not folder.exists():
+        code = errno.ENOENT
+    elif not folder.is_dir():
+        code = errno.ENOTDIR
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        code = errno.EACCES
+    if code:
+        raise unwritable(target, OSError(code, os.strerror(code)))
 
 
 def _remove(path: Path) -> None:

@@ -10,6 +10,7 @@ import xarray as xr
 
 import plausibly
 from plausibly.errors import InputError
+from plausibly.io.plausibilities import check_output, read_plausibilities, write_plausibilities
 from plausibly.plugin import pack, unpack
 from sparse_world import mentions, plausibilities, shuffled
 
@@ -77,3 +78,35 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     np.savez(path, **held)
     with pytest.raises(InputError, match="file-damaged"):
         plausibly.read_plausibilities(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "labels", "packed"),
+    [
+        ("a.npz", "packed", 4, True),
+        ("a.nc", "packed", 4, True),
+        ("a.npz", "wide", 45, False),
+        ("a.csv", "wide", 45, False),
+        ("a.csv", "long", 33, True),
+        ("a.csv", "long", 32, False),
+    ],
+)
+def test_the_form_that_takes_less(
+    tmp_path: Path, name: str, form: str, labels: int, packed: bool
+) -> None:
+    lam = plausibilities(20, labels)
+    given = pack(lam) if form == "packed" else lam
+    write_plausibilities(given, tmp_path / name, form="long" if form == "long" else "wide")
+    found = read_plausibilities(tmp_path / name, packed=None)
+    assert isinstance(found, xr.Dataset) == packed
+    assert (plausibly.unpack(found) if isinstance(found, xr.Dataset) else found).equals(
+        read_plausibilities(tmp_path / name)
+    )
+
+
+def test_what_cannot_be_written_is_said_before() -> None:
+    check_output(Path("lam.csv"), "long")
+    with pytest.raises(InputError, match=r"ending-unknown: cannot tell the format of lam\.txt"):
+        check_output(Path("lam.txt"))
+    with pytest.raises(InputError, match=r"option-unfit: lam\.nc: plausibilities are not written"):
+        check_output(Path("lam.nc"), "long")

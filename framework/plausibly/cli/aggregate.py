@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from plausibly.cli import asked, common, layout, values
+from plausibly.cli import asked, common, dry, layout, values
 from plausibly.cli.output import Output
+from plausibly.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 HELP = "Turn expert annotations into plausibilities: a distribution over labels for each example."
 EXAMPLES = """\b
@@ -19,6 +23,9 @@ Examples:
   plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
   plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
 """
+
+MANY_LABELS = 1_000
+"""Up to here a number for each label is what is written unless something else is asked for."""
 
 
 def aggregate(
@@ -42,12 +49,15 @@ def aggregate(
     unanswered: common.UnansweredPolicy = None,
     aggregator: common.Aggregator = None,
     form: Annotated[
-        common.Form,
+        common.Form | None,
         typer.Option(
-            "--form", help="Of .csv and .parquet: wide has a column a label, long a row a label."
+            "--form",
+            help="wide: a number for each label; long (.csv, .parquet) and packed (.npz, .nc): "
+            "only what is not 0 [default: wide up to 1,000 labels].",
         ),
-    ] = common.Form.wide,
+    ] = None,
     seed: common.Seed = 0,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -69,7 +79,7 @@ def aggregate(
         )
         naming = asked.naming(labels, strip=strip, rename=rename)
         to = values.outputs(out, {"-a": annotations, "--labels": labels})
-        _run(output, wanted, naming, to, form)
+        _run(output, wanted, naming, to, form, dry_run=dry_run)
 
     return output.run(body)
 
@@ -79,27 +89,31 @@ def _run(
     asked_opinions: asked.AskedOpinions,
     naming: asked.Naming,
     out: Path,
-    form: common.Form,
+    form: common.Form | None,
+    *,
+    dry_run: bool,
 ) -> None:
     from plausibly.cli import matching, reading
     from plausibly.io import write_plausibilities
-    from plausibly.kernels.coverage import tie_counts
+    from plausibly.io.plausibilities import check_output
     from plausibly.labelled import names
-    from plausibly.labelled.borders import mean_over_draws
     from plausibly.labelled.left_out import read_left_out
     from plausibly.labelled.text import several
 
     opinions = reading.read_opinions(asked_opinions, naming, output)
     lam = opinions.plausibilities
     matching.check_renames(naming, opinions.unknown, labels=reading.label_names(lam))
-    with output.working(f"writing {out.name}"):
-        write_plausibilities(lam, out, form="long" if form is common.Form.long else "wide")
+    chosen_form = form or _fitting(lam, out)
+    kept: Literal["wide", "long"] = "long" if chosen_form is common.Form.long else "wide"
+    check_output(out, kept)
+    formed = _formed(lam, out, chosen_form)
+    if not dry_run:
+        with output.working(f"writing {out.name}"):
+            write_plausibilities(formed, out, form=kept)
 
-    mean = mean_over_draws(lam).values
-    examples, labels = mean.shape
+    examples, labels = lam.sizes[names.EXAMPLE], len(reading.label_names(lam))
     draws = lam.sizes.get(names.DRAW)
-    tied = int((tie_counts(mean) > 1).sum())
-    unanimous = int((mean.max(axis=1) == 1).sum())
+    tied, unanimous = _certain(lam)
     left_out = read_left_out(lam.attrs)
     aggregator = opinions.aggregator or {}
     output.document |= {
@@ -112,29 +126,101 @@ def _run(
         "tied": tied,
         "unanimous": unanimous,
         "left_out": left_out,
-        "saved": out,
+        "form": chosen_form.value,
+        **({} if dry_run else {"saved": out}),
     }
     drawn = "" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
     kind = f"the default for {opinions.facts['kind']}" if opinions.by_default else ""
     chosen = f"aggregator {layout.component(aggregator)}" + (f" ({kind})" if kind else "")
-    following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
-    output.show(
-        layout.fields(
-            [
-                (asked_opinions.what, opinions.text),
-                ("chosen", chosen),
-                (
-                    "plausibilities",
-                    f"{several(examples, 'example')} x {several(labels, 'label')}"
-                    f"{drawn or ';'} {_share(unanimous, examples)} have one certain label, "
-                    f"{_share(tied, examples)} a tie for the first place",
-                ),
-                ("left out", layout.counts(left_out)),
-                ("saved", f"{out} ({layout.size(out)})"),
-                ("next", layout.command_line([*following, "-o", "predictor.nc"], indent=16)),
-            ]
+    rows: list[tuple[str, str | list[str]]] = [
+        (asked_opinions.what, opinions.text),
+        ("chosen", chosen),
+        (
+            "plausibilities",
+            f"{several(examples, 'example')} x {several(labels, 'label')}"
+            f"{drawn or ';'} {_share(unanimous, examples)} have one certain label, "
+            f"{_share(tied, examples)} a tie for the first place",
+        ),
+        ("left out", layout.counts(left_out)),
+    ]
+    how = "" if chosen_form is common.Form.wide else f", {_FORMS[chosen_form]}"
+    if dry_run:
+        dry.show(
+            output,
+            read={"-a": asked_opinions.path, "--labels": naming.labels},
+            rows=rows,
+            would=f"write these plausibilities{how}",
+            memory=lam.nbytes,
+            write=[out],
         )
-    )
+        return
+    following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
+    rows += [
+        ("saved", f"{out} ({layout.size(out)}{how})"),
+        ("next", layout.command_line([*following, "-o", "predictor.nc"], indent=16)),
+    ]
+    output.show(layout.fields(rows))
+
+
+_FORMS = {
+    common.Form.long: "a row for each label that is not 0",
+    common.Form.packed: "only what is not 0",
+}
+
+
+def _fitting(lam: xr.DataArray | xr.Dataset, out: Path) -> common.Form:
+    """Return the form that nobody chose: of few labels a number each, of many what is not 0."""
+    from plausibly.cli.reading import label_names
+    from plausibly.io.plausibilities import PACKED_ENDINGS
+    from plausibly.labelled.names import DRAW
+
+    if len(label_names(lam)) <= MANY_LABELS:
+        return common.Form.wide
+    if out.suffix.lower() not in PACKED_ENDINGS:
+        return common.Form.long
+    return common.Form.wide if DRAW in lam.dims else common.Form.packed
+
+
+def _formed(
+    lam: xr.DataArray | xr.Dataset, out: Path, form: common.Form
+) -> xr.DataArray | xr.Dataset:
+    """Return plausibilities in the form in which they are to be written."""
+    import xarray as xr
+
+    from plausibly.io.plausibilities import PACKED_ENDINGS
+    from plausibly.labelled.names import DRAW
+    from plausibly.labelled.packed import pack, unpack
+
+    if form is common.Form.packed:
+        drawn = DRAW in lam.dims
+        if drawn or out.suffix.lower() not in PACKED_ENDINGS:
+            raise InputError(
+                "option-unfit",
+                f"{out.name}: {'draws of ' * drawn}plausibilities are not packed"
+                + (" in this format" * (not drawn)),
+                expected=f"one row an example, and the ending {' or '.join(PACKED_ENDINGS)}",
+                got="draws" if drawn else out.suffix,
+                do="--form wide" if drawn else f"-o {out.with_suffix('.npz')}, or --form long",
+                whose="--form",
+            )
+        return lam if isinstance(lam, xr.Dataset) else pack(lam)
+    wide = form is common.Form.wide
+    return unpack(lam) if wide and isinstance(lam, xr.Dataset) else lam
+
+
+def _certain(lam: xr.DataArray | xr.Dataset) -> tuple[int, int]:
+    """Return how many examples have a tie for the first place, and how many one certain label."""
+    import xarray as xr
+
+    from plausibly.kernels.coverage import tie_counts
+    from plausibly.labelled.borders import mean_over_draws
+    from plausibly.labelled.packed import slots_of
+
+    if isinstance(lam, xr.Dataset):
+        slots = slots_of(lam)
+        return int((tie_counts(slots) > 1).sum()), int((slots.weight.max(axis=1) == 1).sum())
+    mean = mean_over_draws(lam).values
+    return int((tie_counts(mean) > 1).sum()), int((mean.max(axis=1) == 1).sum())
 
 
 def _share(part: int, whole: int) -> str:

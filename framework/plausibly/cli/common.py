@@ -64,10 +64,11 @@ class Strata(enum.StrEnum):
 
 
 class Form(enum.StrEnum):
-    """How plausibilities stand in a table."""
+    """How plausibilities are written."""
 
     wide = "wide"
     long = "long"
+    packed = "packed"
 
 
 # ---- data

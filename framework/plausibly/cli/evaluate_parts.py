@@ -57,7 +57,7 @@ class Judged:
     """What all measures start from: sets and plausibilities that match, and what else was read."""
 
     sets: xr.DataArray
-    plausibilities: xr.DataArray
+    plausibilities: xr.DataArray | xr.Dataset
     predictions: xr.DataArray | None
     predictor: ConformalPredictor | None
     naming: asked.Naming
@@ -198,9 +198,11 @@ def _slab(judged: Judged, predictions: xr.DataArray) -> Part:
 def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalPredictor) -> Part:
     # Known labels and clusters are coordinates of the sets: the same examples, by name.
     given = predictions.sel({names.EXAMPLE: judged.sets[names.EXAMPLE].values})
+    lam = judged.plausibilities
+    said = lam[names.WEIGHT] if isinstance(lam, xr.Dataset) else lam
     for name in (judged.measure.true, judged.measure.cluster):
         if name is not None:
-            values = inputs.example_values(name, (judged.sets, judged.plausibilities))
+            values = inputs.example_values(name, (judged.sets, said))
             given = given.assign_coords({name: (names.EXAMPLE, values)})
     found = p_value_uniformity(
         predictor,

@@ -118,8 +118,17 @@ def number(value: float) -> str:
 
 def size(path: Path) -> str:
     """Return how large a file or folder is, as people say it."""
+    return size_text(bytes_of(path))
+
+
+def bytes_of(path: Path) -> int:
+    """Return how large a file or folder is."""
     files = path.rglob("*") if path.is_dir() else [path]
-    total = float(sum(file.stat().st_size for file in files if file.is_file()))
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def size_text(total: int) -> str:
+    """Return a number of bytes as people say it."""
     if total < 1e5:
         return f"{total / 1e3:.1f} kB"
-    return f"{total / 1e6:.1f} MB"
+    return f"{total / 1e9:.1f} GB" if total >= 1e9 else f"{total / 1e6:.1f} MB"

@@ -49,7 +49,7 @@ def matched(
     whose: str,
     only_common: bool,
     declared: bool,
-) -> tuple[xr.DataArray, xr.DataArray, dict[str, int]]:
+) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
     """Return predictions or sets, and plausibilities, of the same labels and examples.
 
     Parameters
@@ -65,7 +65,8 @@ def matched(
 
     Returns
     -------
-    model, plausibilities : DataArray
+    model : DataArray
+    plausibilities : DataArray or packed Dataset
     left_out : dict of str to int
         How many examples were left out on the way, by reason.
     """
@@ -73,16 +74,18 @@ def matched(
     labels = label_names(model)
     unsaid = set(label_names(lam)) < set(labels)
     hint = "--labels FILE, every label on a line of its own, if nobody happened to say the others"
-    lam = align.match_labels(
-        lam,
-        labels,
-        whose=opinions.whose,
-        other=whose,
-        do=hint if unsaid and not declared else "",
-    )
-    model, lam = align.match_examples(
-        model, lam, only_common=only_common, whose=whose, other=opinions.whose
-    )
+    do = hint if unsaid and not declared else ""
+    # Said twice, as a function of either form takes no union of them.
+    if isinstance(lam, xr.Dataset):
+        lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
+        model, lam = align.match_examples(
+            model, lam, only_common=only_common, whose=whose, other=opinions.whose
+        )
+    else:
+        lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
+        model, lam = align.match_examples(
+            model, lam, only_common=only_common, whose=whose, other=opinions.whose
+        )
     left_out: dict[str, int] = {}
     for array in (model, lam):
         for reason, count in read_left_out(array.attrs).items():

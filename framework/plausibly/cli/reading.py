@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import attrs
 import xarray as xr
@@ -12,7 +12,7 @@ import xarray as xr
 from plausibly import registry
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
-from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.conformal.aggregate import FEW_LABELS, aggregate, default_aggregator
 from plausibly.conformal.components import described
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
@@ -27,10 +27,11 @@ from plausibly.io import (
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe, not_counted
 from plausibly.labelled.merged import read_merged
+from plausibly.labelled.packed import label_dim
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.table import rebuilt
 from plausibly.labelled.text import check_names, name_texts, several, text_array
-from plausibly.protocols import AGGREGATOR, Kind
+from plausibly.protocols import AGGREGATOR, Aggregator, Kind, PackedAggregator
 
 P = TypeVar("P")
 
@@ -41,7 +42,8 @@ class Opinions:
 
     Attributes
     ----------
-    plausibilities : DataArray, (example, label)
+    plausibilities : DataArray, (example, label), or packed Dataset
+        Packed where labels are many, which changes no result.
     aggregator : mapping or None
         Name and parameters of the aggregator, None where plausibilities were given.
     by_default : bool
@@ -58,7 +60,7 @@ class Opinions:
         The annotation table, its labels named alike.
     """
 
-    plausibilities: xr.DataArray
+    plausibilities: xr.DataArray | xr.Dataset
     aggregator: Mapping[str, object] | None
     by_default: bool
     whose: str
@@ -109,12 +111,7 @@ def read_opinions(
     with output.working(f"aggregating {whose}"):
         kind = str(table.attrs[names.KIND])
         component = registry.resolve(AGGREGATOR, asked.aggregator or default_aggregator(kind))
-        lam = aggregate(
-            table,
-            component,
-            seed=asked.seed,
-            unanswered="drop" if asked.unanswered == "drop" else "error",
-        )
+        lam = _aggregated(table, component, asked)
     lam, unknown = _named(lam, naming, whose)
     first, *rest = describe(table).split("\n")
     described = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
@@ -130,13 +127,27 @@ def read_opinions(
     )
 
 
+def _aggregated(
+    table: xr.Dataset, component: Aggregator, asked: AskedOpinions
+) -> xr.DataArray | xr.Dataset:
+    """Return plausibilities, packed where labels are many and the aggregator can."""
+    unanswered: Literal["error", "drop"] = "drop" if asked.unanswered == "drop" else "error"
+    if table.sizes[names.LABEL] > FEW_LABELS and isinstance(component, PackedAggregator):
+        return aggregate(table, component, seed=asked.seed, unanswered=unanswered, packed=True)
+    return aggregate(table, component, seed=asked.seed, unanswered=unanswered)
+
+
 def _given(path: Path, naming: Naming, output: Output) -> Opinions:
     with output.working(f"reading {path.name}"):
-        lam = read_plausibilities(path)
+        lam = read_plausibilities(path, packed=None)
     lam, unknown = _named(lam, naming, path.name)
     if naming.labels is not None:
-        lam = with_known_labels(lam, read_labels(naming.labels))
-    examples, labels = lam.sizes[names.EXAMPLE], lam.sizes[names.LABEL]
+        known = read_labels(naming.labels)
+        if isinstance(lam, xr.Dataset):
+            lam = with_known_labels(lam, known)
+        else:
+            lam = with_known_labels(lam, known)
+    examples, labels = lam.sizes[names.EXAMPLE], lam.sizes[label_dim(lam)]
     draws = lam.sizes.get(names.DRAW)
     return Opinions(
         plausibilities=lam,
@@ -228,7 +239,9 @@ def table_of(kind: Kind[P], component: P) -> dict[str, object]:
     return {"name": type(component).__name__} if table is None else dict(table)
 
 
-def _named(array: xr.DataArray, naming: Naming, whose: str) -> tuple[xr.DataArray, frozenset[str]]:
+def _named(
+    array: xr.DataArray | xr.Dataset, naming: Naming, whose: str
+) -> tuple[xr.DataArray | xr.Dataset, frozenset[str]]:
     """Return the array with its labels renamed, and the old names that it does not have."""
     stripped = [label.strip() if naming.strip else label for label in label_names(array)]
     unknown = frozenset(naming.rename) - frozenset(stripped)
@@ -236,12 +249,13 @@ def _named(array: xr.DataArray, naming: Naming, whose: str) -> tuple[xr.DataArra
         return array, unknown
     labels = _called(array, naming)
     check_names(labels, names.LABEL, whose=whose)
-    return array.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}), unknown
+    on = label_dim(array)
+    return array.assign_coords({on: (on, text_array(labels))}), unknown
 
 
 def _called(array: xr.DataArray | xr.Dataset, naming: Naming) -> list[str]:
     """Return what the labels are to be called."""
-    labels = name_texts(array[names.LABEL].values)
+    labels = label_names(array)
     stripped = (label.strip() if naming.strip else label for label in labels)
     return [naming.rename.get(label, label) for label in stripped]
 
@@ -249,14 +263,14 @@ def _called(array: xr.DataArray | xr.Dataset, naming: Naming) -> list[str]:
 def _renamed(table: xr.Dataset, naming: Naming) -> xr.Dataset:
     """Return the table with its labels called as they are in its plausibilities."""
     labels = _called(table, naming)
-    if name_texts(table[names.LABEL].values) == labels:
+    if label_names(table) == labels:
         return table
     return rebuilt(table.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}))
 
 
-def label_names(array: xr.DataArray) -> list[str]:
-    """Return the names of the labels of an array, in order."""
-    return name_texts(array[names.LABEL].values)
+def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
+    """Return the names of the labels of an array or a table, in order."""
+    return name_texts(array[label_dim(array)].values)
 
 
 def shape_text(predictions: xr.DataArray) -> str:
@@ -289,7 +303,7 @@ def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
         "examples": rows.n,
         "annotators": table.sizes[names.ANNOTATOR],
         "responses": int(responses) if responses.is_integer() else responses,
-        "labels": name_texts(table[names.LABEL].values),
+        "labels": label_names(table),
         "not_counted": not_counted(table),
         "merged": read_merged(table.attrs),
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from plausibly import extras
 from plausibly.atomic import replacing
 from plausibly.errors import InputError, MissingExtra
 from plausibly.io import about, annotation_rows, files, netcdf, numpy_files, parquet, pieces, text
@@ -30,6 +31,18 @@ from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import name_texts, quoted, several
 
 _ROLE = "annotations"
+
+
+ENDINGS = (".csv", ".parquet", ".npz", ".nc")
+"""Of the files that are written."""
+
+
+def check_output(path: Path) -> None:
+    """Raise ``ending-unknown`` or ``extra-missing`` before anything is written there."""
+    if path.suffix.lower() not in ENDINGS:
+        raise unknown_ending(path, list(ENDINGS))
+    if path.suffix.lower() == ".parquet":
+        extras.require("pyarrow", extra="parquet", whose=path.name)
 
 
 def write_annotations(table: xr.Dataset, path: Path | str) -> None:
@@ -63,9 +76,8 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
         ".npz": _write_npz,
         ".nc": _write_netcdf,
     }
-    write = writers.get(path.suffix.lower())
-    if write is None:
-        raise unknown_ending(path, list(writers))
+    check_output(path)
+    write = writers[path.suffix.lower()]
     whole = rebuilt(check_table(table))
     with replacing(path) as part:
         write(whole, part)

@@ -8,6 +8,7 @@ from typing import Literal, overload
 
 import xarray as xr
 
+from plausibly import extras
 from plausibly.atomic import replacing
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import (
@@ -30,6 +31,31 @@ Form = Literal["wide", "long"]
 """One column a label, or one row a label that is plausible at all."""
 
 _ROLE = "plausibilities"
+
+
+ENDINGS = (".csv", ".parquet", ".npz", ".nc")
+"""Of the files that are written."""
+
+PACKED_ENDINGS = (".npz", ".nc")
+"""Of those in which packed plausibilities stay packed."""
+
+
+def check_output(path: Path, form: str = "wide") -> None:
+    """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before anything is written.
+
+    Parameters
+    ----------
+    path : Path
+        Where plausibilities are to be written.
+    form : str
+        As `write_plausibilities` takes it.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        raise unknown_ending(path, list(ENDINGS))
+    if form != "wide":
+        _check_form(form, path)
+    if path.suffix.lower() == ".parquet":
+        extras.require("pyarrow", extra="parquet", whose=path.name)
 
 
 def write_plausibilities(
@@ -76,15 +102,13 @@ def write_plausibilities(
         ".nc": plausibilities_packed.write_netcdf,
     }
     ending = path.suffix.lower()
-    if ending not in writers:
-        raise unknown_ending(path, list(writers))
+    check_output(path, form)
     if form != "wide":
-        _check_form(form, path)
         checked = plausibilities_long.checked(lam)
         with replacing(path) as part:
             plausibilities_long.write(checked, part)
         return
-    if isinstance(lam, xr.Dataset) and is_packed(lam) and ending in packed_writers:
+    if isinstance(lam, xr.Dataset) and is_packed(lam) and ending in PACKED_ENDINGS:
         checked_slots = check_packed_plausibilities(lam)
         with replacing(path) as part:
             packed_writers[ending](checked_slots, part)
@@ -150,16 +174,23 @@ def read_plausibilities(path: Path | str, *, packed: Literal[False] = False) -> 
 def read_plausibilities(path: Path | str, *, packed: Literal[True]) -> xr.Dataset: ...
 
 
-def read_plausibilities(path: Path | str, *, packed: bool = False) -> xr.DataArray | xr.Dataset:
+@overload
+def read_plausibilities(path: Path | str, *, packed: None) -> xr.DataArray | xr.Dataset: ...
+
+
+def read_plausibilities(
+    path: Path | str, *, packed: bool | None = False
+) -> xr.DataArray | xr.Dataset:
     """Read plausibilities that `write_plausibilities` wrote, or that have the same form.
 
     Parameters
     ----------
     path : Path or str
         CSV, TSV or Parquet, wide or long, npz, or netCDF, told by what is in it.
-    packed : bool
+    packed : bool or None
         Return the packed form; of a file of packed plausibilities or a long table, without
-        unpacking it on the way.
+        unpacking it on the way. None: in the form that takes less: packed where the file is, and
+        of a long table of more than 32 labels.
 
     Returns
     -------
@@ -175,7 +206,7 @@ def read_plausibilities(path: Path | str, *, packed: bool = False) -> xr.DataArr
     found = _read(path, packed=packed)
     if isinstance(found, xr.Dataset):
         checked = check_packed_plausibilities(found, whose=path.name)
-        return checked if packed else unpack(checked)
+        return unpack(checked) if packed is False else checked
     array = check_plausibilities(found, whose=path.name, draws=not packed)
     return pack(array) if packed else array
 
@@ -189,7 +220,7 @@ def _of_content(found: xr.DataArray | Content, whose: str) -> xr.DataArray | xr.
     return plausibilities_arrays.array_of(found, whose)
 
 
-def _read(path: Path, *, packed: bool) -> xr.DataArray | xr.Dataset:
+def _read(path: Path, *, packed: bool | None) -> xr.DataArray | xr.Dataset:
     head = files.opening(path, _ROLE)
     if head.startswith(netcdf.SIGNATURES):
         return _of_content(plausibilities_arrays.read_netcdf(path), path.name)

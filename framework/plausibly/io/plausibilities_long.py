@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Floats, Ints
+from plausibly.conformal.aggregate import FEW_LABELS
 from plausibly.errors import InputError, listed
 from plausibly.io import about, parquet, pieces, text
 from plausibly.io.annotation_rows import Columns, write_csv, write_parquet
@@ -154,7 +155,9 @@ def is_long(table: text.TextTable) -> bool:
     return len(rows) < len(table) or any(value_of(cell) is None for cell in table.column(LABEL))
 
 
-def read(table: text.TextTable, said: str | None, *, packed: bool) -> xr.DataArray | xr.Dataset:
+def read(
+    table: text.TextTable, said: str | None, *, packed: bool | None
+) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in a long table, packed where that is asked for.
 
     Parameters
@@ -162,7 +165,8 @@ def read(table: text.TextTable, said: str | None, *, packed: bool) -> xr.DataArr
     table : TextTable
     said : str or None
         What the file says of itself.
-    packed : bool
+    packed : bool or None
+        None: where it has more than `FEW_LABELS`, and no draws.
 
     Raises
     ------
@@ -185,6 +189,8 @@ def read(table: text.TextTable, said: str | None, *, packed: bool) -> xr.DataArr
         known[DRAW] = draw_texts(shell)
     if shell.dims != dims:
         raise pieces.damaged(table.whose, ValueError(f"its columns are not {listed(shell.dims)}"))
+    if packed is None:
+        packed = not drawn and shell.sizes[LABEL] > FEW_LABELS
     places = tuple(_codes(table, column[dim], known[dim], dim) for dim in dims)
     _check_once(table, kept, places, shell.shape)
     if DENOMINATOR in table.header:

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly import extras
 from plausibly.atomic import replacing
 from plausibly.errors import InputError, listed
 from plausibly.io import beside, files, parquet, store, text
@@ -45,6 +46,26 @@ def _checked(sets: xr.DataArray) -> xr.DataArray:
     return sets
 
 
+ENDINGS = (".csv", ".parquet", ".zarr")
+"""Of the files that are written."""
+
+
+def check_output(path: Path) -> None:
+    """Raise what would keep sets from being written there, before they are made.
+
+    ``ending-unknown``, ``extra-missing``, or ``output-occupied``.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise unknown_ending(path, list(ENDINGS))
+    if ending == ".zarr":
+        extras.require("zarr", extra="zarr", whose=path.name)
+        return
+    if ending == ".parquet":
+        extras.require("pyarrow", extra="parquet", whose=path.name)
+    beside.check_beside(path)
+
+
 def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     """Write prediction sets, and their guarantee beside them as JSON with the same stem.
 
@@ -71,7 +92,7 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     writers = {".csv": _write_csv, ".parquet": _write_parquet}
     write = writers.get(path.suffix.lower())
     if write is None:
-        raise unknown_ending(path, [*writers, ".zarr"])
+        raise unknown_ending(path, list(ENDINGS))
     rows = _rows(_checked(sets))
     beside.check_beside(path)
     with replacing(path) as part, replacing(path.with_suffix(".json")) as facts:

@@ -26,6 +26,7 @@ from plausibly.labelled.names import (
     SLOT,
 )
 from plausibly.labelled.near import near, near_pair
+from plausibly.labelled.packed import label_dim
 from plausibly.labelled.text import name_texts, quoted, text_array
 
 _TABLES = frozenset({".csv", ".tsv", ".tab", ".parquet", ".pq"})
@@ -241,8 +242,9 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
         ``examples-incomplete`` or ``labels-incomplete``, with the names that `table` lacks.
     """
     (dim,) = (str(name) for name in table.dims)
+    on = label_dim(array) if dim == LABEL else dim
     here = {name: row for row, name in enumerate(names_of(table, dim))}
-    wanted = name_texts(array[dim].values)
+    wanted = name_texts(array[on].values)
     lacking = [name for name in wanted if name not in here]
     if lacking:
         whose = str(table.attrs.get("source", f"the {dim} table"))
@@ -259,14 +261,14 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
         )
     rows = [here[name] for name in wanted]
     coordinates = {
-        str(name): (dim, values.values[rows])
+        str(name): (on, values.values[rows])
         for name, values in table.coords.items()
         if name not in (dim, ALIAS)
     }
     return array.assign_coords(coordinates)
 
 
-def with_known_labels(array: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+def with_known_labels(array: Labelled, table: xr.Dataset) -> Labelled:
     """Attach the coordinates of a label table that has a row for each label; else change nothing.
 
     For plausibilities that a file holds under other labels than were declared: what is wrong is
@@ -274,9 +276,10 @@ def with_known_labels(array: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
 
     Parameters
     ----------
-    array : DataArray, (..., label)
+    array : DataArray, (..., label), or packed Dataset
     table : Dataset
         From `read_labels`.
     """
     known = set(names_of(table, LABEL))
-    return with_coordinates(array, table) if known.issuperset(names_of(array, LABEL)) else array
+    here = names_of(array, label_dim(array))
+    return with_coordinates(array, table) if known.issuperset(here) else array

@@ -1,0 +1,101 @@
+"""What ``--dry-run`` says: what was read, what would be computed, what would be written where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from plausibly.cli import layout
+from plausibly.cli.output import Output
+
+DryRun: TypeAlias = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Check everything, say what would be done; write nothing."),
+]
+
+NOTHING = "what can be checked is right; nothing was written"
+
+
+def show(
+    output: Output,
+    *,
+    read: Mapping[str, Path | None],
+    rows: Iterable[tuple[str, str | list[str]]] = (),
+    would: str,
+    memory: int | None = None,
+    write: Iterable[Path] = (),
+) -> None:
+    """Say what would be done.
+
+    Parameters
+    ----------
+    output : Output
+        Its document gets ``dry_run``: `read`, `would`, `memory_bytes` and `would_write`.
+    read : mapping of str to Path or None
+        Files that were read, by option; None where one was not named.
+    rows : iterable of (title, text)
+        What is known of them already.
+    would : str
+        What would be computed.
+    memory : int, optional
+        Bytes of the arrays that are in hand at once, about.
+    write : iterable of Path
+        Files and folders that would be written.
+
+    Raises
+    ------
+    InputError
+        ``output-unwritable``.
+    """
+    from plausibly.atomic import check_writable
+
+    inputs = {flag: path for flag, path in read.items() if path is not None}
+    outputs = list(write)
+    for path in outputs:
+        check_writable(path)
+    output.document["dry_run"] = {
+        "read": {
+            flag: {"path": path, "bytes": layout.bytes_of(path)} for flag, path in inputs.items()
+        },
+        "would": would,
+        "memory_bytes": memory,
+        "would_write": [
+            {"path": path, "replaces_bytes": layout.bytes_of(path) if path.exists() else None}
+            for path in outputs
+        ],
+    }
+    output.show(
+        layout.fields(
+            [
+                ("dry run", NOTHING),
+                ("read", "; ".join(f"{f} {p} ({layout.size(p)})" for f, p in inputs.items())),
+                *rows,
+                ("would do", would),
+                ("memory", "" if memory is None else f"about {layout.size_text(memory)} of arrays"),
+                ("would write", "; ".join(map(_place, outputs))),
+                ("next", "the same without --dry-run"),
+            ]
+        )
+    )
+
+
+def _place(path: Path) -> str:
+    if not path.exists():
+        return f"{path} (new)"
+    if path.is_dir() and not path.suffix:  # a folder whose other files stay
+        return f"{path}/ (there already: files of the same names are replaced)"
+    return f"{path} (in place of {layout.size(path)})"
+
+
+def memory_of(predictions: object, *others: object) -> int:
+    """Return about how many bytes predictions, their scores and other arrays take.
+
+    Parameters
+    ----------
+    predictions, *others : DataArray or Dataset
+    """
+    sizes = [int(getattr(array, "nbytes", 0)) for array in (predictions, *others)]
+    return 2 * sizes[0] + sum(sizes[1:])
