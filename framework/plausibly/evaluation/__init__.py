@@ -13,6 +13,7 @@ from plausibly.evaluation.ambiguity import entropy, largest
 from plausibly.evaluation.by_label import coverage_by_label
 from plausibly.evaluation.certainty import annotation_certainty, uncertainty_adjusted_accuracy
 from plausibly.evaluation.describe import as_json, describe, verdict
+from plausibly.evaluation.disagreement import label_disagreement
 from plausibly.evaluation.error import monte_carlo_error
 from plausibly.evaluation.evaluate import evaluate
 from plausibly.evaluation.figures import uniformity_figure
@@ -53,6 +54,7 @@ __all__ = [
     "entropy",
     "evaluate",
     "interval",
+    "label_disagreement",
     "largest",
     "leave_one_annotator_out",
     "load_study",

@@ -10,20 +10,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from plausibly.plots.agreeing import agreement, annotators
     from plausibly.plots.by_alpha import alphas, threshold
     from plausibly.plots.covering import coverage
     from plausibly.plots.curves import p_values, realised, uniformity
+    from plausibly.plots.heat import confusion, disagreement, sensitivity
+    from plausibly.plots.one_example import example, region
     from plausibly.plots.parts import groups, labels, risk, strata
+    from plausibly.plots.plan_bounds import planning
     from plausibly.plots.set_sizes import sizes
 
 __all__ = [
+    "agreement",
     "alphas",
+    "annotators",
+    "confusion",
     "coverage",
+    "disagreement",
+    "example",
     "groups",
     "labels",
     "p_values",
+    "planning",
     "realised",
+    "region",
     "risk",
+    "sensitivity",
     "sizes",
     "strata",
     "threshold",
@@ -31,13 +43,21 @@ __all__ = [
 ]
 
 _HOME = {
+    "agreement": "agreeing",
     "alphas": "by_alpha",
+    "annotators": "agreeing",
+    "confusion": "heat",
     "coverage": "covering",
+    "disagreement": "heat",
+    "example": "one_example",
     "groups": "parts",
     "labels": "parts",
     "p_values": "curves",
+    "planning": "plan_bounds",
     "realised": "curves",
+    "region": "one_example",
     "risk": "parts",
+    "sensitivity": "heat",
     "sizes": "set_sizes",
     "strata": "parts",
     "threshold": "by_alpha",

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import attrs
 import numpy as np
 
-from plausibly.arrays import Floats
+from plausibly.arrays import Floats, Numbers
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 
@@ -90,16 +90,22 @@ def tone(axes: Axes) -> Tone:
     for part in (axes, axes.figure):
         red, green, blue, cover = colours.to_rgba(part.get_facecolor())
         if cover > 0.5:
-            dark = _luminance(red, green, blue) < _DARK
+            dark = luminance(red, green, blue) < _DARK
             paper = colours.to_hex((red, green, blue))
             return attrs.evolve(_ON_DARK if dark else _ON_LIGHT, paper=paper)
     # Nothing but whatever the figure is laid upon; the user's text is meant to be read there.
     written = require("matplotlib", extra="plots", whose="a figure").rcParams["text.color"]
-    return _ON_DARK if _luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
+    return _ON_DARK if luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
 
 
-def _luminance(red: float, green: float, blue: float) -> float:
-    """Return how light a colour looks, from 0 to 1 (weights of ITU-R BT.709)."""
+def luminance(red: float, green: float, blue: float) -> float:
+    """Return how light a colour looks, from 0 to 1 (weights of ITU-R BT.709).
+
+    Parameters
+    ----------
+    red, green, blue : float
+        From 0 to 1.
+    """
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -189,7 +195,7 @@ def bars(axes: Axes, places: Floats, heights: Floats, width: float, look: Look, 
     )
 
 
-def ascending(axes: Axes, values: Floats, look: Look, label: str, places: Floats) -> None:
+def ascending(axes: Axes, values: Floats, look: Look, label: str, places: Numbers) -> None:
     """Draw values in rising order over places that rise with them."""
     axes.plot(
         places,

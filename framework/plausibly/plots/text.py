@@ -35,17 +35,20 @@ def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
     text = " ".join(str(name).split())
     text = "".join(UNREADABLE if unicodedata.category(c)[0] == "C" else c for c in text)
     text = text or '""'
-    room = width * lines
-    if len(text) > room:
-        tail = room // 3
-        text = f"{text[: room - tail - 1]}{ELLIPSIS}{text[-tail:]}"
-    if len(text) <= width:
+    for room in range(width * lines, width, -1):
+        # Words stay whole where less of the name lets them.
+        broken = textwrap.wrap(_cut(text, room), width, break_on_hyphens=False)
+        if len(broken) <= lines:
+            return "\n".join(broken)
+    return _cut(text, width)
+
+
+def _cut(text: str, room: int) -> str:
+    """Return a text without its middle, where it is longer than there is room."""
+    if len(text) <= room:
         return text
-    # Breaking at spaces may need one line more than there is; then it is broken anywhere.
-    broken = textwrap.wrap(text, width, break_on_hyphens=False)
-    if len(broken) > lines:
-        broken = [text[start : start + width] for start in range(0, len(text), width)]
-    return "\n".join(broken)
+    tail = room // 3
+    return f"{text[: room - tail - 1].rstrip()}{ELLIPSIS}{text[-tail:].lstrip()}"
 
 
 def shown_names(names: Sequence[object], *, width: int = WIDTH, lines: int = LINES) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import attrs
 import numpy as np
 import xarray as xr
@@ -12,7 +10,8 @@ from plausibly.arrays import Bools, Floats, Ints
 from plausibly.kernels import coverage
 from plausibly.labelled import names
 from plausibly.labelled.text import text_array
-from plausibly.palette import BLUE, GREY
+from plausibly.palette import VERMILION
+from plausibly.plots import one_example
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.casestudy import ALPHA, METHODS, MONTE_CARLO, VOTED
@@ -26,6 +25,7 @@ AMBIGUOUS = 0.5
 CLEARLY = 0.05
 _ROUNDED = 1e-9
 _WIDTH = 24
+_LEFT_OUT = page.Look(colour=VERMILION, marker="x")
 
 
 @attrs.frozen(kw_only=True)
@@ -131,32 +131,11 @@ def _example(panel: page.Panel, one: xr.Dataset) -> None:
     labels = [str(name) for name in one[names.LABEL].values[kept]]
     lam, model = one["plausibility"].values[kept], one["prediction"].values[kept]
     inside = one["in_set"].values[:, kept]
-    place = np.arange(len(labels))
-    panel.barh(place - 0.2, lam, 0.36, color=BLUE, label="plausibility")
-    panel.barh(place + 0.2, model, 0.36, color="white", edgecolor=GREY, label="model")
-    for offset, name, mark, look in (
-        (1.06, VOTED, "x", page.VOTED),
-        (1.13, MONTE_CARLO, "o", page.TRUE),
-    ):
-        there = inside[COMPARED.index(name)]
-        panel.plot(
-            np.full(there.sum(), offset),
-            place[there],
-            linestyle="",
-            marker=mark,
-            color=look.colour,
-            label=f"in the {name} set",
-        )
-    panel.set_yticks(place, [textwrap.shorten(label, _WIDTH, placeholder="…") for label in labels])
-    panel.set_ylim(len(labels) - 0.4, -0.6)
-    panel.set_xlim(0, 1.18)
-    panel.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    marks = [
+        one_example.Marked(name=f"in the {name} set", inside=there, look=look)
+        for name, there, look in zip(COMPARED, inside, (_LEFT_OUT, page.TRUE), strict=True)
+    ]
     before, after = (float(lam[there].sum()) for there in inside)
     example = str(one["shown"].values)[-_WIDTH:]
-    page.tidy(
-        panel,
-        x="share",
-        y="label",
-        title=f"{example}: voted {before:.2f}, Monte Carlo {after:.2f}",
-        grid="x",
-    )
+    title = f"{example}: voted {before:.2f}, Monte Carlo {after:.2f}"
+    one_example.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)

@@ -10,12 +10,12 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats
 from plausibly.errors import counted
 from plausibly.kernels import coverage
 from plausibly.labelled import names
 from plausibly.labelled.text import text_array
 from plausibly.palette import INK
+from plausibly.plots import style
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.casestudy import ALPHA, METHODS, VOTED
@@ -72,6 +72,7 @@ class Realised:
         drawn = page.new_page(9, 6.4)
         above, below = drawn.subplots(2, 1, sharex=True)
         aggregated = numbers["aggregated"]
+        places = np.arange(1, numbers.sizes[names.EXAMPLE] + 1)
         for values, look, said in (
             (numbers["voted"].values, page.VOTED, "voted label"),
             (numbers["tied"].values, page.TRUE, "voted label, credit 1/L for L tied"),
@@ -81,10 +82,10 @@ class Realised:
                 "plausibilities (aggregated)",
             ),
         ):
-            _sorted(above, values, look, f"{said}, mean {values.mean():.3f}")
+            style.ascending(above, values, look, f"{said}, mean {values.mean():.3f}", places)
         largest = np.sort(numbers["largest_plausibility"].values)
         above.plot(
-            np.arange(1, len(largest) + 1),
+            places,
             largest,
             color=INK,
             linestyle=":",
@@ -94,7 +95,7 @@ class Realised:
         methods = [str(name) for name in aggregated["method"].values]
         for name, look in zip(methods, page.METHOD_LOOKS, strict=False):
             values = aggregated.sel({"method": name}).values
-            _sorted(below, values, look, f"{name}, mean {values.mean():.3f}")
+            style.ascending(below, values, look, f"{name}, mean {values.mean():.3f}", places)
         for panel, title in (
             (above, "calibrated on votes"),
             (below, "aggregated coverage by calibration"),
@@ -128,16 +129,3 @@ class Realised:
 
 
 REALISED = Realised()
-
-
-def _sorted(panel: page.Panel, values: Floats, look: page.Look, label: str) -> None:
-    """Draw values in rising order over their ranks."""
-    panel.plot(
-        np.arange(1, len(values) + 1),
-        np.sort(values),
-        color=look.colour,
-        linestyle=look.line,
-        linewidth=1.5,
-        label=label,
-        drawstyle="steps-mid",
-    )

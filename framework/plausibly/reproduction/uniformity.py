@@ -11,10 +11,9 @@ import xarray as xr
 
 from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
-from plausibly.evaluation.uniformity import TRUE as OF_TRUE
 from plausibly.evaluation.uniformity import VOTED as OF_VOTED
 from plausibly.labelled.text import text_array
-from plausibly.palette import INK
+from plausibly.plots import curves, style
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.casestudy import METHODS, MONTE_CARLO, VOTED
@@ -74,23 +73,16 @@ class Uniformity:
         kinds = [str(name) for name in numbers[OF].values]
         drawn = page.new_page(9, 2.2 * len(kinds) + 0.8)
         panels = drawn.subplots(len(kinds), len(COMPARED), sharex=True, sharey=True)
-        looks = {OF_VOTED: page.VOTED, OF_DRAWN: page.AGGREGATED, OF_TRUE: page.TRUE}
         places = numbers[BIN].values
         for column, method in enumerate(COMPARED):
             for row, kind in enumerate(kinds):
-                panel, look = panels[row, column], looks[kind]
+                panel, look = panels[row, column], curves.OF_LABELS[kind]
                 one = numbers.sel({METHOD: method, OF: kind})
                 off = float(one["distance_from_uniform"])
-                panel.bar(
-                    places,
-                    one["share"].values * BINS,
-                    0.95 / BINS,
-                    facecolor=f"{look.colour}40",
-                    edgecolor=look.colour,
-                    hatch=look.hatch,
-                    label=f"p-values of {kind} labels, distance {off:.3f}",
-                )
-                panel.axhline(1, color=INK, linestyle=(0, (4, 2)), linewidth=1.2, label="uniform")
+                heights = one["share"].values * BINS
+                said = f"p-values of {kind} labels, distance {off:.3f}"
+                style.bars(panel, places, heights, 0.95 / BINS, look, said)
+                curves.uniform_line(panel)
                 page.tidy(
                     panel,
                     x="p-value" if row == len(kinds) - 1 else "",

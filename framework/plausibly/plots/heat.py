@@ -1,0 +1,297 @@
+"""Tables of shares as squares: over which labels experts part, and who says what for what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.reliability import RESPONSES
+from plausibly.evaluation.tables import TOLERATED
+from plausibly.extras import require
+from plausibly.labelled import names
+from plausibly.labelled.text import several
+from plausibly.palette import BLUE, INK, VERMILION
+from plausibly.plots import reading
+from plausibly.plots.style import Axes, axes_of, luminance, tone
+from plausibly.plots.text import heading, share, shown_names
+
+MOST = 15
+_SIDE = 0.46
+_NAME = 16
+_DARK = 0.45  # luminance below which letters are white
+_LETTERS = 10  # that fit on an inch
+
+
+def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = None) -> Axes:
+    """Draw what another annotator says where one says a label.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.evaluation.label_disagreement`.
+    most : int
+        Labels that are shown: those that annotators part over most, where there are more. Rows
+        then do not sum to 100, and how many labels there are is said.
+    axes : matplotlib Axes, optional
+        Where to draw; by default those of a new figure, which is ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        Of the answers that say the label of a row, how many in 100 are met by an answer that says
+        the label of the column. The diagonal, framed, is agreement.
+
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable``.
+    MissingExtra
+        ``extra-missing`` without matplotlib (extra ``plots``).
+    """
+    reading.check(result, "disagreement")
+    together, said = result["together"].values, result["share"].values
+    there = len(said)
+    kept = np.arange(there)
+    if there > most:
+        parted = together.sum(axis=1) - np.diag(together)
+        kept = np.sort(np.argsort(-parted, kind="stable")[:most])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rows = together[np.ix_(kept, kept)] / said[kept, None]
+    called = [str(name) for name in result[names.LABEL].values[kept]]
+    axes = _squares_axes(axes, len(kept), "disagreement")
+    agree = float(np.trace(together))
+    draw_squares(axes, rows, called, called, x="another says", y="one says")
+    _frame_diagonal(axes, len(kept))
+    pairs = "pairs of answers" if result.attrs["pairs"] == "answers" else "pairs of drawn labels"
+    compared, n = int(result.attrs["compared"]), int(result.attrs["n"])
+    on = (
+        several(n, "example")
+        if compared == n
+        else f"{counted(compared)} of {several(n, 'example')}"
+    )
+    heading(
+        axes,
+        "Over which labels annotators part",
+        f"per 100 answers of a row; {on}; {100 * agree:.0f} of 100 {pairs} agree",
+        reading.some_of(len(kept), there, "label", "those they part over most"),
+    )
+    return axes
+
+
+def confusion(
+    result: xr.Dataset,
+    *,
+    annotator: str | None = None,
+    most: int = MOST,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw what an annotator says for each label, as an aggregator estimates it.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.reliability` by an aggregator that estimates whole tables, such as
+        ``dawid-skene``.
+    annotator : str, optional
+        By default the least reliable one.
+    most : int
+        Labels that are shown: those with the largest errors, where there are more.
+    axes : matplotlib Axes, optional
+        Where to draw; by default those of a new figure, which is ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        Rows are the labels that are meant, columns what is said, in 100. The diagonal, framed, is
+        right.
+
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable``, ``annotator-unknown``.
+    MissingExtra
+        ``extra-missing`` without matplotlib (extra ``plots``).
+    """
+    reading.check(result, "confusion")
+    known = [str(name) for name in result[names.ANNOTATOR].values]
+    weight = result[names.WEIGHT].values
+    if annotator is None:
+        place = int(np.argmin(np.where(np.isnan(weight), np.inf, weight)))
+    elif annotator in known:
+        place = known.index(annotator)
+    else:
+        raise InputError(
+            "annotator-unknown",
+            f'this table has no annotator "{annotator}"',
+            expected=f"one of {several(len(known), 'annotator')}",
+            got=f"it has {listed(known)}",
+            do=f'annotator="{known[0]}"' if known else "annotations whose annotators are known",
+            whose="the reliability table",
+        )
+    table = result["confusion"].isel({names.ANNOTATOR: place}).transpose(names.LABEL, "said")
+    values = table.values
+    there = len(values)
+    kept = np.arange(there)
+    if there > most:
+        wrong = np.nan_to_num(values.sum(axis=1) - np.diag(values))
+        kept = np.sort(np.argsort(-wrong, kind="stable")[:most])
+    called = [str(name) for name in result[names.LABEL].values[kept]]
+    axes = _squares_axes(axes, len(kept), "confusion")
+    draw_squares(axes, values[np.ix_(kept, kept)], called, called, x="says", y="means")
+    _frame_diagonal(axes, len(kept))
+    (name,) = shown_names([known[place]])
+    heading(
+        axes,
+        f"What annotator {name} says".replace("\n", " "),
+        f"per 100 times that a label is meant; {int(result[RESPONSES][place]):,} responses; "
+        f"{share(float(weight[place]), 2)} right, as {result.attrs.get('aggregator', 'estimated')} "
+        "estimates",
+        reading.some_of(len(kept), there, "label", "those with the largest errors"),
+    )
+    return axes
+
+
+def sensitivity(
+    result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None
+) -> Axes:
+    """Draw how sets that one aggregator calibrated are judged by each.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.sensitivity`.
+    alpha : float, optional
+        Which of several; by default the first.
+    axes : matplotlib Axes, optional
+        Where to draw; by default those of a new figure, which is ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
+        coloured and marked. The diagonal, framed, is what the guarantee is about.
+
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable``, ``figure-alpha``.
+    MissingExtra
+        ``extra-missing`` without matplotlib (extra ``plots``).
+    """
+    reading.check(result, "sensitivity")
+    one = reading.at_alpha(result, alpha)
+    mean = one["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
+    wanted = 1 - float(one[names.ALPHA])
+    called = [str(name) for name in one["judged_by"].values]
+    sizes = one["set_size"].mean("split").values
+    axes = _squares_axes(axes, len(called), "sensitivity", side=0.95)
+    short = np.clip(wanted - mean, 0, None)
+    texts = [
+        [f"{share(value)} ✗" if value < wanted - TOLERATED else share(value) for value in row]
+        for row in mean.tolist()
+    ]
+    draw_squares(
+        axes, short, called, called, x="judged by", y="calibrated with", texts=texts,
+        full=max(0.1, float(short.max())), hue=VERMILION,
+    )  # fmt: skip
+    _frame_diagonal(axes, len(called))
+    spread = ", ".join(f"{size:.2f}" for size in sizes)
+    heading(
+        axes,
+        reading.with_alpha("Coverage of what experts say, by the aggregator", one),
+        f"wanted {share(wanted, 2)}, ✗ more than .01 short; mean of "
+        f"{several(one.sizes['split'], 'split')} of {several(int(one.attrs['n']), 'example')}; "
+        f"labels in a set, row by row: {spread}",
+    )
+    return axes
+
+
+def draw_squares(
+    axes: Axes,
+    values: NDArray[np.float64],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    x: str,
+    y: str,
+    texts: Sequence[Sequence[str]] | None = None,
+    full: float = 1.0,
+    hue: str = BLUE,
+) -> None:
+    """Draw a table of shares as squares, from paper to full colour, each with its number.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    values : ndarray, (row, column)
+        From 0 to `full`; NaN is drawn as nothing.
+    rows, columns : sequence of str
+        Names, as they are called; the same ones.
+    x, y : str
+        What columns and rows are.
+    texts : sequence of sequence of str, optional
+        What is written in the squares; by default hundredths.
+    full : float
+        Value of the full colour.
+    hue : str
+    """
+    colours = require("matplotlib.colors", extra="plots", whose="a figure")
+    ink = tone(axes)
+    shades = colours.LinearSegmentedColormap.from_list("plausibly", [ink.paper, hue])
+    shades.set_bad(ink.grid)
+    axes.imshow(np.ma.masked_invalid(values / full), cmap=shades, vmin=0, vmax=1, aspect="auto")
+    written = texts or [[_hundredths(value) for value in row] for row in values.tolist()]
+    size = 9 if len(columns) <= 8 else 7 if len(columns) <= MOST else 5
+    for i, row in enumerate(written):
+        for j, text in enumerate(row):
+            dark = luminance(*shades(values[i, j] / full)[:3]) < _DARK
+            colour = "white" if dark else INK
+            axes.text(j, i, text, ha="center", va="center", fontsize=size, color=colour)
+    beside, below = shown_names(rows), shown_names(columns, width=_NAME)
+    wide = max(len(line) for name in below for line in name.split("\n"))
+    inches = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
+    if wide > _LETTERS * inches / len(columns):
+        # Names on their sides would leave the squares no height.
+        below = [str(place + 1) for place in range(len(columns))]
+        beside = [f"{name}  {place + 1}" for place, name in enumerate(beside)]
+        x = f"{x} (numbered as the rows)"
+    axes.set_yticks(range(len(rows)), beside, parse_math=False)
+    axes.set_xticks(range(len(columns)), below, parse_math=False)
+    axes.tick_params(length=0)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _hundredths(value: float) -> str:
+    """Return a share in whole hundredths: nothing for none, a dot for less than one half."""
+    if np.isnan(value) or value == 0:
+        return ""
+    return "·" if value < 0.005 else f"{100 * value:.0f}"
+
+
+def _squares_axes(axes: Axes | None, size: int, figure: str, side: float = _SIDE) -> Axes:
+    wide = 2.9 + max(side * size, 2.6)
+    tall = 1.6 + max(side * size * 0.9, 1.4)
+    return axes_of(axes, whose=f"plausibly.plots.{figure}", width=wide, height=tall)
+
+
+def _frame_diagonal(axes: Axes, size: int) -> None:
+    """Frame the squares whose row and column are the same."""
+    patches = require("matplotlib.patches", extra="plots", whose="a figure")
+    for place in range(size):
+        frame = patches.Rectangle(
+            (place - 0.5, place - 0.5),
+            1,
+            1,
+            fill=False,
+            edgecolor=tone(axes).ink,
+            linewidth=1.2,
+            clip_on=False,
+        )
+        axes.add_patch(frame)

@@ -1,0 +1,259 @@
+"""One example: its plausibilities, what the model says, and which labels are in its sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Bools, Floats
+from plausibly.conformal.alphas import Alphas
+from plausibly.conformal.regions import PlausibilityRegion
+from plausibly.errors import InputError, counted, listed
+from plausibly.labelled import names
+from plausibly.palette import BLUE, GREY
+from plausibly.plots import reading
+from plausibly.plots.style import OTHERS, Axes, Look, axes_of, legend_below, tidy, tone
+from plausibly.plots.text import heading, name_rows, shown_name, shown_names
+
+MOST = 12
+_FIRST_MARK = 1.06
+_STEP = 0.07
+
+
+@attrs.frozen(kw_only=True)
+class Marked:
+    """A set of an example.
+
+    Attributes
+    ----------
+    name : str
+    inside : ndarray of bool, (label,)
+    look : Look
+        Of the mark that a label in the set has.
+    """
+
+    name: str
+    inside: Bools
+    look: Look
+
+
+def example(
+    plausibilities: xr.DataArray | None = None,
+    predictions: xr.DataArray | None = None,
+    sets: xr.DataArray | Mapping[str, xr.DataArray] | None = None,
+    *,
+    name: str | None = None,
+    most: int = MOST,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw what experts and model say of one example, and which labels its sets hold.
+
+    Parameters
+    ----------
+    plausibilities, predictions : DataArray, (example, label), optional
+        Predictions between 0 and 1.
+    sets : DataArray of bool, (example, label[, alpha]), or a mapping of names to them, optional
+        Each has a column of marks; one an alpha where there are several.
+    name : str, optional
+        Of the example; by default the first one.
+    most : int
+        Labels that are shown. Where there are more: those in a set, then by plausibility, then by
+        prediction. How many there are, and how much plausibility the others hold, is said.
+    axes : matplotlib Axes, optional
+        Where to draw; by default those of a new figure, which is ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        ``example-nothing`` where nothing is given to draw, ``example-unknown``.
+    MissingExtra
+        ``extra-missing`` without matplotlib (extra ``plots``).
+    """
+    given: dict[str, xr.DataArray] = {}
+    if plausibilities is not None:
+        given["plausibilities"] = plausibilities
+    if predictions is not None:
+        given["predictions"] = predictions
+    asked = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
+    given |= {f"sets {key}".strip(): one for key, one in asked.items()}
+    if not given:
+        raise InputError(
+            "example-nothing",
+            "there is nothing to draw of an example",
+            expected="plausibilities, predictions or sets",
+            got="none of them",
+            do="plausibly.plots.example(plausibilities, predictions, sets)",
+        )
+    first = next(iter(given.values()))
+    called = str(first[names.EXAMPLE].values[0]) if name is None else name
+    labels = [str(one) for one in first[names.LABEL].values]
+    rows = {key: _row(one, key, called, labels) for key, one in given.items()}
+    marks: list[Marked] = []
+    for key in asked:
+        row = rows[f"sets {key}".strip()]
+        planes = [row] if names.ALPHA not in row.dims else list(row.transpose(names.ALPHA, ...))
+        for plane in planes:
+            at = f" at alpha {float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else ""
+            marks.append(
+                Marked(
+                    name=f"in the {key} set{at}" if key else f"in the set{at}",
+                    inside=plane.values.astype(bool),
+                    look=OTHERS[(len(marks) + 2) % len(OTHERS)],
+                )
+            )
+    lam = rows["plausibilities"].values if plausibilities is not None else None
+    model = rows["predictions"].values if predictions is not None else None
+    kept = _kept(lam, model, [mark.inside for mark in marks], len(labels), most)
+    axes = axes_of(axes, whose="plausibly.plots.example", height=1.9 + 0.42 * len(kept))
+    draw_bars(
+        axes,
+        [labels[place] for place in kept],
+        None if lam is None else lam[kept],
+        None if model is None else model[kept],
+        [attrs.evolve(mark, inside=mark.inside[kept]) for mark in marks],
+    )
+    which = "in a set, or the most plausible"
+    if lam is not None and len(kept) < len(labels):
+        which += f"; the others hold {100 * max(0.0, 1 - float(lam[kept].sum())):.1f} %"
+    covered = "" if lam is None else ", ".join(
+        f"{float(lam[mark.inside].sum()):.2f} of the plausibility {mark.name}" for mark in marks
+    )  # fmt: skip
+    heading(
+        axes,
+        f"Example {shown_name(called, width=50, lines=1)}",
+        covered,
+        reading.some_of(len(kept), len(labels), "label", which),
+    )
+    legend_below(axes, axes.get_legend_handles_labels()[0])
+    return axes
+
+
+def draw_bars(
+    axes: Axes,
+    labels: Sequence[str],
+    plausibility: Floats | None,
+    prediction: Floats | None,
+    marks: Sequence[Marked],
+    *,
+    width: int = 24,
+    title: str = "",
+) -> None:
+    """Draw bars of an example, a row a label, and at the right a column of marks a set.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    labels : sequence of str
+    plausibility, prediction : ndarray, (label,), or None
+    marks : sequence of Marked
+        Each over the same labels.
+    width : int
+        Characters on a line of a name.
+    title : str
+    """
+    ink = tone(axes)
+    place = np.arange(len(labels))
+    both = plausibility is not None and prediction is not None
+    if plausibility is not None:
+        upper = place - 0.2 if both else place
+        axes.barh(upper, plausibility, 0.36, color=BLUE, label="plausibility")
+    if prediction is not None:
+        lower = place + 0.2 if both else place
+        axes.barh(lower, prediction, 0.36, color=ink.paper, edgecolor=GREY, label="model")
+    for column, mark in enumerate(marks):
+        axes.plot(
+            np.full(mark.inside.sum(), _FIRST_MARK + column * _STEP),
+            place[mark.inside],
+            linestyle="",
+            marker=mark.look.marker,
+            color=mark.look.colour,
+            label=mark.name,
+        )
+    tidy(axes, x="share", y="label", title=title, grid="x")
+    name_rows(axes, shown_names(labels, width=width))
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.set_xlim(0, max(1.02, _FIRST_MARK + _STEP * (len(marks) - 0.3)))
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+
+
+def _row(array: xr.DataArray, whose: str, name: str, labels: Sequence[str]) -> xr.DataArray:
+    """Return one example of an array, its labels in the order of the others."""
+    known = [str(one) for one in array[names.EXAMPLE].values]
+    if name not in known:
+        raise InputError(
+            "example-unknown",
+            f"{whose} have no example {name}",
+            expected=f"one of {counted(len(known))} examples",
+            got=f"they have {listed(known)}",
+            do=f'name="{known[0]}"' if known else "give some examples",
+            whose=whose,
+            details={"example": name},
+        )
+    one = array.isel({names.EXAMPLE: known.index(name)})
+    return one.reindex({names.LABEL: list(labels)}).astype(one.dtype)
+
+
+def _kept(
+    lam: Floats | None,
+    model: Floats | None,
+    sets: Sequence[Bools],
+    labels: int,
+    most: int,
+) -> NDArray[np.intp]:
+    """Return the places of the labels that are drawn, in their order where all are."""
+    if labels <= most:
+        return np.arange(labels)
+    nothing = np.zeros(labels)
+    inside = np.any(sets, axis=0) if sets else nothing
+    keys = (nothing if model is None else model, nothing if lam is None else lam, inside)
+    return np.lexsort(tuple(-np.asarray(key, dtype=np.float64) for key in keys))[:most]
+
+
+def region(
+    region: PlausibilityRegion,
+    predictions: xr.DataArray,
+    alpha: Alphas,
+    *,
+    plausibilities: xr.DataArray | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw the plausibility region of one example of two to four labels.
+
+    Parameters
+    ----------
+    region : PlausibilityRegion
+        From `plausibly.calibrate_region`.
+    predictions : DataArray, (example, label)
+        Of one example.
+    alpha : number, text, or a sequence of them
+    plausibilities : DataArray, (example, label), optional
+        What experts said of it.
+    axes : matplotlib Axes, optional
+        Where to draw; by default those of a new figure, which is ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        As `PlausibilityRegion.draw`, which this is.
+    MissingExtra
+        ``extra-missing`` without matplotlib (extra ``plots``).
+    """
+    axes = axes_of(
+        axes,
+        whose="plausibly.plots.region",
+        width=6,
+        height=1.8 if len(region.labels) == 2 else 5.4,
+    )
+    return region.draw(predictions, alpha, plausibilities=plausibilities, axes=axes)
