@@ -1,0 +1,100 @@
+// 4: what experts disagree on, and who differs.
+
+const DIFFER = { key: null, down: true };
+const DEEPEST = 0.72; // as deep as a colour may be for the number on it to be read
+
+/** Returns a number of pairs, whole where it is whole. */
+const pairsOf = (value) => (Number.isInteger(value) ? count(value) : count(Math.round(value * 10) / 10));
+
+function heatMap({ labels, cells }) {
+  const most = Math.max(...cells.map((cell) => cell.pairs), 1e-9);
+  const byPair = new Map(cells.flatMap((cell) => [[`${cell.a} ${cell.b}`, cell], [`${cell.b} ${cell.a}`, cell]]));
+  const cellOf = (row, column) => {
+    if (row === column) return make("span.cell.self", { title: "the same label" }, "·");
+    const cell = byPair.get(`${row} ${column}`);
+    if (!cell) return make("span.cell.soft", {}, "0");
+    const words = `${LABELS[cell.a].name} or ${LABELS[cell.b].name}`;
+    return make("button", {
+      ...picks("cell", `${cell.a} ${cell.b}`, words, (i) => parts(i, cell.a, cell.b)),
+      style: { "--depth": ((cell.pairs / most) * DEEPEST).toFixed(3) },
+      "aria-label": `${words}: ${pairsOf(cell.pairs)} pairs of answers in ${examples(cell.examples)}`,
+      title: `${words}: ${pairsOf(cell.pairs)} pairs of answers in ${examples(cell.examples)}`,
+    }, pairsOf(cell.pairs));
+  };
+  return make("div.scroller", { tabindex: "0", role: "region", "aria-label": "Labels over which answers part" },
+    make("table.heat", {},
+      make("caption.unseen", {}, "Pairs of answers that part over two labels"),
+      make("thead", {}, make("tr", {}, make("td"), labels.map((code) => make("th", { scope: "col" }, named(LABELS[code].name))))),
+      make("tbody", {}, labels.map((row) => make("tr", {},
+        make("th", { scope: "row" }, named(LABELS[row].name)), labels.map((column) => make("td", {}, cellOf(row, column))))))));
+}
+
+const measureRows = (measures) => measures.map((measure) => [
+  measure.title, measure.value.mean === null ? measure.reason : interval(measure.value)]);
+
+const COLUMNS = [
+  ["name", "annotator"], ["answers", "answers"], ["agreement", "agrees with others"], ["vote", "is the others' vote"],
+  ["says_share", "says more than others"],
+];
+
+function annotatorTable(rows) {
+  const valueOf = (row, key) => row[key];
+  const sorted = [...rows];
+  if (DIFFER.key) {
+    sorted.sort((a, b) => {
+      const [x, y] = [valueOf(a, DIFFER.key), valueOf(b, DIFFER.key)];
+      if (x === null || y === null) return (x === null) - (y === null);
+      return (DIFFER.down ? -1 : 1) * (typeof x === "string" ? TIDY.compare(x, y) : x - y);
+    });
+  }
+  const said = (row) => row.says !== null && [named(LABELS[row.says].name), ` ${share(row.says_share, 2)} (others ${share(row.says_others, 2)})`];
+  const answered = (name) => {
+    const place = CASES.annotators.indexOf(name);
+    return (i) => CASES.said[i].some(([who]) => who === place);
+  };
+  return make("table.sortable", {},
+    make("caption.unseen", {}, `The ${WORDS.annotators}; buttons in the heads sort`),
+    make("thead", {}, make("tr", {}, COLUMNS.map(([key, title]) => make(`th${["name", "says_share"].includes(key) ? "" : ".number"}`, {
+      scope: "col", "aria-sort": DIFFER.key === key ? (DIFFER.down ? "descending" : "ascending") : null,
+    }, make("button", { type: "button", "data-key": key, onclick: () => sortAnnotators(key) }, key === "name" ? WORDS.annotator : title))))),
+    make("tbody", {}, sorted.map((row) => make("tr", {},
+      make("th", { scope: "row" },
+        row.low && make("b.bad", { title: "agrees less than the others do, beyond chance" }, "▲ ", make("span.unseen", {}, "differs: ")),
+        make("button.button.slight", picks("annotator", row.name, `answered by ${row.name}`, answered(row.name)), make("span.clip", {}, named(row.name)))),
+      make("td.number", {}, count(row.answers)),
+      make("td.number", {}, share(row.agreement, 2), make("span.soft.small", { title: "the others among themselves, on the same examples" }, ` of ${share(row.others, 2)}`)),
+      make("td.number", {}, share(row.vote, 2)),
+      make("td.long", {}, said(row) || "–")))));
+}
+
+function sortAnnotators(key) {
+  DIFFER.down = DIFFER.key === key ? !DIFFER.down : key !== "name" && key !== "agreement";
+  DIFFER.key = key;
+  const place = byId("annotators");
+  fill(place, annotatorTable(DATA.disagreement.annotators));
+  place.querySelector(`[data-key="${key}"]`).focus();
+}
+
+/** Draws section 4, which depends on no method. */
+function drawDisagreement() {
+  const { disagreement: found } = DATA;
+  fill(byId("disagree-body"),
+    make("p.says", {}, found.sentence),
+    found.nothing && make("p.soft", {}, found.nothing),
+    found.cells.length > 0 && figure({
+      of: [found.note, ` Choose a cell to see its ${WORDS.examples}.`],
+      operable: true,
+      drawing: heatMap(found),
+      table: {
+        caption: "Labels over which answers part",
+        head: ["label", "or", "pairs of answers", WORDS.examples],
+        rows: () => [...found.cells].sort((a, b) => b.pairs - a.pairs).map((cell) => [
+          named(LABELS[cell.a].name), named(LABELS[cell.b].name), pairsOf(cell.pairs), count(cell.examples)]),
+      },
+    }),
+    found.measures.length > 0 && make("details", {}, make("summary", {}, `Measures of agreement`),
+      make("div", {}, facts(measureRows(found.measures)))),
+    found.who && make("p", {}, found.who),
+    found.annotators.length > 0 && make("div.table", { id: "annotators", tabindex: "0", role: "region", "aria-label": WORDS.annotators },
+      annotatorTable(found.annotators)));
+}
