@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -126,3 +127,31 @@ def violations(page: Page) -> list[str]:
         for one in found
         if one["impact"] in {"serious", "critical"}
     ]
+
+
+def listed_cases(page: Page) -> list[str]:
+    """Return the names of the cases that the list shows."""
+    return page.locator("#list .item .id").all_inner_texts()
+
+
+def found_words(page: Page) -> str:
+    """Return what is said of how many cases were found."""
+    return page.locator("#count").inner_text()
+
+
+def open_case(page: Page) -> str:
+    """Return the name of the case that is open."""
+    return page.locator("#case h3").first.inner_text()
+
+
+def until(page: Page, holds: str) -> None:
+    """Wait until an expression is true; the page forbids to evaluate texts, as playwright would."""
+    ends = time.monotonic() + 10
+    while not page.evaluate(holds):
+        assert time.monotonic() < ends, f"never: {holds}"
+        time.sleep(0.02)
+
+
+def choose(page: Page, what: str, words: str) -> None:
+    """Choose from one of the lists of choices."""
+    page.locator(f"#{what}").select_option(label=words)

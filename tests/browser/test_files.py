@@ -1,0 +1,61 @@
+"""The files of the page, read without a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from browser_reports import World, report
+from plausibly import palette
+from plausibly.report.render import PAGE, render
+
+FILES = sorted(path for path in PAGE.iterdir() if path.is_file())
+SCRIPTS = [path for path in FILES if path.suffix == ".js"]
+
+
+def test_the_page_is_made_of_small_files() -> None:
+    assert {path.suffix for path in FILES} == {".css", ".j2", ".js"}
+    assert all(len(path.read_text("utf-8").splitlines()) <= 350 for path in FILES)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_text_is_read_as_html(path: Path) -> None:
+    ways = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(")
+    text = path.read_text("utf-8")
+    assert [way for way in ways if way in text] == []
+    assert not re.search(r"\{[{%#]", text), "Jinja would read it"
+
+
+def test_colours_of_figures_are_those_of_the_palette() -> None:
+    css = (PAGE / "base.css").read_text("utf-8")
+    known = {
+        value.lower()
+        for name, value in vars(palette).items()
+        if name.isupper() and isinstance(value, str)
+    }
+    light = css.partition("data-theme")[0]
+    for name in ("said", "voted", "missed", "score", "kept", "accent", "ink"):
+        found = re.search(rf"--{name}: (#\w+)", light)
+        assert found, name
+        assert found[1] in known
+
+
+def test_the_page_asks_for_nothing() -> None:
+    page = render(report(World(examples=2)))
+    assert "default-src 'none'" in page
+    assert re.findall(r"<(?:link|script|img|iframe)[^>]*(?:src|href)=[\"'](?!data:)", page) == []
+    addresses = set(re.findall(r"https?://[^\s\"'<)]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, which nobody asks for
+
+
+def test_every_script_and_style_is_in_the_page() -> None:
+    page = render(report(World(examples=2)))
+    for path in FILES:
+        if path.suffix != ".j2":
+            assert path.read_text("utf-8").strip() in page
+
+
+def test_the_same_data_give_the_same_page() -> None:
+    assert render(report(World(examples=3))) == render(report(World(examples=3)))

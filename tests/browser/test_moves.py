@@ -1,0 +1,276 @@
+"""What is clicked, typed and chosen changes what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser_page import NARROW, choose, found_words, listed_cases, open_case, opened, until
+from browser_reports import World, report
+from plausibly.report.model import ReportData
+from plausibly.report.render import render
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+WORLD = World(severities=("low", "high"), text="a finding of 6 mm")
+
+
+@pytest.fixture(scope="module")
+def data() -> ReportData:
+    return report(WORLD)
+
+
+@pytest.fixture(scope="module")
+def file(data: ReportData, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(data), "utf-8")
+    return path
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    with opened(browser, file) as page:
+        yield page
+
+
+def by_missed(data: ReportData, view: int) -> list[str]:
+    cases = data.cases
+    order = sorted(range(cases.shown), key=lambda i: (-cases.missed[view][i], cases.names[i]))
+    return [cases.names[i] for i in order]
+
+
+def test_method_and_alpha_change_everything_below(page: Page, data: ReportData) -> None:
+    assert listed_cases(page) == by_missed(data, 0)[:12]
+    texts = [page.locator(f"#{id_}-body").inner_text() for id_ in ("verdict", "weak", "sizes")]
+    choose(page, "method", "voted")
+    choose(page, "alpha", "0.05")
+    view = data.view(1, 1)
+    assert page.locator("#verdict .sentence").inner_text() == view.verdict.sentence
+    assert "no guarantee" in page.locator("#verdict summary").inner_text()
+    assert listed_cases(page) == by_missed(data, 3)[:12]
+    heights = page.locator("#sizes .column .value").all_inner_texts()
+    assert heights == [str(bar.count) for bar in view.sizes.bars]
+    after = [page.locator(f"#{id_}-body").inner_text() for id_ in ("verdict", "weak", "sizes")]
+    assert all(a != b for a, b in zip(texts, after, strict=True))
+    assert "alpha 0.05" in page.locator("#case .legend").inner_text()
+
+
+def test_search_reads_names_and_texts(page: Page) -> None:
+    page.fill("#search", "CASE_003")
+    until(page, "document.getElementById('count').textContent.startsWith('10 of')")
+    assert sorted(listed_cases(page)) == [f"case_003{i}" for i in range(10)]
+    assert open_case(page) == listed_cases(page)[0]
+    page.fill("#search", "no such thing")
+    until(page, "document.getElementById('count').textContent.startsWith('No')")
+    assert found_words(page) == "No case is like this."
+    assert listed_cases(page) == []
+    assert not page.locator("#case").is_visible()
+    page.fill("#search", "6 MM")
+    until(page, "document.getElementById('count').textContent === '60 cases'")
+
+
+def test_a_label_and_a_group_filter_together(page: Page, data: ReportData) -> None:
+    cases = data.cases
+    choose(page, "label", "fibrosis")
+    choose(page, "group", "site south")
+    meant = [
+        name
+        for i, name in enumerate(cases.names)
+        if cases.groups[0][i] == 1
+        and any(
+            k == 1 and (cases.plausibility[i][j] or cases.sets[0][i] >> j & 1)
+            for j, k in enumerate(cases.listed[i])
+        )
+    ]
+    assert 0 < len(meant) < cases.shown
+    assert found_words(page) == f"{len(meant)} of 60 cases"
+    assert set(listed_cases(page)) <= set(meant)
+    assert page.locator("#weak [aria-pressed=true]").inner_text().startswith("site south")
+    page.click("#chips button")
+    assert page.locator("#group").input_value() == ""
+    page.click("#clear")
+    assert found_words(page) == "60 cases"
+
+
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [("largest set", "size"), ("most ambiguous", "largest"), ("most dangerous left out", "risk")],
+)
+def test_sorting(page: Page, data: ReportData, words: str, column: str) -> None:
+    cases = data.cases
+    keys = {
+        "size": [-size for size in cases.size[0]],
+        "largest": list(cases.largest),
+        "risk": [
+            -2000 * level - missed
+            for level, missed in zip(cases.severity_missed[0], cases.missed[0], strict=True)
+        ],
+    }[column]
+    choose(page, "sort", words)
+    order = sorted(range(cases.shown), key=lambda i: (keys[i], cases.names[i]))
+    assert listed_cases(page) == [cases.names[i] for i in order[:12]]
+    choose(page, "sort", "name")
+    assert listed_cases(page) == list(cases.names[:12])
+
+
+def test_a_click_on_a_group_a_bar_and_a_cell_shows_their_cases(
+    page: Page, data: ReportData
+) -> None:
+    cases = data.cases
+    page.click("#weak button:has-text('site east')")
+    assert found_words(page) == f"{cases.groups[0].count(2)} of 60 cases"
+    page.click("#weak button:has-text('site east')")
+    assert found_words(page) == "60 cases"
+    page.click("#sizes .column >> nth=0")
+    low = data.view(0, 0).sizes.bars[0].low
+    assert found_words(page) == f"{cases.size[0].count(low)} of 60 cases"
+    page.click("#sizes .column >> nth=0")
+    cell = max(data.disagreement.cells, key=lambda cell: cell.pairs)
+    page.locator(f"#disagree [data-pick='cell {cell.a} {cell.b}']").first.click()
+    assert found_words(page) == f"{cell.examples} of 60 cases"
+    assert page.locator("#disagree [aria-pressed=true]").count() == 2  # on both sides
+    page.click("#clear")
+    page.click("#verdict button:has-text('Show cases')")
+    assert found_words(page) == f"{cases.groups[0].count(0)} of 60 cases"
+    assert page.evaluate("document.activeElement.textContent.trim()") == "6 Cases"
+
+
+def test_annotators_are_sorted_and_their_cases_shown(page: Page, data: ReportData) -> None:
+    names = "#annotators tbody button"
+    assert page.locator(names).all_inner_texts() == [f"r{i:02}" for i in range(1, 9)]
+    page.click("#annotators [data-key=answers]")
+    assert page.locator(names).all_inner_texts() == [f"r{i:02}" for i in range(8, 0, -1)]
+    assert page.locator("#annotators [aria-sort]").inner_text().startswith("answers")
+    page.click("#annotators [data-key=answers]")
+    assert page.locator("#annotators [aria-sort=ascending]").count() == 1
+    page.click("#annotators [data-key=vote]")
+    assert page.locator(names).all_inner_texts()[-1] == "r03"  # has none
+    page.click(f"{names}:has-text('r03')")
+    answered = sum(any(who == 2 for who, _, _ in said) for said in data.cases.said)
+    assert found_words(page) == f"{answered} of 60 cases"
+
+
+def test_arrow_keys_move_through_the_list_and_over_its_pages(page: Page, data: ReportData) -> None:
+    order = by_missed(data, 0)
+    page.locator("#list .item").first.focus()
+    page.keyboard.press("ArrowDown")
+    assert open_case(page) == order[1]
+    assert page.evaluate("document.activeElement.textContent").startswith(order[1])
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert open_case(page) == order[0]
+    page.keyboard.press("PageDown")
+    assert (open_case(page), listed_cases(page)[0]) == (order[12], order[12])
+    page.keyboard.press("End")
+    assert open_case(page) == order[-1]
+    assert page.locator("#next").is_disabled()
+    page.keyboard.press("Home")
+    page.click("#next")
+    assert page.locator("#where").inner_text() == "13 to 24 of 60"
+    page.click("#previous")
+    assert open_case(page) == order[0]
+
+
+def test_a_case_has_an_address(browser: Browser, file: Path) -> None:
+    with opened(browser, file, anchor="#case=case_0042") as page:
+        assert open_case(page) == "case_0042"
+        assert "case_0042" in listed_cases(page)
+        until(page, "document.getElementById('cases').getBoundingClientRect().top < 200")
+        page.locator("#list .item").first.click()
+        name = open_case(page)
+        assert page.url.endswith(f"#case={name}")
+        page.evaluate("location.hash = '#case=case_0007'")
+        until(page, "document.querySelector('#case h3').textContent === 'case_0007'")
+    with opened(browser, file, anchor="#case=nobody") as page:
+        said = page.locator("#announced").inner_text()
+        assert said == "This report shows no case of that name."
+
+
+def test_a_case_shows_what_was_said_what_the_model_thinks_and_the_set(
+    page: Page, data: ReportData
+) -> None:
+    cases = data.cases
+    i = cases.names.index(open_case(page))
+    rows = page.locator("#case .judge:not(.head)")
+    assert rows.count() == len(cases.listed[i])
+    for j, label in enumerate(cases.listed[i]):
+        row = rows.nth(j)
+        assert row.get_attribute("data-label") == data.labels[label].name
+        inside = bool(cases.sets[0][i] >> j & 1)
+        assert ("in the set" in row.inner_text()) == inside
+        for title, values in (("said", cases.plausibility), ("p", cases.p[0])):
+            value = row.locator(f"[data-value={title}]").inner_text()
+            assert float(value) == pytest.approx(values[i][j] / 1000, abs=0.0051)
+    said = page.locator("#case .words li").all_inner_texts()
+    assert sum(int(one.split()[0]) for one in said) == WORLD.answers
+
+
+def test_rankings_keep_their_blocks(browser: Browser, tmp_path: Path) -> None:
+    data = report(World(ranked=True, examples=3, names=("a", "b", "c", "d", "e")))
+    path = tmp_path / "report.html"
+    path.write_text(render(data), "utf-8")
+    with opened(browser, path) as page:
+        i = data.cases.names.index(open_case(page))
+        first, second, third = (
+            [data.labels[k].name for k in block] for block in data.cases.said[i][0][1]
+        )
+        words = f"1 {first[0]} 2 {' = '.join(second)} 3 {third[0]}"
+        said = " ".join(page.locator("#case .words").inner_text().split())
+        assert words in said
+
+
+def test_every_chart_has_its_table(page: Page) -> None:
+    buttons = page.locator("main button:has-text('Show table')")
+    assert buttons.count() == 8
+    for _ in range(8):
+        buttons.first.click()
+    assert page.locator("main .figure .table table tbody tr").count() > 50
+    hide = page.locator("main button:has-text('Hide table')")
+    assert hide.first.get_attribute("aria-expanded") == "true"
+    hide.first.click()
+    assert buttons.count() == 1
+
+
+def test_what_ties_count_for(page: Page) -> None:
+    before = page.locator("#vote .method").first.inner_text()
+    choose(page, "ties", "one of them suffices")
+    assert page.locator("#vote .method").first.inner_text() != before
+    assert ".970" in page.locator("#vote .method").first.inner_text()
+
+
+def test_colours_are_the_computers_until_the_button_says_otherwise(
+    browser: Browser, file: Path
+) -> None:
+    with opened(browser, file, scheme="dark") as page:
+        ground = "getComputedStyle(document.body).backgroundColor"
+        dark = page.evaluate(ground)
+        page.click("#theme")
+        assert page.evaluate(ground) != dark
+        page.reload()
+        assert page.evaluate(ground) != dark
+        page.click("#theme")
+        assert page.evaluate(ground) == dark
+
+
+def test_the_verdict_can_be_copied(page: Page, data: ReportData) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("button:has-text('Copy verdict')")
+    until(page, "document.getElementById('announced').textContent === 'Copied'")
+    text = page.evaluate("navigator.clipboard.readText()")
+    verdict = data.view(0, 0).verdict
+    assert text.startswith(f"{verdict.sentence}\n{verdict.limits}\n")
+    assert verdict.guarantee.statement in text
+
+
+def test_narrow_pages_unfold_a_case_below_its_row(browser: Browser, file: Path) -> None:
+    with opened(browser, file, width=NARROW) as page:
+        second = page.locator("#list > li").nth(1)
+        second.locator(".item").click()
+        assert second.locator("#case").is_visible()
+        assert page.locator("#case h3").first.inner_text() == second.locator(".id").inner_text()

@@ -1,0 +1,106 @@
+"""Whoever cannot see it all, or only on paper, reads the same: contrast, names, width, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser_page import NARROW, WIDE, Scheme, opened, overflowing, violations
+from browser_reports import World, report
+from plausibly.report.render import render
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+# A picture of one dot.
+DOT = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+WORLD = World(severities=("low", "high"), text="a finding", thumbnail=DOT, examples=30)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(report(WORLD)), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")]
+)
+def test_no_serious_violation_and_nothing_to_scroll_sideways(
+    browser: Browser, file: Path, width: int, scheme: Scheme
+) -> None:
+    with opened(browser, file, width=width, scheme=scheme) as page:
+        for fold in page.locator("summary").all():
+            fold.click()
+        page.locator("#weak button.line").first.click()
+        page.locator("#vote button:has-text('Show table')").first.click()
+        assert violations(page) == []
+        assert overflowing(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_pictures_of_cases_are_shown(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as page:
+        picture = page.locator("#case img")
+        assert picture.evaluate("image => image.naturalWidth") == 1
+        assert (picture.get_attribute("alt") or "").startswith("Picture of case_")
+
+
+def test_the_keyboard_reaches_everything_and_skips_to_the_verdict(
+    browser: Browser, file: Path
+) -> None:
+    with opened(browser, file) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Copy verdict"
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline == "solid"
+        seen = set()
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            section = page.evaluate("document.activeElement.closest('section')?.id")
+            seen.add(section)
+        assert seen >= {"verdict", "vote", "weak", "disagree", "sizes", "cases", "believe", "made"}
+
+
+def test_on_paper_everything_is_unfolded(browser: Browser, file: Path) -> None:
+    with opened(browser, file, scheme="dark") as page:
+        unfolded = "[...document.querySelectorAll('details')].every((one) => one.open)"
+        assert not page.evaluate(unfolded)
+        page.evaluate(
+            "() => { window.printed = []; addEventListener('beforeprint', () =>"
+            f" window.printed.push({unfolded})); }}"
+        )
+        page.emulate_media(media="print")
+        white = "getComputedStyle(document.body).backgroundColor"
+        assert page.evaluate(white) == "rgb(255, 255, 255)"
+        assert not page.locator("#search").is_visible()
+        assert page.locator("#list > li").count() == 12
+        assert len(page.pdf()) > 20_000
+        assert page.evaluate("window.printed") == [True]
+        assert not page.evaluate(unfolded)
+
+
+def test_without_scripts_the_verdict_and_tables_are_there(browser: Browser, file: Path) -> None:
+    data = report(WORLD)
+    with opened(browser, file, scripts=False) as page:
+        text = page.locator("main").inner_text()
+        view = data.view(0, 0)
+        assert view.verdict.sentence in text
+        assert view.verdict.guarantee.statement in text
+        for title in ("Coverage and size by method", "Coverage by group", "Sets by size"):
+            assert page.get_by_role("table", name=title).is_visible()
+        assert data.believe.checks[0].words in text
+        assert data.provenance.study.splitlines()[0] in text
+        assert "Scripts are switched off" in page.locator("body").inner_text()
+        assert not page.locator("#search").is_visible()
