@@ -137,7 +137,7 @@ def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.M
         raise ValueError("path is on mount 'C:', start on mount 'D:'")
 
     monkeypatch.setattr(os.path, "relpath", elsewhere)
-    text = files.resolved_text(found, Path("plausibly-out"))
+    text = files.resolved_text(found.prepared, Path("plausibly-out"))
     assert f'path = "{world.path("votes.csv").resolve().as_posix()}"' in text
 
 

@@ -122,7 +122,7 @@ ONE = {
     ("seed = 1", "sede = 1"): '1 sede: no such key; did you mean "seed"?',
     ("seed = 1", "colour = 1"): "1 colour: no such key; it has seed, alphas, annotations, "
     "plausibilities, predictions, examples, labels, plugins, aggregator, calibrations, splits, "
-    "evaluation, output",
+    "evaluation, report, output",
     (
         'reader = "crowd-table"',
         "reader = 7",

@@ -165,6 +165,13 @@ ties = "first"              # default
 # true                      # not set
 by = ["site", "diagnosis"]  # every coordinate of 2 to 30 groups
 
+[report]
+# title                  # not set
+# words                  # not set
+# text                   # not set
+# thumbnail              # not set
+annotator_names = false  # default
+
 [output]
 folder = "out"  # line 29
 """

@@ -13,7 +13,8 @@ from plausibly.config.convert import Strict, below
 from plausibly.config.creation import component, without_plugins
 from plausibly.config.mistakes import Mistake, Mistakes, said, unknown_key, written
 from plausibly.config.parameters import Parameter, parameters_of
-from plausibly.config.study import Calibration, Output, Study, with_paths
+from plausibly.config.results import Output
+from plausibly.config.study import Calibration, Study, with_paths
 from plausibly.config.values import read_alphas, read_annotations
 
 T = TypeVar("T")

@@ -13,6 +13,7 @@ from attrs import validators
 
 from plausibly import registry
 from plausibly.config.parameters import has_fields, parameters_of
+from plausibly.config.results import Output, Report
 from plausibly.config.rules import Counts, counts
 from plausibly.protocols import (
     AGGREGATOR,
@@ -260,19 +261,6 @@ class Evaluation:
 
 
 @attrs.frozen(kw_only=True)
-class Output:
-    """Where the results go.
-
-    Attributes
-    ----------
-    folder : Path
-        It is made where it is not there.
-    """
-
-    folder: Path = Path("plausibly-out")
-
-
-@attrs.frozen(kw_only=True)
 class Study:
     """A study of several calibrations on the same data, as its file says it.
 
@@ -300,6 +288,8 @@ class Study:
         How often, and how, examples are split.
     evaluation : Evaluation
         How the sets are judged.
+    report : Report
+        What the report shows.
     output : Output
         Where the results go.
     """
@@ -316,7 +306,8 @@ class Study:
     calibrations: tuple[Calibration, ...]
     splits: Splits = Splits()
     evaluation: Evaluation = Evaluation()
-    output: Output = Output()
+    report: Report = attrs.field(factory=Report)
+    output: Output = attrs.field(factory=Output)
 
 
 def with_paths(value: object, change: Callable[[Path], Path]) -> object:

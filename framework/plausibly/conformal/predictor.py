@@ -98,6 +98,20 @@ class ConformalPredictor(ArrayPredictor):
             augmentations=self.facts.augmentations,
         )
 
+    def scores(self, predictions: xr.DataArray) -> Floats:
+        """Return the score of every label of every example.
+
+        Parameters
+        ----------
+        predictions : DataArray, ([augmentation,] example, label)
+
+        Returns
+        -------
+        ndarray, ([augmentation,] example, label)
+            Labels in the order of `labels`.
+        """
+        return self._queries(self._read(predictions)).scores
+
     def largest_scores(self, predictions: xr.DataArray) -> Floats:
         """Return the largest score of each example, as `reference` has them of calibration.
 

@@ -33,12 +33,29 @@ _TITLES = {
     "partial-average-overlap": "partial average overlap",
     "left-out-vote": "one says what the others vote for",
 }
+_SHARES = {
+    "unanimous": "examples on which all agree",
+    "tied": "examples with a tied vote",
+    "entropy": "mean entropy of the plausibilities, in nats",
+}
 _ANSWERS = {"single-label": "label", "label-set": "set", "partial-ranking": "ranking"}
 _LIKENESS = {
     "percent": "agrees with others",
     "jaccard": "Jaccard with others",
     "partial-average-overlap": "overlap with others",
 }
+
+
+def measure_titles(kind: str) -> dict[str, str]:
+    """Return what the measures of a kind of answers are called.
+
+    Parameters
+    ----------
+    kind : str
+        Such as ``"single-label"``.
+    """
+    answer = _ANSWERS[kind]
+    return {name: title.format(answer=answer) for name, title in {**_TITLES, **_SHARES}.items()}
 
 
 def describe_agreement(found: xr.Dataset) -> str:

@@ -6,6 +6,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator
+from typing import Literal, TypeAlias
 
 import attrs
 import xarray as xr
@@ -28,6 +29,7 @@ QUANTITIES = {
     MASS: "mass: enough of what they said",
 }
 MOST_GROUPS = 12
+Standing: TypeAlias = Literal["vacuous", "kept", "in line", "short", "broken"]
 _STRATUM = "stratum_"
 _GROUP = "group_"
 
@@ -233,23 +235,39 @@ def _verdict(plane: xr.Dataset) -> str:
     return text
 
 
-def _judged(promise: Guarantee, level: float, measured: Measured) -> str:
-    """Return how a measured coverage stands to what was promised."""
+def standing(promise: Guarantee, level: float, mean: float, high: float) -> Standing:
+    """Return how a measured coverage stands to what was promised, see `verdict`.
+
+    Parameters
+    ----------
+    promise : Guarantee
+    level : float
+        What it promises.
+    mean, high : float
+        What was measured, and where its interval ends.
+    """
     if promise.vacuous:
-        return "kept by giving every label, which says nothing"
-    if measured.mean >= level - 1e-9:
-        return "kept, for the average example"
-    if measured.high >= level:
-        return f"in line with it (the interval reaches {decimal(measured.high)})"
+        return "vacuous"
+    if mean >= level - 1e-9:
+        return "kept"
+    if high >= level:
+        return "in line"
     spread = 0.0
     if promise.confidence is None and promise.has:
         spread = 2 * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / promise.has)
-    if measured.high + spread >= level:
-        return (
-            "short, by no more than calibrations of "
-            f"{counted(promise.has)} examples vary; the promise is for their average"
-        )
-    return "not kept, or these examples are unlike the calibration ones"
+    return "short" if high + spread >= level else "broken"
+
+
+def _judged(promise: Guarantee, level: float, measured: Measured) -> str:
+    """Return how a measured coverage stands to what was promised, in words."""
+    return {
+        "vacuous": "kept by giving every label, which says nothing",
+        "kept": "kept, for the average example",
+        "in line": f"in line with it (the interval reaches {decimal(measured.high)})",
+        "short": "short, by no more than calibrations of "
+        f"{counted(promise.has)} examples vary; the promise is for their average",
+        "broken": "not kept, or these examples are unlike the calibration ones",
+    }[standing(promise, level, measured.mean, measured.high)]
 
 
 def _weakness(plane: xr.Dataset, level: float) -> str:

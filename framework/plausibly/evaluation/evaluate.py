@@ -117,7 +117,7 @@ def evaluate(
     result = _by_example(inside, values, largest, alpha_dims)
     outcomes = judged.outcomes(values)
     result = result.merge(summary.overall(outcomes, alpha_dims))
-    strata = np.digitize(largest + _SLACK, STRATA_FROM)[order]
+    strata = stratum_of(largest)[order]
     result = result.merge(
         summary.grouped(
             outcomes,
@@ -144,6 +144,11 @@ def evaluate(
     for array in (inside, judged.given):
         result = with_left_out(result, read_left_out(array.attrs))
     return result
+
+
+def stratum_of(largest: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the place in `STRATA` of examples with these largest plausibilities, (example,)."""
+    return np.digitize(largest + _SLACK, STRATA_FROM)
 
 
 def _with_true(

@@ -6,6 +6,8 @@ import attrs
 
 from plausibly.report.views import Interval
 
+HELD, BROKEN, UNCHECKED = "held", "broken", "cannot be checked"
+
 
 @attrs.frozen(kw_only=True)
 class Measure:

@@ -22,6 +22,8 @@ from plausibly.report.views import View
 
 FORMAT = 1
 
+_ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+
 
 @attrs.frozen(kw_only=True)
 class Words:
@@ -142,10 +144,14 @@ class ReportData:
         return {"format": FORMAT, **found} if isinstance(found, dict) else {}
 
     def to_text(self) -> str:
-        """Return the JSON text, as short as it can be, the same for the same data."""
-        return json.dumps(
+        """Return the JSON text, as short as it can be, the same for the same data.
+
+        Nothing in it ends a script element or a line of one: these characters are escapes.
+        """
+        text = json.dumps(
             self.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":")
         )
+        return text.translate(_ESCAPES)
 
 
 def _plain(value: object) -> object:

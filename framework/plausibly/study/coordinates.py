@@ -78,6 +78,8 @@ def _named(draft: Draft) -> list[tuple[str, str]]:
         ("splits", "group"),
         ("splits", "stratify"),
         ("evaluation", "true"),
+        ("report", "text"),
+        ("report", "thumbnail"),
     )
     texts = [(f"{table}.{key}", draft.text(table, key)) for table, key in keys]
     return [*((path, name) for path, name in texts if name is not None), *by]

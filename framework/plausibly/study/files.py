@@ -17,6 +17,7 @@ from plausibly.config.toml import toml_text
 from plausibly.errors import InputError
 from plausibly.evaluation.record import save_study
 from plausibly.io import write_sets
+from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
 
 RESULTS = "results.nc"
@@ -49,10 +50,8 @@ def write_study(result: StudyResult) -> list[Path]:
         ``output-unwritable`` or ``output-is-input``: then every file is as it was.
     """
     folder = result.prepared.study.output.folder
-    text = resolved_text(result, folder)
-    names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
-    targets = [folder / name for name in names]
-    _check_output(result, targets, text)
+    text = resolved_text(result.prepared, folder)
+    targets = targets_of(result.prepared)
     with _together(folder) as part:
         save_study(result.compared, part / RESULTS)
         write_sets(result.sets, part / SETS)
@@ -61,16 +60,35 @@ def write_study(result: StudyResult) -> list[Path]:
     return targets
 
 
-def resolved_text(result: StudyResult, folder: Path) -> str:
+def targets_of(prepared: Prepared) -> list[Path]:
+    """Return the files that a study will write.
+
+    Parameters
+    ----------
+    prepared : Prepared
+
+    Raises
+    ------
+    InputError
+        ``output-is-input``.
+    """
+    folder = prepared.study.output.folder
+    names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
+    targets = [folder / name for name in names]
+    _check_output(prepared, targets, resolved_text(prepared, folder))
+    return targets
+
+
+def resolved_text(prepared: Prepared, folder: Path) -> str:
     """Return the study with everything filled in, as a file that lies in `folder`.
 
     Parameters
     ----------
-    result : StudyResult
+    prepared : Prepared
     folder : Path
         Where relative paths start.
     """
-    study = result.prepared.study
+    study = prepared.study
     base = os.path.realpath(folder)
 
     def seen_from_there(path: Path) -> Path:
@@ -88,7 +106,7 @@ def resolved_text(result: StudyResult, folder: Path) -> str:
     return _HEAD + toml_text(without_unset(tables))
 
 
-def _check_output(result: StudyResult, targets: list[Path], text: str) -> None:
+def _check_output(prepared: Prepared, targets: list[Path], text: str) -> None:
     """Raise ``output-is-input`` where a file to be written is one that was read."""
     read: dict[str, Path] = {}
 
@@ -96,8 +114,8 @@ def _check_output(result: StudyResult, targets: list[Path], text: str) -> None:
         read[os.path.realpath(path)] = path
         return path
 
-    with_paths(result.prepared.study, note)
-    file = result.prepared.file
+    with_paths(prepared.study, note)
+    file = prepared.file
     if file is not None:
         note(file)
     for target in targets:
@@ -107,7 +125,7 @@ def _check_output(result: StudyResult, targets: list[Path], text: str) -> None:
             continue
         raise InputError(
             "output-is-input",
-            f"{target} would overwrite what {result.prepared.name} reads"
+            f"{target} would overwrite what {prepared.name} reads"
             if source != file
             else f"{target} would overwrite the study file",
             expected="another folder",

@@ -17,11 +17,11 @@ from plausibly.config.draft import Draft, draft
 from plausibly.config.mistakes import Mistake, mistakes_in
 from plausibly.config.report import StudyError, located
 from plausibly.config.resolved import origins, resolved, without_unset
+from plausibly.config.results import Output
 from plausibly.config.study import (
     AnnotationFile,
     Calibration,
     Examples,
-    Output,
     PlausibilityFile,
     Plugins,
     PredictionFile,
@@ -300,7 +300,13 @@ def _one_per(
 
 def _few_groups(model: xr.DataArray, study: Study) -> list[str]:
     """Return the coordinates among whose groups a weak one can be looked for."""
-    known = {study.splits.group, study.evaluation.true, *(one.name for one in owners(model))}
+    shown = (study.report.text, study.report.thumbnail)
+    known = {
+        study.splits.group,
+        study.evaluation.true,
+        *shown,
+        *(one.name for one in owners(model)),
+    }
     return [
         name
         for name in coordinates(model)

@@ -139,7 +139,7 @@ def run_study(
             prepared=ready,
             compared=with_left_out(compared, ready.left_out),
             sets=sets,
-            predictor=_predictor(ready),
+            predictor=first_predictor(ready),
             groups=coverage_by_group(
                 sets,
                 ready.plausibilities.isel({names.EXAMPLE: test}),
@@ -223,8 +223,13 @@ def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredict
     )
 
 
-def _predictor(ready: Prepared) -> ConformalPredictor:
-    """Return the first calibration, on all examples, with the name of the aggregator."""
+def first_predictor(ready: Prepared) -> ConformalPredictor:
+    """Return the first calibration, on all examples, with the name of the aggregator.
+
+    Parameters
+    ----------
+    ready : Prepared
+    """
     everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
     predictor = _calibrated(ready, everything, seed=ready.study.seed)
     if ready.study.aggregator is None:

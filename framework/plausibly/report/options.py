@@ -1,0 +1,163 @@
+"""What whoever asks for a report may choose, and what is looked up for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+import xarray as xr
+
+from plausibly.errors import InputError, listed
+from plausibly.evaluation.risk import label_coordinate
+from plausibly.io import with_coordinates
+from plausibly.io.tables import table_from
+from plausibly.labelled import names
+from plausibly.labelled.near import near
+from plausibly.labelled.text import is_missing, name_texts, quoted
+from plausibly.report.model import Words
+from plausibly.report.pictures import picture
+from plausibly.study.coordinates import MOST_GROUPS, coordinates, groups_of, owners
+
+RISK = "risk"
+MOST_LETTERS = 500
+"""Letters of a text that are shown of an example."""
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """Choices that change what a report shows, and no figure.
+
+    Attributes
+    ----------
+    title : str
+        Empty: made from what there is.
+    words : Words
+        What examples and annotators are called.
+    text, thumbnail : str
+        Coordinates of the examples with a text, and with the path of a small picture; empty: none.
+    annotator_names : bool
+        Whether annotators appear under their own names.
+    folder : Path
+        Where relative paths of pictures start.
+    """
+
+    title: str = ""
+    words: Words = attrs.field(factory=Words)
+    text: str = ""
+    thumbnail: str = ""
+    annotator_names: bool = False
+    folder: Path = Path()
+
+
+def with_tables(
+    predictions: xr.DataArray,
+    examples: Path | str | xr.Dataset | None,
+    labels: Path | str | xr.Dataset | None,
+) -> xr.DataArray:
+    """Return predictions with what is known of their examples and labels.
+
+    Parameters
+    ----------
+    predictions : DataArray, ([augmentation,] example, label)
+    examples, labels : Path, str or Dataset, optional
+        Tables, or their files; matched by name.
+    """
+    for table, dim in ((examples, names.EXAMPLE), (labels, names.LABEL)):
+        if table is not None:
+            predictions = with_coordinates(predictions, table_from(table, dim))
+    return predictions
+
+
+def risks(*arrays: xr.DataArray) -> dict[str, object]:
+    """Return the level of risk of each label that has one, from the first array that knows any."""
+    for array in arrays:
+        if RISK in array.coords and array[RISK].dims == (names.LABEL,):
+            found = label_coordinate(RISK, [array])
+            return {
+                label: level
+                for label, level in found.items()
+                if not is_missing(level) and level != ""
+            }
+    return {}
+
+
+def grouping(
+    predictions: xr.DataArray, by: Sequence[str] | None, known: Sequence[str | None]
+) -> list[str]:
+    """Return the coordinates whose groups are compared: those that were named, or all with few.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+    by : sequence of str, or None
+    known : sequence of str or None
+        Coordinates that have another part in the report.
+
+    Raises
+    ------
+    InputError
+        ``coordinate-missing``.
+    """
+    there = coordinates(predictions)
+    if by is not None:
+        for name in by:
+            _there(name, there)
+        return list(by)
+    apart = {*known, *(one.name for one in owners(predictions))}
+    return [
+        name
+        for name in there
+        if name not in apart
+        and predictions[name].dtype.kind != "f"
+        and 1 < groups_of(predictions, name).groups <= MOST_GROUPS
+    ]
+
+
+def texts(predictions: xr.DataArray, options: Options) -> list[str] | None:
+    """Return the text of each example, cut where it is long; None where none was asked for."""
+    if not options.text:
+        return None
+    _there(options.text, coordinates(predictions))
+    return [_cut(text) for text in name_texts(predictions[options.text].values)]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+
+
+def pictures(predictions: xr.DataArray, options: Options) -> list[str] | None:
+    """Return the picture of each example as an address that holds it; None where none is asked for.
+
+    Raises
+    ------
+    InputError
+        ``thumbnail-unreadable`` or ``thumbnail-large``, of a picture that cannot be put in.
+    """
+    if not options.thumbnail:
+        return None
+    _there(options.thumbnail, coordinates(predictions))
+    found = name_texts(predictions[options.thumbnail].values)
+    return [picture(text, options.folder, options.thumbnail) for text in found]
+
+
+def _there(name: str, there: Sequence[str]) -> None:
+    if name in there:
+        return
+    guess = near(name, there)
+    raise InputError(
+        "coordinate-missing",
+        f"examples have no coordinate {quoted(name)}",
+        expected=f"one of {listed(there)}" if there else "a table of the examples that has it",
+        got=name,
+        do=f"did you mean {quoted(guess)}?"
+        if guess
+        else "name a table that has it: -e examples.csv",
+        whose="examples",
+        details={"coordinates": list(there)},
+    )
+
+
+def facts_of(named: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return rows of facts without those that are empty."""
+    return [(title, text) for title, text in named.items() if text]

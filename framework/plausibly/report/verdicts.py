@@ -1,0 +1,220 @@
+"""Section 1: what was measured beside what is guaranteed, and what to know first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import xarray as xr
+
+from plausibly.errors import counted
+from plausibly.evaluation.describe import Standing, decimal, standing
+from plausibly.evaluation.summary import SET_SIZE
+from plausibly.guarantee import Guarantee, rounded
+from plausibly.report.facts import BROKEN, UNCHECKED, Check
+from plausibly.report.measuring import Measured
+from plausibly.report.numbers import interval, measured, percent
+from plausibly.report.sections import AGGREGATED, level_of
+from plausibly.report.subject import Subject
+from plausibly.report.views import Finding, Interval, Promise, Verdict, Weak
+
+SEVERITIES = ("broken", "vacuous", "weak", "kept")
+_COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_coverage"}
+
+
+def verdict(
+    subject: Subject, found: Measured, promise: Guarantee, weak: Weak, checks: Sequence[Check]
+) -> Verdict:
+    """Return section 1 at one alpha.
+
+    Parameters
+    ----------
+    subject : Subject
+    found : Measured
+    promise : Guarantee
+    weak : Weak
+        Section 3.
+    checks : sequence of Check
+        Of section 7, of this method.
+    """
+    stands = _standing(found.evaluation, promise)
+    sentence = _sentence(subject, found.evaluation, promise, stands)
+    findings = [
+        Finding(severity=_severity(promise, stands), name=_name(promise, stands), sentence=sentence)
+    ]
+    findings += [
+        Finding(severity="broken", name=check.name, sentence=check.words)
+        for check in checks
+        if check.state == BROKEN
+    ]
+    findings += _weak_parts(subject, weak)
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    words = subject.words
+    return Verdict(
+        sentence=sentence,
+        limits=f"About what {words.annotators} say, not about the truth; about the average "
+        f"{words.example}, not every {words.example}.",
+        findings=tuple(findings),
+        guarantee=_full(promise, checks),
+    )
+
+
+def _measured(evaluation: xr.Dataset, promise: Guarantee) -> Interval | None:
+    """Return what was measured of what is promised; None where it is no coverage."""
+    name = _COVERAGE.get(promise.target)
+    if name is None or f"{name}_mean" not in evaluation:
+        return None
+    return interval(evaluation, name)
+
+
+def _standing(evaluation: xr.Dataset, promise: Guarantee) -> Standing | None:
+    """Return how the promise stands; None where nothing is promised, or it is not measured."""
+    covered = _measured(evaluation, promise)
+    if promise.level is None or covered is None or covered.mean is None:
+        return "vacuous" if promise.level is not None and promise.vacuous else None
+    high = covered.mean if covered.high is None else covered.high
+    return standing(promise, float(promise.level), covered.mean, high)
+
+
+def _severity(promise: Guarantee, stands: Standing | None) -> str:
+    if stands in ("broken", "vacuous"):
+        return str(stands)
+    return "kept" if stands is not None and promise.target == "aggregated" else "weak"
+
+
+def _name(promise: Guarantee, stands: Standing | None) -> str:
+    if promise.level is None:
+        return "guarantee-none"
+    return f"guarantee-{(stands or 'other').replace(' ', '-')}"
+
+
+def _sentence(
+    subject: Subject, evaluation: xr.Dataset, promise: Guarantee, stands: Standing | None
+) -> str:
+    """Return the first sentence of the report."""
+    words = subject.words
+    said = interval(evaluation, AGGREGATED)
+    size = decimal_size(interval(evaluation, SET_SIZE))
+    whole = f"{_share(said)} of what {words.annotators} say"
+    if stands == "vacuous":
+        more = ""
+        if promise.needed is not None:
+            more = (
+                f" It says something with {counted(promise.needed)} {promise.counted} or more; "
+                f"there are {counted(promise.has)}."
+            )
+        return (
+            f"At alpha {float(promise.alpha):g} every set is every label: the guarantee of "
+            f"{promise.shown_level().removesuffix(', vacuous')} is kept, and says nothing.{more}"
+        )
+    if promise.level is None:
+        return (
+            f"Nothing is guaranteed. These sets cover {whole} (measured {_ends(said)}), "
+            f"with {size}."
+        )
+    if promise.target == "risk":
+        return (
+            f"These sets are guaranteed a risk of at most {rounded(1 - promise.level)} on "
+            f"average, if new {words.examples} resemble these. They cover {whole} (measured "
+            f"{_ends(said)}), of which nothing is guaranteed."
+        )
+    covered = _measured(evaluation, promise)
+    if covered is None:
+        return (
+            f"These sets cover {whole} (measured {_ends(said)}); guaranteed {promise.statement()}."
+        )
+    return _against(subject, promise, covered, said, stands)
+
+
+def _against(
+    subject: Subject,
+    promise: Guarantee,
+    covered: Interval,
+    said: Interval,
+    stands: Standing | None,
+) -> str:
+    """Return what was measured against what is promised."""
+    words = subject.words
+    level = rounded(promise.level or 0)
+    object_ = {
+        "voted": f"of the votes of {words.annotators}",
+        "mass": f"{rounded(promise.share or 1)} or more of what {words.annotators} say, for "
+        f"{_share(covered)} of the {words.examples}",
+    }.get(promise.target, f"of what {words.annotators} say")
+    amount = "" if promise.target == "mass" else f"{_share(covered)} "
+    resemble = f"if new {words.examples} resemble these"
+    if promise.confidence is not None:
+        resemble += f", with probability {rounded(promise.confidence)} over the calibration"
+    rest = ""
+    if promise.target != "aggregated":
+        rest = (
+            f" Of what {words.annotators} say nothing is guaranteed, and they cover {_share(said)} "
+            f"(measured {_ends(said)})."
+        )
+    if stands == "broken":
+        return (
+            f"These sets cover less than is guaranteed: {amount}{object_} (measured "
+            f"{_ends(covered)}; guaranteed {level}). The guarantee does not hold here, or these "
+            f"{words.examples} are unlike those that calibrated.{rest}"
+        )
+    remark = ""
+    if stands == "short":
+        remark = (
+            " That is less than guaranteed, but by no more than calibrations of "
+            f"{counted(promise.has)} {words.examples} differ; the guarantee is for their average."
+        )
+    elif stands == "in line":
+        remark = " The interval reaches what is guaranteed."
+    return (
+        f"These sets cover {amount}{object_} (measured {_ends(covered)}; guaranteed {level}, "
+        f"{resemble}).{remark}{rest}"
+    )
+
+
+def _share(one: Interval) -> str:
+    if one.mean is None:
+        return "nothing"
+    return percent(round(one.mean, 2)) if 0.005 <= one.mean < 0.995 else percent(round(one.mean, 3))
+
+
+def _ends(one: Interval) -> str:
+    """Return ``.901, .897 to .905``."""
+    return measured(one).replace(" (", ", ").rstrip(")")
+
+
+def decimal_size(one: Interval) -> str:
+    """Return ``2.5 labels on average``."""
+    return f"{one.mean or 0:.2f} labels on average"
+
+
+def _weak_parts(subject: Subject, weak: Weak) -> list[Finding]:
+    """Return the groups and strata that are covered clearly less than is promised."""
+    found = []
+    for place, part in enumerate(weak.parts):
+        if part.clear:
+            stratum = part.kind == "ambiguity"
+            tail = f", which is not known of a new {subject.words.example}" if stratum else ""
+            found.append(
+                Finding(
+                    severity="weak",
+                    name="stratum-weak" if stratum else "group-weak",
+                    sentence=f"{part.title}: {measured(part.covered)} where "
+                    f"{decimal(weak.level or 0)} is promised on average, {counted(part.n)} "
+                    f"{subject.words.examples}{tail}.",
+                    part=place,
+                )
+            )
+    return sorted(found, key=lambda finding: finding.name)
+
+
+def _full(promise: Guarantee, checks: Sequence[Check]) -> Promise:
+    rows = promise.rows()
+    told = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
+    if told and promise.level is not None:
+        place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
+        rows.insert(place, ("checked", "; ".join(told)))
+    return Promise(
+        statement=promise.statement(),
+        level=level_of(promise),
+        shown=promise.short(),
+        rows=tuple(rows),
+    )
