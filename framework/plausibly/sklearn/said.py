@@ -1,0 +1,347 @@
+"""What experts said of the rows of X, in any of the forms in which people have it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import attrs
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.errors import InputError, listed
+from plausibly.io import frames
+from plausibly.io.annotations import read_annotations
+from plausibly.io.plain_records import build_annotations
+from plausibly.labelled import names
+from plausibly.labelled.packed import is_packed
+from plausibly.labelled.text import is_missing, is_name, name_text, not_among, quoted, text_array
+from plausibly.sklearn.rows import Rows, check_length, naming_index
+
+Said = xr.DataArray | xr.Dataset
+"""Plausibilities, dense or packed, or an annotation table, under names."""
+
+_LONG = ("task", "worker", "label")
+_WHOSE = "annotations"
+
+
+@attrs.frozen(eq=False)
+class Labels:
+    """The labels of a model: as scikit-learn has them, and their names as text.
+
+    Attributes
+    ----------
+    values : ndarray, (label,)
+        What scikit-learn calls ``classes_``.
+    names : tuple of str
+    """
+
+    values: NDArray[np.generic]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: NDArray[np.generic]) -> Labels:
+        """Return the labels behind ``classes_``."""
+        return cls(values, tuple(name_text(value) for value in values.tolist()))
+
+    def text(self, value: object) -> object:
+        """Return the name of a label, equal by value (``1.0`` is ``1``), or what holds labels."""
+        if isinstance(value, Mapping):
+            return {self.text(label): weight for label, weight in value.items()}
+        if isinstance(value, (set, frozenset)):
+            return [self.text(one) for one in sorted(value, key=str)]
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return [self.text(one) for one in value]
+        place = self._places.get(value) if is_name(value) else None
+        return value if place is None else self.names[place]
+
+    @cached_property
+    def _places(self) -> dict[object, int]:
+        return {value: place for place, value in enumerate(self.values.tolist())}
+
+
+def read_said(given: object, rows: Rows, labels: Labels, kind: str | None) -> Said:
+    """Return what experts said of the rows of X under names.
+
+    Parameters
+    ----------
+    given : object
+        As `plausibly.sklearn.AmbiguousConformalClassifier.conformalize` takes it.
+    rows : Rows
+        Those of X.
+    labels : Labels
+        Those of the model.
+    kind : str or None
+        Kind of the answers, where rows are lists of them.
+
+    Returns
+    -------
+    DataArray or Dataset
+        Examples under the names of the rows, or under names of their own.
+
+    Raises
+    ------
+    InputError
+        ``annotations-path``, ``kind-unfit``, ``kind-unsaid``, ``rows-unnamed``, ``rows-differ``,
+        ``columns-differ``, ``labels-differ``, ``counts-unfit``, ``answers-unfit``, and what
+        readers and kinds say.
+    """
+    if isinstance(given, (str, os.PathLike)):
+        raise InputError(
+            "annotations-path",
+            f"annotations are the path {quoted(given)}",
+            expected="annotations in memory",
+            got="a path",
+            do=f'plausibly.read_annotations("{given}"), then pass what it returns',
+            whose=_WHOSE,
+        )
+    if isinstance(given, (xr.DataArray, xr.Dataset)):
+        _check_no_kind(kind, "xarray")
+        _check_declared(given, labels)
+        return named(given, rows)
+    if frames.is_frame(given) and hasattr(given, "columns"):
+        _check_no_kind(kind, "a frame")
+        return _of_frame(given, rows, labels)
+    if isinstance(given, pd.Series):
+        called = _names_of(given, rows)
+        return _answers([[value] for value in given.tolist()], called, labels, kind)
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        if given.dtype.kind in "iufb":
+            _check_no_kind(kind, "numbers")
+            check_length(len(given), len(rows), _WHOSE)
+            return _numbers(given, rows.names, labels.names, labels)
+        given = [list(row) for row in given]
+    answers = list(given) if isinstance(given, (Sequence, np.ndarray)) else [given]
+    check_length(len(answers), len(rows), _WHOSE)
+    return _answers(answers, rows.names, labels, kind)
+
+
+def _check_no_kind(kind: str | None, whose: str) -> None:
+    if kind is not None:
+        raise InputError(
+            "kind-unfit",
+            f"annotations in {whose} say themselves what they are",
+            expected="a kind for lists of answers alone",
+            got=f'kind "{kind}"',
+            do="leave kind= out",
+            whose=_WHOSE,
+        )
+
+
+def named(given: Said, rows: Rows) -> Said:
+    """Return what has names already, if these can be names of the rows.
+
+    Parameters
+    ----------
+    given : DataArray or Dataset
+    rows : Rows
+
+    Raises
+    ------
+    InputError
+        ``rows-unnamed``.
+    """
+    if names.EXAMPLE in given.coords and not rows.named:
+        theirs = [str(name) for name in given[names.EXAMPLE].values]
+        unlike = not_among(theirs, rows.names)
+        if unlike:
+            raise InputError(
+                "rows-unnamed",
+                "annotations name their examples, and the rows of X have no names",
+                expected="names to match by",
+                got=f"{listed(unlike)}, and rows 0 to {len(rows) - 1}",
+                do="examples=[...], one name a row; or X as a pandas frame, named by its index",
+                whose="X",
+                details={"examples": unlike},
+            )
+    return given
+
+
+def _check_declared(given: Said, labels: Labels) -> None:
+    """Refuse an annotation table that does not declare all labels of the model."""
+    if isinstance(given, xr.DataArray) or is_packed(given) or names.LABEL not in given.coords:
+        return
+    lacking = not_among(labels.names, [str(label) for label in given[names.LABEL].values])
+    if lacking:
+        raise InputError(
+            "labels-differ",
+            f"annotations do not declare {listed(map(quoted, lacking))}, which the model knows",
+            expected=f"the {len(labels.names)} labels of the model",
+            got=f"{len(labels.names) - len(lacking)} of them",
+            do="declare them where annotations are read: labels=[...]",
+            whose=_WHOSE,
+            details={"only_there": lacking},
+        )
+
+
+def _of_frame(given: object, rows: Rows, labels: Labels) -> Said:
+    if not isinstance(given, pd.DataFrame):
+        _, columns = frames.columns_of(given)
+        given = pd.DataFrame(
+            {one.name: one.numbers() if one.content == "number" else one.texts() for one in columns}
+        ).replace("", None)
+    if set(_LONG) <= set(given.columns):
+        table = read_annotations(given[list(_LONG)], "crowd-table", labels.names)
+        return named(table, rows)
+    called = _names_of(given, rows)
+    columns_as = [str(labels.text(column)) for column in given.columns]
+    if all(_is_number(dtype) for dtype in given.dtypes):
+        unknown = not_among(columns_as, labels.names)
+        if unknown:
+            raise InputError(
+                "columns-differ",
+                f"annotations have a column {quoted(unknown[0])}, which is no label",
+                expected="one column a label with numbers, one an annotator with names of labels, "
+                f"or {listed(_LONG)}",
+                got=f"numbers in {listed(map(quoted, columns_as))}",
+                do='annotations.astype("string"), if the cells are labels; else name the labels '
+                f"{listed(labels.names)}",
+                whose=_WHOSE,
+                details={"columns": unknown},
+            )
+        return _numbers(given.to_numpy(), called, columns_as, labels)
+    cells = given.astype(object).to_numpy()
+    answers = [(row, by, cell) for row, by, cell in _cells(cells, called, columns_as)]
+    return _table("single-label", answers, labels)
+
+
+def _is_number(dtype: object) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(dtype))  # type: ignore[arg-type]  # of a column
+
+
+def _cells(
+    cells: NDArray[np.object_], called: Sequence[str], annotators: Sequence[str]
+) -> Iterator[tuple[str, str | None, object]]:
+    for name, row in zip(called, cells, strict=True):
+        for annotator, cell in zip(annotators, row, strict=True):
+            if not is_missing(cell):
+                yield name, annotator, cell
+
+
+def _names_of(given: pd.DataFrame | pd.Series, rows: Rows) -> list[str]:
+    """Return the names of pandas annotations: their index, where X has names too, else places."""
+    index = naming_index(given)
+    if index is not None and rows.named:
+        return [name_text(name) for name in index]
+    check_length(len(given), len(rows), _WHOSE)
+    return rows.names
+
+
+def _numbers(
+    given: NDArray[np.generic], called: Sequence[str], columns: Sequence[str], labels: Labels
+) -> xr.DataArray:
+    """Return plausibilities from numbers: floats as they are, whole numbers as counts of votes."""
+    if given.shape[1] != len(columns):
+        raise InputError(
+            "columns-differ",
+            f"annotations have {given.shape[1]} columns of numbers",
+            expected=f"one a label, in the order of classes_: {listed(labels.names)}",
+            got=str(given.shape[1]),
+            do="add the columns that are missing; or lists of answers instead of an array",
+            whose=_WHOSE,
+        )
+    coords = {
+        names.EXAMPLE: (names.EXAMPLE, text_array(called)),
+        names.LABEL: (names.LABEL, text_array(columns)),
+    }
+    if given.dtype.kind == "f":
+        return xr.DataArray(given, coords, (names.EXAMPLE, names.LABEL))
+    counts = given.astype(np.int64)
+    total = counts.sum(axis=1)
+    unfit = (counts < 0).any(axis=1) | (total == 0)
+    if unfit.any():
+        which = [name for name, bad in zip(called, unfit.tolist(), strict=True) if bad]
+        raise InputError(
+            "counts-unfit",
+            f"annotations have no vote, or fewer than none, in {listed(which)}",
+            expected="counts of votes, one or more a row",
+            got="rows of 0, or numbers below 0",
+            do="leave these rows out, of X too",
+            whose=_WHOSE,
+            details={"examples": which},
+        )
+    array = xr.DataArray(counts / total[:, None], coords, (names.EXAMPLE, names.LABEL))
+    return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)})
+
+
+def _answers(
+    given: Sequence[object], called: Sequence[str], labels: Labels, kind: str | None
+) -> xr.Dataset:
+    """Return the table of a list of answers for each row."""
+    found = kind or _kind_of(given)
+    records: list[tuple[str, str | None, object]] = []
+    for name, row in zip(called, given, strict=True):
+        for answer in _row(row, found, name):
+            if found == "single-label" and isinstance(answer, float) and answer % 1:
+                raise _numbers_in_lists(answer, name)
+            records.append((name, None, answer))
+    return _table(found, records, labels)
+
+
+def _row(row: object, kind: str, name: str) -> list[object]:
+    """Return the answers of a row: a lone label, set or mapping is a list of one."""
+    if is_missing(row):
+        return []
+    if not isinstance(row, (list, tuple, np.ndarray)):
+        return [row]
+    answers = [one for one in row if not is_missing(one)]
+    lone = [one for one in answers if is_name(one)]
+    if kind == "label-set" and lone:
+        return [answers]
+    if kind == "partial-ranking" and lone:
+        raise InputError(
+            "answers-unfit",
+            f"annotations of row {name} are labels, not rankings",
+            expected="a list of rankings a row, each a list of labels or tied labels, best first",
+            got=repr(row),
+            do="[ranking], also where there is only one",
+            whose=_WHOSE,
+            details={"example": name},
+        )
+    return answers
+
+
+def _kind_of(given: Sequence[object]) -> str:
+    for row in given:
+        if is_missing(row):
+            continue
+        answers = list(row) if isinstance(row, (list, tuple, np.ndarray)) else [row]
+        for answer in answers:
+            if isinstance(answer, Mapping):
+                return "soft-label"
+            if isinstance(answer, (set, frozenset)):
+                return "label-set"
+            if isinstance(answer, (list, tuple)):
+                raise InputError(
+                    "kind-unsaid",
+                    "annotations are lists of lists of labels, which may be sets or rankings",
+                    expected="what they are",
+                    got=repr(row),
+                    do='kind="partial-ranking", or kind="label-set"',
+                    whose=_WHOSE,
+                )
+            if not is_missing(answer):
+                return "single-label"
+    return "single-label"
+
+
+def _numbers_in_lists(answer: float, name: str) -> InputError:
+    return InputError(
+        "answers-unfit",
+        f"annotations of row {name} name {answer}, which is no label",
+        expected="answers in lists, numbers in arrays",
+        got=repr(answer),
+        do="numpy.asarray(annotations), if they are plausibilities",
+        whose=_WHOSE,
+        details={"example": name},
+    )
+
+
+def _table(
+    kind: str, records: Sequence[tuple[str, str | None, object]], labels: Labels
+) -> xr.Dataset:
+    read = [(name, by, labels.text(answer)) for name, by, answer in records]
+    return build_annotations(kind, read, labels.names)
