@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+from plausibly import markup
+
 if TYPE_CHECKING:
     from cattrs import Converter
 
@@ -150,6 +152,9 @@ class Guarantee:
                 text, 96, initial_indent=f"  {title:<9} ", subsequent_indent=" " * 12
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return markup.framed(self.statement(), markup.table(self.rows(), titled=True))
 
     def to_json(self) -> dict[str, object]:
         """Return plain data; fractions become text, so that nothing is rounded."""

@@ -326,3 +326,8 @@ class ArrayPredictor:
                 f"{'no guarantee' if promise.level is None else kept}"
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from plausibly.conformal.predictor_html import predictor_html
+
+        return predictor_html(self, self._decisions.shown)

@@ -45,9 +45,9 @@ def label_disagreement(opinions: xr.DataArray | xr.Dataset) -> xr.Dataset:
     Notes
     -----
     With d_i answers to example i, of which c_ik say k, a pair is any two of them, and examples with
-    one answer are left out: ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``. From plausibilities
-    both are drawn, ``mean_i lambda_ik lambda_il``: as two answers of many would be, so that few
-    answers behind the plausibilities look more agreed than they are.
+    one answer are left out: ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``. Of plausibilities
+    both labels are drawn, ``mean_i lambda_ik lambda_il``: an answer then also meets itself, so that
+    few answers behind the plausibilities look more agreed than they are.
     """
     kind = opinions.attrs.get(names.KIND)
     if isinstance(opinions, xr.Dataset) and names.RESPONSE_EXAMPLE in opinions and kind == SINGLE:

@@ -13,6 +13,7 @@ from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, check_dim, judge
 from plausibly.evaluation.measuring import holds
+from plausibly.evaluation.shown import Evaluation
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
@@ -38,7 +39,7 @@ def evaluate(
     seed: int = 0,
     only_common: bool = False,
     whose: str = inputs.SETS,
-) -> xr.Dataset:
+) -> Evaluation:
     """Measure what prediction sets cover, how large they are, and where they are weak.
 
     Parameters
@@ -72,7 +73,8 @@ def evaluate(
 
     Returns
     -------
-    Dataset
+    Evaluation
+        A Dataset, which notebooks show with its table and verdict.
         By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``, `voted_coverage`,
         `true_coverage` (with `true`), `mass_coverage` (whether the set holds the share of the
         plausibilities that calibrator ``mass-coverage`` was asked for), `set_size`,
@@ -143,7 +145,7 @@ def evaluate(
         result.attrs["by"] = by
     for array in (inside, judged.given):
         result = with_left_out(result, read_left_out(array.attrs))
-    return result
+    return Evaluation(result.data_vars, coords=result.coords, attrs=result.attrs)
 
 
 def stratum_of(largest: NDArray[np.float64]) -> NDArray[np.intp]:

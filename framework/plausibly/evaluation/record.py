@@ -11,6 +11,7 @@ import xarray as xr
 from plausibly.atomic import replacing
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.results import METHOD, SPLIT
+from plausibly.evaluation.shown import Study
 from plausibly.io import netcdf
 from plausibly.labelled import names
 
@@ -43,7 +44,7 @@ def save_study(study: xr.Dataset, path: str | Path) -> None:
         whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
 
 
-def load_study(path: str | Path) -> xr.Dataset:
+def load_study(path: str | Path) -> Study:
     """Read what `save_study` wrote, or ``results.nc`` of ``plausibly run``.
 
     Parameters
@@ -52,8 +53,8 @@ def load_study(path: str | Path) -> xr.Dataset:
 
     Returns
     -------
-    Dataset
-        As `plausibly.compare` gave it, with the same types.
+    Study
+        The Dataset as `plausibly.compare` gave it, with the same types.
 
     Raises
     ------
@@ -71,15 +72,15 @@ def load_study(path: str | Path) -> xr.Dataset:
         elif values.dtype.kind == "i":
             found[name] = (values.dims, values.values.astype(np.int64))
     # Coordinates stay coordinates, in their order; how the file stored them is its own affair.
-    found = xr.Dataset(
+    study = Study(
         {name: found[name].variable for name in stored.data_vars},
         coords={name: found[name].variable for name in stored.coords},
         attrs={str(name): _plain(value) for name, value in stored.attrs.items()},
     ).drop_encoding()
-    seed = found.attrs.get(_SEED)
+    seed = study.attrs.get(_SEED)
     if isinstance(seed, str) and re.fullmatch(r"-?\d+", seed):
-        found.attrs[_SEED] = int(seed)
-    return found
+        study.attrs[_SEED] = int(seed)
+    return study
 
 
 def _plain(value: object) -> object:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly import registry
+from plausibly import markup, registry
 from plausibly.arrays import Floats, Ints
 from plausibly.conformal.components import called
 from plausibly.errors import ComponentError, InputError, counted
@@ -40,12 +39,13 @@ class ReliabilityTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray l
         return _printed(self) if _is_whole(self) else super().__repr__()
 
     def _repr_html_(self) -> str:
-        variables = super()._repr_html_()
+        variables = markup.Html(super()._repr_html_())
         if not _is_whole(self):
             return variables
-        return (
-            f"<pre>{html.escape(_printed(self))}</pre><details><summary>variables</summary>"
-            f"{variables}</details>"
+        return markup.framed(
+            "reliability",
+            markup.preformatted(_printed(self)),
+            markup.unfolded("variables", variables),
         )
 
 

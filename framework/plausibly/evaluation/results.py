@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools
 from plausibly.evaluation.design import Design, Outcome, Stated
+from plausibly.evaluation.shown import Study
 from plausibly.labelled import names
 
 METHOD = "method"
@@ -19,7 +20,7 @@ DRAWS = "draws"
 SIZE = "size"
 
 
-def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float]) -> xr.Dataset:
+def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float]) -> Study:
     """Return the result of a study: see `plausibly.compare`.
 
     Parameters
@@ -31,8 +32,8 @@ def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float])
 
     Returns
     -------
-    Dataset
-        Without attributes.
+    Study
+        A Dataset, without attributes.
     """
     asked = {DRAWS: design.draws, SIZE: design.sizes}
     several = {dim: np.array(values) for dim, values in asked.items() if values is not None}
@@ -71,7 +72,7 @@ def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float])
     if design.draws is not None:
         uses = [design.uses_draws(name) for name in design.methods]
         study = study.assign_coords(uses_draws=(METHOD, uses))
-    return study
+    return Study(study.data_vars, coords=study.coords)
 
 
 def _guaranteed(

@@ -21,6 +21,7 @@ from plausibly.evaluation.heard import Said, listening, repeat
 from plausibly.evaluation.methods import Methods, read_methods
 from plausibly.evaluation.pool import outcomes
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
+from plausibly.evaluation.shown import Study
 from plausibly.evaluation.splits import check_share, check_strata
 from plausibly.kernels.coverage import Ties
 from plausibly.labelled import align, borders, names
@@ -50,7 +51,7 @@ def compare(
     processes: int = 1,
     checkpoint: str | Path | Checkpoint | None = None,
     progress: Progress | None = None,
-) -> xr.Dataset:
+) -> Study:
     """Calibrate several methods on random splits, and measure each on the rest.
 
     Parameters
@@ -106,7 +107,8 @@ def compare(
 
     Returns
     -------
-    Dataset
+    Study
+        A Dataset, which notebooks show with its table.
         `aggregated_coverage`, `voted_coverage`, `set_size` and `share_empty`: means over the test
         examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage` with
         `true`; `vacuous`, whether every set is every label; `n_test`, (split,), and

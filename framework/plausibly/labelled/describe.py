@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from plausibly import markup
 from plausibly.arrays import Floats, Ints
 from plausibly.errors import counted
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.merged import describe_merged
-from plausibly.labelled.rows import Rows
+from plausibly.labelled.rows import Rows, ordered_sum
 from plausibly.labelled.seal import is_intact
 from plausibly.labelled.states import count_states
-from plausibly.labelled.text import several
+from plausibly.labelled.text import name_texts, several
 
 
 def describe(table: xr.Dataset) -> str:
@@ -50,6 +51,34 @@ def describe(table: xr.Dataset) -> str:
     if merged:
         parts.append(f"under another name: {merged}")
     return f"annotations  {first}\n  {'; '.join(parts)}"
+
+
+def most_said(table: xr.Dataset) -> markup.Html:
+    """Return the labels that are said most, with their responses, as a table for notebooks.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table; of a detached one nothing is shown.
+    """
+    if not is_intact(table):
+        return markup.Html("")
+    rows = Rows.of(table)
+    said = ordered_sum(rows.label, rows.weight[rows.response], rows.labels)
+    total = float(rows.votes.sum())
+    names_of = name_texts(table.indexes[names.LABEL])
+    order = np.argsort(-said, kind="stable")[: markup.MOST_ROWS]
+    shown = [
+        (names_of[place], _amount(float(said[place])), _percent(float(said[place]) / total))
+        for place in order
+        if said[place]
+    ]
+    rest = rows.labels - len(shown)
+    if shown and rest:
+        shown.append(
+            (f"{several(rest, 'other label')}", _amount(float(said.sum() - sum(said[order]))), "")
+        )
+    return markup.table(shown, head=("label", "responses", "share")) if shown else markup.Html("")
 
 
 def not_counted(table: xr.Dataset) -> dict[str, int]:

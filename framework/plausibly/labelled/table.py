@@ -26,7 +26,6 @@ Further variables over these dims, a plugin's own, travel with them.
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
@@ -35,10 +34,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from plausibly import markup
 from plausibly.arrays import Ints
 from plausibly.errors import InputError
 from plausibly.labelled import names
-from plausibly.labelled.describe import describe
+from plausibly.labelled.describe import describe, most_said
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.seal import sealed
 from plausibly.labelled.states import STATES
@@ -73,10 +73,11 @@ class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray la
         return describe(self)
 
     def _repr_html_(self) -> str:
-        summary = html.escape(describe(self))
-        return (
-            f"<pre>{summary}</pre><details><summary>variables</summary>"
-            f"{super()._repr_html_()}</details>"
+        return markup.framed(
+            "annotation table",
+            markup.preformatted(describe(self)),
+            most_said(self),
+            markup.unfolded("variables", markup.Html(super()._repr_html_())),
         )
 
 

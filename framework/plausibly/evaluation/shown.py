@@ -1,0 +1,125 @@
+"""Evaluations and studies as a notebook shows them; as text they are Datasets like any other."""
+
+from __future__ import annotations
+
+import math
+
+import xarray as xr
+
+from plausibly import markup
+from plausibly.errors import counted
+from plausibly.labelled import names
+
+_AGGREGATED = "aggregated_coverage"
+_SPLIT = "split"
+
+
+class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    """What `plausibly.evaluate` measured: in a notebook with its table and verdict on top."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        variables = markup.Html(super()._repr_html_())
+        if not _is_evaluation(self):
+            return variables
+        return markup.framed(
+            "evaluation", *_evaluated(self), markup.unfolded("variables", variables)
+        )
+
+
+class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    """What `plausibly.compare` measured: in a notebook with its table on top."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        variables = markup.Html(super()._repr_html_())
+        if not _is_study(self):
+            return variables
+        return markup.framed("study", *_compared(self), markup.unfolded("variables", variables))
+
+
+def _is_evaluation(result: xr.Dataset) -> bool:
+    """Return whether all that the table reads is there, as it is not in every part."""
+    needed = (f"{_AGGREGATED}_mean", "voted_coverage_mean", "set_size_mean", "n")
+    parts = [f"stratum_{_AGGREGATED}_low", "stratum_n", "share_empty", "share_singleton"]
+    known = {"confidence", "ties", "tied_share"} <= set(result.attrs)
+    whole = names.ALPHA not in result.dims or result.sizes[names.ALPHA] > 0
+    return known and whole and all(name in result for name in (*needed, *parts))
+
+
+def _is_study(study: xr.Dataset) -> bool:
+    measures = (_AGGREGATED, "voted_coverage", "set_size", "vacuous", "guaranteed_level")
+    dims = {"method", _SPLIT, names.ALPHA}
+    whole = dims <= set(study.dims) and all(study.sizes[dim] for dim in dims)
+    return whole and all(name in study for name in (*measures, "guaranteed"))
+
+
+def _evaluated(result: xr.Dataset) -> list[markup.Html]:
+    """Return a table of all alphas, and the verdict on each."""
+    from plausibly.evaluation.describe import QUANTITIES, decimal, verdict
+
+    planes = [result]
+    if names.ALPHA in result.dims:
+        planes = [result.isel({names.ALPHA: place}) for place in range(result.sizes[names.ALPHA])]
+    rows = []
+    for plane in planes:
+        alpha = f"{float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else "-"
+        for quantity, title in QUANTITIES.items():
+            if f"{quantity}_mean" in plane:
+                mean, low, high = (
+                    decimal(float(plane[f"{quantity}_{end}"])) for end in ("mean", "low", "high")
+                )
+                rows.append((alpha, title, mean, f"{low} to {high}"))
+        size = f"{float(plane['set_size_mean']):.2f}"
+        ends = f"{float(plane['set_size_low']):.2f} to {float(plane['set_size_high']):.2f}"
+        rows.append((alpha, "labels in a set", size, ends))
+    level = f"{100 * float(result.attrs['confidence']):g} % interval"
+    said = verdict(result).splitlines()
+    if len(planes) > 1:
+        alphas = [f"{alpha:g}" for alpha in result[names.ALPHA].values]
+        said = [f"alpha {alpha}: {line}" for alpha, line in zip(alphas, said, strict=True)]
+    return [
+        markup.paragraph(f"{counted(int(result['n']))} examples"),
+        markup.table(rows, head=("alpha", "coverage", "mean", level)),
+        *(markup.paragraph(line) for line in said),
+    ]
+
+
+def _compared(study: xr.Dataset) -> list[markup.Html]:
+    """Return a table of all alphas and methods."""
+    from plausibly.evaluation.describe import decimal
+    from plausibly.evaluation.tables import cells
+
+    rows = []
+    for place in range(study.sizes[names.ALPHA]):
+        plane = study.isel({names.ALPHA: place})
+        for name, one in cells(plane):
+            covered = one[_AGGREGATED].values
+            spread = float(covered.std(ddof=1)) if covered.size > 1 else math.nan
+            rows.append(
+                (
+                    f"{float(plane[names.ALPHA]):g}",
+                    name,
+                    decimal(float(covered.mean())),
+                    decimal(spread),
+                    decimal(float(one["voted_coverage"].mean())),
+                    f"{float(one['set_size'].mean()):.2f}",
+                    str(one["guaranteed"].item()),
+                )
+            )
+    head = (
+        "alpha",
+        "calibrated",
+        "aggregated coverage",
+        "spread",
+        "voted coverage",
+        "set size",
+        "guaranteed (aggregated)",
+    )
+    splits = counted(study.sizes[_SPLIT])
+    return [
+        markup.paragraph(f"means over {splits} random split{'' if splits == '1' else 's'}"),
+        markup.table(rows, head=head),
+    ]

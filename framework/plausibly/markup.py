@@ -1,0 +1,77 @@
+"""Small tables for notebooks: every text escaped, no script, colours of the page around them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import NewType
+
+Html = NewType("Html", str)
+"""A piece of a page that is complete in itself; plain text becomes one through these functions."""
+
+MOST_ROWS = 10
+_TABLE = "border-collapse:collapse;margin:0.3em 0;font-size:0.95em"
+_CELL = "text-align:left;vertical-align:top;padding:0.1em 1em 0.1em 0"
+_TEXT = f"{_CELL};max-width:40em;overflow-wrap:anywhere;white-space:normal"
+_HEAD = f"{_CELL};font-weight:600;border-bottom:1px solid currentColor"
+
+
+def escaped(text: object) -> Html:
+    """Return a text as it is written, whatever it looks like."""
+    return Html(html.escape(str(text)))
+
+
+def table(
+    rows: Iterable[Sequence[object]], *, head: Sequence[object] = (), titled: bool = False
+) -> Html:
+    """Return rows of texts as a table.
+
+    Parameters
+    ----------
+    rows : iterable of sequence
+        Of plain texts.
+    head : sequence, optional
+        What the columns are called.
+    titled : bool
+        Whether the first text of a row is what the row is called.
+
+    Returns
+    -------
+    Html
+        Each cell finds the direction of its writing by itself.
+    """
+    written = []
+    if head:
+        titles = "".join(f'<th scope="col" style="{_HEAD}">{escaped(one)}</th>' for one in head)
+        written.append(f"<thead><tr>{titles}</tr></thead>")
+    written.append("<tbody>")
+    for row in rows:
+        cells = [f'<td dir="auto" style="{_TEXT}">{escaped(one)}</td>' for one in row]
+        if titled and cells:
+            cells[0] = f'<th scope="row" dir="auto" style="{_CELL}">{escaped(row[0])}</th>'
+        written.append(f"<tr>{''.join(cells)}</tr>")
+    written.append("</tbody>")
+    return Html(f'<table style="{_TABLE}">{"".join(written)}</table>')
+
+
+def paragraph(text: object) -> Html:
+    """Return a line of text."""
+    return Html(f'<p dir="auto" style="margin:0.2em 0">{escaped(text)}</p>')
+
+
+def preformatted(text: object) -> Html:
+    """Return a text whose lines and columns stay."""
+    return Html(f"<pre>{escaped(text)}</pre>")
+
+
+def unfolded(summary: object, *parts: Html) -> Html:
+    """Return what is shown when its summary is clicked."""
+    return Html(f"<details><summary>{escaped(summary)}</summary>{''.join(parts)}</details>")
+
+
+def framed(title: object, *parts: Html) -> Html:
+    """Return a title and what belongs to it."""
+    return Html(
+        f'<div class="plausibly"><p dir="auto" style="margin:0.2em 0"><strong>{escaped(title)}'
+        f"</strong></p>{''.join(parts)}</div>"
+    )
