@@ -30,7 +30,7 @@ function pFigure(found) {
 
 /** Returns the coverage of all splits as a heap of dots. */
 function splitFigure(splits, level) {
-  const bins = 60;
+  const bins = Math.round(Math.min(60, Math.max(12, 3 * Math.sqrt(splits.aggregated.length))));
   const low = Math.min(...splits.aggregated, level ?? 1) - 0.005;
   const high = Math.max(...splits.aggregated, level ?? 0) + 0.005;
   const span = (value) => (value - low) / (high - low);
@@ -40,11 +40,11 @@ function splitFigure(splits, level) {
     heights[bin] += 1;
     return [(bin + 0.5) / bins, heights[bin]];
   });
-  const tall = Math.max(10, ...heights);
+  const tall = Math.max(5, ...heights);
   const x = (value) => 12 + value * 456;
   const svg = make("svg.plot", { viewBox: "0 0 480 222", role: "presentation" },
     make("line.grid", { x1: x(0), x2: x(1), y1: 190, y2: 190 }),
-    spots.map(([at, place]) => make("circle.spot", { cx: x(at), cy: 190 - (place - 0.5) * (176 / tall), r: Math.min(3.4, 84 / tall) })),
+    spots.map(([at, place]) => make("circle.spot", { cx: x(at), cy: 190 - (place - 0.5) * (176 / tall), r: Math.min(220 / bins, 84 / tall, 7) })),
     level !== null && make("line.even", { x1: x(span(level)), x2: x(span(level)), y1: 8, y2: 190 }),
     [0, 0.5, 1].map((at) => make("text", { x: x(at), y: 207, "text-anchor": ["start", "middle", "end"][at * 2] }, share(low + at * (high - low)))));
   return figure({

@@ -7,16 +7,16 @@ const DEEPEST = 0.72; // as deep as a colour may be for the number on it to be r
 const pairsOf = (value) => (Number.isInteger(value) ? count(value) : count(Math.round(value * 10) / 10));
 
 function heatMap({ labels, cells }) {
-  const most = Math.max(...cells.map((cell) => cell.pairs), 1e-9);
+  const most = Math.max(...cells.filter(({ a, b }) => a !== b).map((cell) => cell.pairs), 1e-9);
   const byPair = new Map(cells.flatMap((cell) => [[`${cell.a} ${cell.b}`, cell], [`${cell.b} ${cell.a}`, cell]]));
   const cellOf = (row, column) => {
-    if (row === column) return make("span.cell.self", { title: "the same label" }, "·");
     const cell = byPair.get(`${row} ${column}`);
     if (!cell) return make("span.cell.soft", {}, "0");
-    const words = `${LABELS[cell.a].name} or ${LABELS[cell.b].name}`;
-    return make("button", {
-      ...picks("cell", `${cell.a} ${cell.b}`, words, (i) => parts(i, cell.a, cell.b)),
-      style: { "--depth": ((cell.pairs / most) * DEEPEST).toFixed(3) },
+    const same = row === column;
+    const words = same ? `${LABELS[row].name}, said more than once` : `${LABELS[cell.a].name} or ${LABELS[cell.b].name}`;
+    return make(same ? "button.self" : "button", {
+      ...picks("cell", `${cell.a} ${cell.b}`, words, (i) => (same ? agrees(i, row) : parts(i, cell.a, cell.b))),
+      style: { "--depth": same ? 0 : ((cell.pairs / most) * DEEPEST).toFixed(3) },
       "aria-label": `${words}: ${pairsOf(cell.pairs)} pairs of answers in ${examples(cell.examples)}`,
       title: `${words}: ${pairsOf(cell.pairs)} pairs of answers in ${examples(cell.examples)}`,
     }, pairsOf(cell.pairs));
@@ -81,7 +81,7 @@ function drawDisagreement() {
   fill(byId("disagree-body"),
     make("p.says", {}, found.sentence),
     found.nothing && make("p.soft", {}, found.nothing),
-    found.cells.length > 0 && figure({
+    found.cells.some(({ a, b }) => a !== b) && figure({
       of: [found.note, ` Choose a cell to see its ${WORDS.examples}.`],
       operable: true,
       drawing: heatMap(found),

@@ -83,6 +83,11 @@ function parts(i, a, b) {
   return one && other;
 }
 
+/** Whether more than one answer names a label in the first place. */
+function agrees(i, label) {
+  return CASES.said[i].reduce((sum, [, blocks, weight]) => sum + ((blocks[0] || []).includes(label) ? weight : 0), 0) > 1;
+}
+
 const inSet = (i, j) => ((CASES.sets[viewIndex()][i] >>> j) & 1) === 1;
 
 /** Whether a label is said of a case, or is in its set. */
