@@ -13,6 +13,7 @@ from plausibly.errors import InputError
 from plausibly.io import quick_text
 from plausibly.io.quick_text import quick_columns
 from plausibly.io.text import TextTable, read_text
+from plausibly.labelled.coded import Coded, Keyed
 
 CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
     ["", "task", "NA", "None", "007", "7", "x" * 300, "12345678", "123456789", "\ufeff"]
@@ -26,7 +27,21 @@ def same(quick: TextTable, strict: TextTable) -> bool:
         and list(quick.lines) == list(strict.lines)
         and (quick.whose, quick.unit, quick.named) == (strict.whose, strict.unit, strict.named)
         and all(list(quick.coded(n)) == strict.column(n) for n in dict.fromkeys(quick.header))
+        and all(keyed(quick.keyed(n), strict.column(n)) for n in dict.fromkeys(quick.header))
     )
+
+
+def keyed(column: Keyed | Coded, texts: list[str]) -> bool:
+    """Tell whether a column holds these texts, and keys have their order."""
+    if isinstance(column, Keyed):
+        numbers = column.keys.tolist()
+        pairs = sorted(zip(numbers, texts, strict=True))
+        assert [text for _, text in pairs] == sorted(texts)
+        assert len(set(numbers)) == len(set(texts))
+        assert max(numbers).bit_length() <= column.bits
+        assert column[0:2] == texts[0:2]
+        assert column[-1] == texts[-1]
+    return list(column) == texts and column.has_empty == ("" in texts)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.kernels.threads import at_once, parts
-from plausibly.labelled.coded import Coded
+from plausibly.labelled.coded import Coded, Keyed
 
 LEAST = 1 << 18
 """Bytes of a file that is worth it."""
@@ -74,13 +74,21 @@ class QuickColumn(Sequence[str]):
         if keys is None or found is None:
             return Coded.of(self._texts(self.starts, self.ends))
         codes, some = found
-        # The bytes of a number from its greatest on are the text, and zeros behind it.
-        texts = keys[some].byteswap().view("S8")
-        try:
-            names: list[str] = texts.astype("U8").tolist()  # ASCII only, and several times faster
-        except UnicodeDecodeError:
-            names = [text.decode("utf-8") for text in texts.tolist()]
-        return Coded(names, codes)
+        return Coded(_texts_of(keys[some]), codes)
+
+    @cached_property
+    def keyed(self) -> Keyed | Coded:
+        """The column with its rows as numbers, where the texts are short; else coded."""
+        keys = self._keys()
+        if keys is None or not keys.size:
+            return self.coded
+        differ, same = _differing(keys)
+        return Keyed(
+            keys=_together(keys, differ, 0),
+            bits=differ.bit_count(),
+            texts_of=lambda some: _texts_of(_apart(some, differ) | np.uint64(same)),
+            code=lambda: self.coded,
+        )
 
     def _keys(self) -> NDArray[np.uint64] | None:
         """Return texts of up to eight bytes as numbers in their order; None where one is longer."""
@@ -109,7 +117,7 @@ def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int6
     None where the keys and their places do not fit into 64 bits together.
     """
     below = int(keys.size).bit_length()
-    differ = int(np.bitwise_or.reduce(keys) ^ np.bitwise_and.reduce(keys)) if keys.size else 0
+    differ = _differing(keys)[0]
     if differ.bit_count() + below > 64:
         return None
     if differ.bit_count() <= _TABLE_BITS:
@@ -132,16 +140,47 @@ def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int6
     return codes, order[new]
 
 
-def _together(keys: NDArray[np.uint64], differ: int, at: int) -> NDArray[np.uint64]:
-    """Return the bits of keys that are in `differ`, moved together, from bit `at` on."""
-    runs: list[tuple[np.uint64, int]] = []
+def _differing(keys: NDArray[np.uint64]) -> tuple[int, int]:
+    """Return the bits in which keys differ, and those that all of them have."""
+    if not keys.size:
+        return 0, 0
+    every = int(np.bitwise_and.reduce(keys))
+    return int(np.bitwise_or.reduce(keys)) ^ every, every
+
+
+def _texts_of(keys: NDArray[np.uint64]) -> list[str]:
+    """Return texts: the bytes of a number from its greatest on, and zeros behind them."""
+    texts = keys.byteswap().view("S8")
+    try:
+        names: list[str] = texts.astype("U8").tolist()  # ASCII only, and several times faster
+    except UnicodeDecodeError:
+        names = [text.decode("utf-8") for text in texts.tolist()]
+    return names
+
+
+def _runs(differ: int) -> Iterator[tuple[int, int]]:
+    """Return runs of the bits in `differ`, and how far each moves down to meet the one below."""
+    at = 0
     while differ:
         low = (differ & -differ).bit_length() - 1
         run = (~(differ >> low) & ((differ >> low) + 1)).bit_length() - 1
         mask = ((1 << run) - 1) << low
-        runs.append((np.uint64(mask), at - low))
+        yield mask, low - at
         differ &= ~mask
         at += run
+
+
+def _apart(keys: NDArray[np.uint64], differ: int) -> NDArray[np.uint64]:
+    """Return the bits that `_together` has moved together where they were."""
+    found = np.zeros(keys.size, np.uint64)
+    for mask, move in _runs(differ):
+        found |= (keys << np.uint64(move)) & np.uint64(mask)
+    return found
+
+
+def _together(keys: NDArray[np.uint64], differ: int, at: int) -> NDArray[np.uint64]:
+    """Return the bits of keys that are in `differ`, moved together, from bit `at` on."""
+    runs = [(np.uint64(mask), at - move) for mask, move in _runs(differ)]
     found = np.zeros(keys.size, np.uint64)
     part = np.empty(min(_BLOCK, keys.size), np.uint64)
     for rows in _blocks(keys.size):

@@ -7,6 +7,7 @@ responses are made here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
 import attrs
@@ -15,9 +16,9 @@ import numpy as np
 from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
-from plausibly.labelled.coded import Coded
+from plausibly.labelled.coded import Coded, Keyed
 from plausibly.labelled.near import near
-from plausibly.labelled.order import in_order, sorted_names
+from plausibly.labelled.order import Ordered, by_keys, by_names
 from plausibly.labelled.records import Records, check_once, coded_columns, read_columns
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.text import check_names, name_texts, quoted, several
@@ -101,11 +102,11 @@ def table_from_records(
     columns, answers = read_columns(records)
     check_once(columns)
     answer, distinct = _answers(lambda: columns, answers, parse)
-    known = _labels(columns, answer, distinct, declared)
+    known = _labels(lambda: columns, answer, distinct, declared)
     return _table(
         kind,
-        columns,
-        answer,
+        lambda: columns,
+        by_names(columns, answer),
         distinct,
         known,
         blocks=blocks,
@@ -118,7 +119,7 @@ def table_from_records(
 
 def table_from_codes(
     kind: str,
-    example: Coded,
+    example: Coded | Keyed,
     annotator: Coded,
     answer: Coded,
     labels: Sequence[object] | None,
@@ -135,7 +136,7 @@ def table_from_codes(
     kind : str
         Kind of answer, written into the table.
     example, annotator, answer : Coded, (response,)
-        Texts; the annotator ``""`` is an unknown one.
+        Texts; the annotator ``""`` is an unknown one. Examples may be `Keyed`.
     labels, parse, left_out
         As in `table_from_records`.
 
@@ -145,13 +146,20 @@ def table_from_codes(
         As `table_from_records`.
     """
     declared = _declared(labels)
-    columns = coded_columns(example, annotator)
+
+    @cache
+    def columns() -> Records:
+        return coded_columns(example.coded if isinstance(example, Keyed) else example, annotator)
+
     code, distinct = _coded_answers(columns, answer, parse)
     known = _labels(columns, code, distinct, declared)
+    found = None
+    if isinstance(example, Keyed) and "" not in annotator.names:
+        found = by_keys(example, annotator, code)
     return _table(
         kind,
         columns,
-        code,
+        found or by_names(columns(), code),
         distinct,
         known,
         blocks=False,
@@ -170,16 +178,15 @@ def _declared(labels: Sequence[object] | None) -> list[str] | None:
 
 
 def _coded_answers(
-    columns: Records, answer: Coded, parse: Callable[[object], Answer]
+    columns: Callable[[], Records], answer: Coded, parse: Callable[[object], Answer]
 ) -> tuple[Ints, list[Answer]]:
     """Return what `_answers` does, of texts of which each is there once."""
 
     def one_each() -> Records:
         first = np.zeros(len(answer.names), np.int64)
         first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
-        return attrs.evolve(
-            columns, example=columns.example[first], annotator=columns.annotator[first]
-        )
+        every = columns()
+        return attrs.evolve(every, example=every.example[first], annotator=every.annotator[first])
 
     code, distinct = _answers(one_each, [*answer.names], parse)
     return code[answer.codes], distinct
@@ -240,7 +247,7 @@ def _refusal(columns: Records, refused: Sequence[tuple[int, AnswerRefused]]) -> 
 
 
 def _labels(
-    columns: Records,
+    columns: Callable[[], Records],
     answer: Ints,
     distinct: Sequence[Answer],
     declared: list[str] | None,
@@ -260,7 +267,7 @@ def _labels(
         return named
     outside = set(named).difference(declared)
     if outside:
-        raise _label_unknown(columns, answer, distinct, declared, outside)
+        raise _label_unknown(columns(), answer, distinct, declared, outside)
     return declared
 
 
@@ -291,8 +298,8 @@ def _label_unknown(
 
 def _table(
     kind: str,
-    columns: Records,
-    answer: Ints,
+    columns: Callable[[], Records],
+    ordered: Ordered,
     distinct: Sequence[Answer],
     labels: Sequence[str],
     *,
@@ -302,13 +309,11 @@ def _table(
     labels_declared: bool,
     left_out: Mapping[str, int] | None,
 ) -> AnnotationTable:
-    examples, example = sorted_names(columns.examples, columns.example)
-    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
-    example, annotator, answer = in_order(example, annotator, answer)
+    example, annotator, answer = ordered.example, ordered.annotator, ordered.answer
     # Asked here, where it costs nothing, for whoever has not asked before.
     again = (example[1:] == example[:-1]) & (annotator[1:] == annotator[:-1])
     if (again & (annotator[1:] >= 0)).any():
-        check_once(columns)
+        check_once(columns())
     code = {label: place for place, label in enumerate(labels)}
     kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
     size = np.array([len(mentions) for mentions in kept], np.int64)
@@ -328,8 +333,8 @@ def _table(
     weight = np.array([item[2] for item in flat], np.float64)
     return build_table(
         kind,
-        examples=examples,
-        annotators=annotators,
+        examples=ordered.examples,
+        annotators=ordered.annotators,
         labels=labels,
         response_example=example,
         response_annotator=annotator,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import overload
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 
@@ -45,6 +47,11 @@ class Coded(Sequence[str]):
         names = [name for name, kept in zip(first.names, used.tolist(), strict=True) if kept]
         return cls(names, (np.cumsum(used) - 1)[codes])
 
+    @property
+    def has_empty(self) -> bool:
+        """Whether a text is empty."""
+        return "" in self.names
+
     def __len__(self) -> int:
         return int(self.codes.size)
 
@@ -62,3 +69,52 @@ class Coded(Sequence[str]):
 
     def __contains__(self, text: object) -> bool:
         return text in self.names
+
+
+@attrs.frozen(eq=False)
+class Keyed(Sequence[str]):
+    """A column of text whose rows are numbers in the order of the texts.
+
+    Whoever sorts the rows anyway need not code them first, which is a sort as well.
+
+    Attributes
+    ----------
+    keys : ndarray of uint64, (row,)
+        The same exactly where the texts are, and smaller where the text comes before.
+    bits : int
+        Of the largest key.
+    texts_of : callable
+        Returns the texts of some keys.
+    code : callable
+        Returns the column with each different text once.
+    """
+
+    keys: NDArray[np.uint64]
+    bits: int
+    texts_of: Callable[[NDArray[np.uint64]], list[str]]
+    code: Callable[[], Coded]
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The column with each different text once."""
+        return self.code()
+
+    @cached_property
+    def has_empty(self) -> bool:
+        """Whether a text is empty: nothing comes before it."""
+        return len(self) > 0 and self.texts_of(self.keys.min(keepdims=True)) == [""]
+
+    def __len__(self) -> int:
+        return int(self.keys.size)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return self.texts_of(self.keys[place])
+        return self.texts_of(self.keys[[place]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coded)

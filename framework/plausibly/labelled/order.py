@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.labelled.coded import Coded, Keyed
+from plausibly.labelled.records import Records
 
 _BLOCK = 1 << 15  # numbers that stay in the cache
+_MOST, _NARROW = 63, 31  # bits of a number, and of a code
 
 
 def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, Ints]:
@@ -17,28 +22,59 @@ def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, 
     Where all three fit into one number, numbers are sorted instead of places by numbers: that is
     several times faster.
     """
-    bits = [int(codes.max(initial=0) + 1).bit_length() for codes in (example, annotator, answer)]
-    if sum(bits) > 63 or max(bits) > 31:
+    bits = [_bits(codes) for codes in (example, annotator, answer)]
+    if sum(bits) > _MOST or max(bits) > _NARROW:
         order = np.lexsort((answer, annotator, example))
         return example[order], annotator[order], answer[order]
-    joint = example.astype(np.int64)
-    joint <<= bits[1]
+    first = np.empty(example.size, np.int32)
+    second, third = _sorted(example.astype(np.int64), annotator, answer, bits[1], bits[2], first)
+    return first, second, third
+
+
+def in_order_of(
+    example: Keyed, annotator: Ints, answer: Ints
+) -> tuple[NDArray[np.uint64], Ints, Ints, Ints] | None:
+    """Return the keys of the examples in their order, and what `in_order` returns of their codes.
+
+    None where example, annotator and answer do not fit into one number.
+    """
+    bits = _bits(annotator), _bits(answer)
+    if example.bits + sum(bits) > _MOST or max(bits) > _NARROW:
+        return None
+    keys = np.empty(len(example), np.int64)
+    second, third = _sorted(example.keys.astype(np.int64), annotator, answer, *bits, keys)
+    new = np.ones(keys.size, bool)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    codes = np.cumsum(new, dtype=np.int32)
+    codes -= 1
+    return keys[new].astype(np.uint64), codes, second, third
+
+
+def _bits(codes: Ints) -> int:
+    return int(codes.max(initial=0) + 1).bit_length()
+
+
+def _sorted(
+    joint: NDArray[np.int64], annotator: Ints, answer: Ints, by: int, said: int, first: Ints
+) -> tuple[Ints, Ints]:
+    """Return annotators and answers in order; the numbers that come first go into `first`."""
+    joint <<= by
     joint += annotator
     joint += 1
-    joint <<= bits[2]
+    joint <<= said
     joint |= answer
     joint.sort()
-    first, second, third = (np.empty(joint.size, np.int32) for _ in range(3))
+    second, third = (np.empty(joint.size, np.int32) for _ in range(2))
     for start in range(0, joint.size, _BLOCK):
         block = slice(start, start + _BLOCK)
         part = joint[block]
-        np.bitwise_and(part, (1 << bits[2]) - 1, out=third[block], casting="unsafe")
-        part >>= bits[2]
-        np.bitwise_and(part, (1 << bits[1]) - 1, out=second[block], casting="unsafe")
-        part >>= bits[1]
+        np.bitwise_and(part, (1 << said) - 1, out=third[block], casting="unsafe")
+        part >>= said
+        np.bitwise_and(part, (1 << by) - 1, out=second[block], casting="unsafe")
+        part >>= by
         first[block] = part
     second -= 1
-    return first, second, third
+    return second, third
 
 
 def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
@@ -49,3 +85,54 @@ def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
     rank = np.full(len(texts) + 1, -1, np.int64)
     rank[order] = np.arange(len(texts))
     return [texts[place] for place in order], rank[codes]
+
+
+@attrs.frozen(eq=False)
+class Ordered:
+    """Names in their order, and the responses by example, annotator and answer.
+
+    Attributes
+    ----------
+    examples, annotators : list of str
+    example, annotator, answer : ndarray of int, (response,)
+        Codes.
+    """
+
+    examples: list[str]
+    annotators: list[str]
+    example: Ints
+    annotator: Ints
+    answer: Ints
+
+
+def by_names(columns: Records, answer: Ints) -> Ordered:
+    """Return records in their order.
+
+    Parameters
+    ----------
+    columns : Records
+    answer : ndarray of int, (record,)
+        Codes of the answers.
+    """
+    examples, example = sorted_names(columns.examples, columns.example)
+    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
+    return Ordered(examples, annotators, *in_order(example, annotator, answer))
+
+
+def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
+    """Return the same of examples by keys; None where one number does not hold all three.
+
+    Parameters
+    ----------
+    example : Keyed
+    annotator : Coded
+        All of them known.
+    answer : ndarray of int, (record,)
+        Codes of the answers.
+    """
+    annotators, codes = sorted_names(annotator.names, annotator.codes)
+    found = in_order_of(example, codes, answer)
+    if found is None:
+        return None
+    keys, *ordered = found
+    return Ordered(example.texts_of(keys), annotators, *ordered)

@@ -202,9 +202,9 @@ class CrowdTable(ResponseOptions):
             return None
         if columns.json or columns.separator is not None:
             return None
-        task, worker, label = table.coded_each(columns.called()[role] for role in NEEDED)
+        task, worker, label = table.votes(*(columns.called()[role] for role in NEEDED))
         said = {"", *self.missing}
-        told = "" in task or "" in worker or (labels is None and LIKE_MISSING & {*label.names})
+        told = task.has_empty or "" in worker or (labels is None and LIKE_MISSING & {*label.names})
         if told or said.issuperset(label.names):
             return None
         try:
