@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from plausibly.labelled.packed import pack, unpack
     from plausibly.labelled.verbs import select
     from plausibly.registry import register
+    from plausibly.report.write import write_report
     from plausibly.reproduction.run import reproduce
 
     __version__: str
@@ -88,6 +89,7 @@ __all__ = [
     "unpack",
     "write_annotations",
     "write_plausibilities",
+    "write_report",
 ]
 
 _MODULES = ("errors", "plots")
@@ -129,6 +131,7 @@ _HOME = {
     "unpack": "plausibly.labelled.packed",
     "write_annotations": "plausibly.io",
     "write_plausibilities": "plausibly.io",
+    "write_report": "plausibly.report.write",
 }
 
 

@@ -18,6 +18,7 @@ SUMMARIES = {
     "calibrate": "Votes and probabilities to a predictor.",
     "predict": "New probabilities to prediction sets.",
     "evaluate": "Prediction sets against new votes.",
+    "report": "All of it in one HTML file.",
     "reproduce": "The paper's figures, made again.",
     "plan": "How many examples, annotators and draws.",
     "agreement": "How much annotators agree, and who differs.",

@@ -16,7 +16,6 @@ from plausibly.labelled import names
 from plausibly.labelled.text import several
 from plausibly.report.facts import BROKEN, HELD, UNCHECKED, Believe, Check, Uniformity
 from plausibly.report.model import Words
-from plausibly.report.numbers import about_percent
 from plausibly.report.subject import MethodSets, Subject
 
 BINS = 20
@@ -105,7 +104,7 @@ def method_checks(subject: Subject, place: int, found: Sequence[Uniformity]) -> 
     checks += [
         Check(
             name="p-values",
-            title="p-values are no smaller than promised",
+            title=f"p-values of {subject.methods[place].name} are no smaller than promised",
             state=HELD if one.p >= SUSPECT else BROKEN,
             words=one.sentence,
         )
@@ -187,10 +186,10 @@ def of_overlap(method: MethodSets, words: Words) -> Check:
         told = "The predictor was saved without the names of those that calibrated it."
         return Check(name="overlap", title=title, state=UNCHECKED, words=told)
     if overlap:
-        who = "All" if overlap == n else f"{counted(overlap)} of"
+        who = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
         told = (
-            f"{who} {counted(n)} {words.examples} calibrated the predictor "
-            f"({about_percent(overlap / n)}): what their sets cover is no evidence."
+            f"{who} {words.examples} calibrated the predictor: what their sets cover is no "
+            "evidence."
         )
         return Check(name="evaluated-on-calibration", title=title, state=BROKEN, words=told)
     return Check(

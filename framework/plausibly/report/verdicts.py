@@ -48,6 +48,8 @@ def verdict(
     ]
     findings += _weak_parts(subject, weak)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    if findings[0].severity == "broken" and findings[0].sentence != sentence:
+        sentence = f"{findings[0].sentence} {sentence}"
     words = subject.words
     return Verdict(
         sentence=sentence,
@@ -192,12 +194,13 @@ def _weak_parts(subject: Subject, weak: Weak) -> list[Finding]:
     for place, part in enumerate(weak.parts):
         if part.clear:
             stratum = part.kind == "ambiguity"
+            title = f"{part.title[0].upper()}{part.title[1:]}" if stratum else f"Group {part.title}"
             tail = f", which is not known of a new {subject.words.example}" if stratum else ""
             found.append(
                 Finding(
                     severity="weak",
                     name="stratum-weak" if stratum else "group-weak",
-                    sentence=f"{part.title}: {measured(part.covered)} where "
+                    sentence=f"{title}: {measured(part.covered)} where "
                     f"{decimal(weak.level or 0)} is promised on average, {counted(part.n)} "
                     f"{subject.words.examples}{tail}.",
                     part=place,

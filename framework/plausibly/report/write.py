@@ -21,6 +21,7 @@ from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.report import given, of_predictor, sources
 from plausibly.report.gather import gather
+from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
 from plausibly.report.render import render
 from plausibly.report.subject import Subject
@@ -41,26 +42,23 @@ class Report:
     path : Path
     size : int
         Bytes.
-    examples, shown : int
-        How many there are, and how many can be looked at.
-    word : str
-        What examples are called.
+    data : ReportData
+        All that it shows.
     """
 
     path: Path
     size: int
-    examples: int
-    shown: int
-    word: str = "examples"
+    data: ReportData
 
     def __fspath__(self) -> str:
         return str(self.path)
 
     def __repr__(self) -> str:
-        some = f" ({counted(self.shown)} to look at)" if self.shown < self.examples else ""
+        cases, words = self.data.cases, self.data.words
+        some = f" ({counted(cases.shown)} to look at)" if cases.shown < cases.total else ""
+        word = words.example if cases.total == 1 else words.examples
         return (
-            f"{self.path}  {_amount(self.size)}, {counted(self.examples)} {self.word}{some}, "
-            "opens offline"
+            f"{self.path}  {_amount(self.size)}, {counted(cases.total)} {word}{some}, opens offline"
         )
 
     def _repr_html_(self) -> str:
@@ -213,13 +211,7 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
     content = render(data).encode("utf-8", "replace")
     with replacing(target) as part:
         part.write_bytes(content)
-    return Report(
-        path=target,
-        size=len(content),
-        examples=data.cases.total,
-        shown=data.cases.shown,
-        word=data.words.example if data.cases.total == 1 else data.words.examples,
-    )
+    return Report(path=target, size=len(content), data=data)
 
 
 def _opened(source: Source) -> sources.Finished | ConformalPredictor | xr.Dataset:
