@@ -83,8 +83,8 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "form", "labels", "packed"),
     [
-        ("a.npz", "packed", 4, True),
-        ("a.nc", "packed", 4, True),
+        ("a.npz", "packed", 6, True),
+        ("a.nc", "packed", 6, True),
         ("a.npz", "wide", 45, False),
         ("a.csv", "wide", 45, False),
         ("a.csv", "long", 33, True),

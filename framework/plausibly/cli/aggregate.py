@@ -147,7 +147,7 @@ def _run(
     if dry_run:
         dry.show(
             output,
-            read={"-a": asked_opinions.path, "--labels": naming.labels},
+            read={asked_opinions.flag: asked_opinions.path, "--labels": naming.labels},
             rows=rows,
             would=f"write these plausibilities{how}",
             memory=lam.nbytes,

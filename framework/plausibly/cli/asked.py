@@ -65,6 +65,11 @@ class AskedOpinions:
     seed: int
 
     @property
+    def flag(self) -> str:
+        """The option that named the file."""
+        return "--plausibilities" if self.aggregated else "-a"
+
+    @property
     def what(self) -> str:
         """What the file holds, as the document calls it."""
         return "plausibilities" if self.aggregated else "annotations"

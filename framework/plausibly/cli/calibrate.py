@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, layout, values
+from plausibly.cli import asked, common, dry, layout, values
 from plausibly.cli import chunks as chunking
 from plausibly.cli.output import Output
 
@@ -95,6 +95,7 @@ def calibrate(
     rename: common.Rename = None,
     chunks: chunking.Chunks = None,
     scheduler: chunking.Scheduler = None,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -111,7 +112,7 @@ def calibrate(
             "-e": examples,
             "--labels": labels,
         }
-        with chunking.computing(chunks, scheduler):
+        with chunking.computing(chunks, scheduler, dry_run=dry_run):
             _run(
                 output,
                 asked.opinions(
@@ -150,6 +151,7 @@ def calibrate(
                 ),
                 values.outputs(out, inputs),
                 names=not no_names,
+                dry_run=dry_run,
             )
 
     return output.run(body)
@@ -164,15 +166,20 @@ def _run(
     out: Path,
     *,
     names: bool,
+    dry_run: bool,
 ) -> None:
     import attrs
 
+    from plausibly import registry
     from plausibly.cli import asks, matching, reading
     from plausibly.cli.promise import notes_of, promise_of
     from plausibly.conformal import FORMAT
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.calibrate import calibrate as calibrated
+    from plausibly.extras import require
     from plausibly.labelled.names import EXAMPLE
+    from plausibly.labelled.text import several
+    from plausibly.protocols import CALIBRATOR, COMBINER, SCORE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read
     model = reading.read_model(asked_model, naming, output)
@@ -187,6 +194,33 @@ def _run(
         only_common=method.only_common,
         declared=naming.labels is not None,
     )
+    if out.suffix == ".zarr":
+        require("zarr", extra="zarr", whose=str(out))
+    files = {
+        asked_opinions.flag: asked_opinions.path,
+        "-p": asked_model.path,
+        "-e": asked_model.examples,
+        "--labels": naming.labels,
+    }
+    seen: list[tuple[str, str | list[str]]] = [
+        (asked_opinions.what, opinions.text),
+        ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
+        ("left out", layout.counts(left_out)),
+    ]
+    output.document |= {
+        asked_opinions.what: opinions.facts,
+        "predictions": model.facts,
+        "left_out": left_out,
+    }
+    if dry_run and asked_model.chunks is not None:
+        # The real run reads every chunk; here the components alone are looked for.
+        registry.resolve(CALIBRATOR, method.calibrator or "expected")
+        registry.resolve(SCORE, method.score or "probability")
+        registry.resolve(COMBINER, method.combiner or "average")
+        many = several(predictions.sizes[EXAMPLE], "example")
+        would = f"read {many}, {asked_model.chunks:,} at a time, and calibrate"
+        dry.show(output, read=files, rows=seen, would=would, write=[out])
+        return
     with (
         output.working("calibrating") as tick,
         chunking.counting(asked_model.chunks, tick),
@@ -206,18 +240,27 @@ def _run(
     if opinions.aggregator is not None:
         facts = attrs.evolve(predictor.facts, aggregator=str(opinions.aggregator["name"]))
         predictor = attrs.evolve(predictor, facts=facts)
+    chosen = matching.chosen(predictor, method, opinions)
+    if dry_run:
+        output.document["chosen"] = {title: table for title, table, _ in chosen}
+        dry.show(
+            output,
+            read=files,
+            rows=[*seen, ("chosen", layout.choices(chosen))],
+            would=f"save a predictor of {several(predictor.n, 'example')}, "
+            f"{several(len(predictor.labels), 'label')}",
+            memory=dry.memory_of(predictions, lam),
+            write=[out],
+        )
+        return
     thresholds = asks.thresholds(predictor, method.alphas)
     with output.working(f"writing {out.name}"):
         predictor.save(out, names=names)
 
-    chosen = matching.chosen(predictor, method, opinions)
     promises = [predictor.guarantee(alpha) for alpha in method.alphas]
     output.document |= {
-        asked_opinions.what: opinions.facts,
-        "predictions": model.facts,
         "chosen": {title: table for title, table, _ in chosen},
         "n": predictor.n,
-        "left_out": left_out,
         "labels": list(predictor.labels),
         "guarantees": [
             {**promise.to_json(), **threshold.facts()}

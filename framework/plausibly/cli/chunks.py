@@ -30,7 +30,9 @@ Scheduler: TypeAlias = Annotated[
 
 
 @contextlib.contextmanager
-def computing(chunks: int | None, scheduler: str | None) -> Iterator[None]:
+def computing(
+    chunks: int | None, scheduler: str | None, *, dry_run: bool = False
+) -> Iterator[None]:
     """Have chunks computed by who was asked to, and close what was opened for it.
 
     Parameters
@@ -39,6 +41,8 @@ def computing(chunks: int | None, scheduler: str | None) -> Iterator[None]:
         None: everything is in memory, and nothing of Dask is imported.
     scheduler : str or None
         ``"threads"``, ``"local"`` for processes on this machine, or the address of a scheduler.
+    dry_run : bool
+        Whether nothing will be computed, so that no processes are started.
 
     Raises
     ------
@@ -61,7 +65,7 @@ def computing(chunks: int | None, scheduler: str | None) -> Iterator[None]:
     from plausibly.extras import require
 
     config = require("dask", extra="dask", whose="--chunks").config
-    if scheduler in (None, "threads"):
+    if scheduler in (None, "threads") or (dry_run and scheduler == "local"):
         with config.set(scheduler="threads"):
             yield
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, values
+from plausibly.cli import asked, common, dry, values
 from plausibly.cli.output import Output
 
 HELP = (
@@ -38,6 +38,7 @@ def convert(
     kind: common.AnswerKind = None,
     missing: common.Missing = None,
     labels: common.Labels = None,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -62,25 +63,46 @@ def convert(
             opinions,
             labels,
             values.outputs(out, {"-a": annotations, "--labels": labels}),
+            dry_run=dry_run,
         )
 
     return output.run(body)
 
 
-def _run(output: Output, opinions: asked.AskedOpinions, labels: Path | None, out: Path) -> None:
+def _run(
+    output: Output,
+    opinions: asked.AskedOpinions,
+    labels: Path | None,
+    out: Path,
+    *,
+    dry_run: bool,
+) -> None:
     from plausibly.cli import layout, reading
     from plausibly.io import read_annotations, write_annotations
+    from plausibly.io.annotation_files import check_output
     from plausibly.labelled.describe import describe
 
     whose = opinions.path.name
     with output.working(f"reading {whose}"):
         table = read_annotations(opinions.path, opinions.reader, labels, **opinions.options)
         facts = reading.annotation_facts(table, opinions.path)
+    first, *rest = describe(table).split("\n")
+    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+    check_output(out)
+    if dry_run:
+        output.document |= {"annotations": facts}
+        dry.show(
+            output,
+            read={"-a": opinions.path, "--labels": labels},
+            rows=[("annotations", f"{whose} ({table.attrs['reader']}): {about}")],
+            would="write every response as one table",
+            memory=table.nbytes,
+            write=[out],
+        )
+        return
     with output.working(f"writing {out.name}"):
         write_annotations(table, out)
     output.document |= {"annotations": facts, "saved": out}
-    first, *rest = describe(table).split("\n")
-    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     following = ["plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet"]
     output.show(
         layout.fields(

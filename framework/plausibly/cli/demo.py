@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import common, layout
+from plausibly.cli import common, dry, layout
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def demo(
     ] = Path("plausibly-demo"),
     splits: Annotated[int, typer.Option("--splits", min=1, help="Random halves.")] = 100,
     seed: common.Seed = 1,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -50,9 +51,34 @@ def demo(
     output = Output("demo", json=json, quiet=quiet, strict=strict, debug=debug)
 
     def body() -> None:
-        _run(output, data, out, splits=splits, seed=seed)
+        if dry_run:
+            _dry(output, data, out, splits=splits)
+        else:
+            _run(output, data, out, splits=splits, seed=seed)
 
     return output.run(body)
+
+
+def _dry(output: Output, data: Data, folder: Path, *, splits: int) -> None:
+    from plausibly.demo import files, study_file
+
+    drawn = _can_draw(data)
+    about = {
+        Data.nodules: "1,378 lung nodules that 3 or 4 radiologists rated; it comes with plausibly",
+        Data.toy: "a toy whose truth is known, drawn by its seed",
+    }
+    said = {Data.nodules: [files.VOTES, "patients.csv"], Data.toy: [files.PLAUSIBILITIES]}
+    names = [files.SETS, Path(files.SETS).with_suffix(".json").name, study_file.STUDY]
+    names += [files.PREDICTIONS, *said[data], *([files.FIGURE] if drawn else [])]
+    output.document |= {"data": data.value, "splits": splits}
+    dry.show(
+        output,
+        read={},
+        rows=[("data", about[data])],
+        would=f"fit a model, and compare calibrations on {splits:,} random halves",
+        write=[folder / name for name in names],
+        into=folder,
+    )
 
 
 def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) -> None:

@@ -27,6 +27,7 @@ def show(
     would: str,
     memory: int | None = None,
     write: Iterable[Path] = (),
+    into: Path | None = None,
 ) -> None:
     """Say what would be done.
 
@@ -44,6 +45,8 @@ def show(
         Bytes of the arrays that are in hand at once, about.
     write : iterable of Path
         Files and folders that would be written.
+    into : Path, optional
+        Their folder, which would be made.
 
     Raises
     ------
@@ -54,7 +57,9 @@ def show(
 
     inputs = {flag: path for flag, path in read.items() if path is not None}
     outputs = list(write)
-    for path in outputs:
+    if into is not None:
+        check_writable(into, below=True)
+    for path in outputs if into is None or into.exists() else ():
         check_writable(path)
     output.document["dry_run"] = {
         "read": {
@@ -75,19 +80,25 @@ def show(
                 *rows,
                 ("would do", would),
                 ("memory", "" if memory is None else f"about {layout.size_text(memory)} of arrays"),
-                ("would write", "; ".join(map(_place, outputs))),
+                ("would write", _places(outputs)),
                 ("next", "the same without --dry-run"),
             ]
         )
     )
 
 
-def _place(path: Path) -> str:
+def _places(paths: list[Path]) -> str:
+    """Return what would be written, files of one folder together, and what they would replace."""
+    folders = {path.parent for path in paths}
+    if len(paths) < 3 or len(folders) > 1:
+        return "; ".join(_place(path, str(path)) for path in paths)
+    return f"{folders.pop()}/: {', '.join(_place(path, path.name) for path in paths)}"
+
+
+def _place(path: Path, called: str) -> str:
     if not path.exists():
-        return f"{path} (new)"
-    if path.is_dir() and not path.suffix:  # a folder whose other files stay
-        return f"{path}/ (there already: files of the same names are replaced)"
-    return f"{path} (in place of {layout.size(path)})"
+        return f"{called} (new)"
+    return f"{called} (in place of {layout.size(path)})"
 
 
 def memory_of(predictions: object, *others: object) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import common, plugins_list
+from plausibly.cli import common, dry, plugins_list
 
 HELP = "Components, and the plugins that offer them."
 HELP_LIST = """List every component and plugin, who offers it, and in which state it is.
@@ -125,6 +125,7 @@ def new(
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write [default: NAME]."),
     ] = None,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     debug: common.Debug = False,
@@ -132,4 +133,6 @@ def new(
     """Declare ``plausibly plugins new``."""
     from plausibly.cli import plugins_new
 
-    return plugins_new.show(name, kind=kind, folder=out, json=json, quiet=quiet, debug=debug)
+    return plugins_new.show(
+        name, kind=kind, folder=out, dry_run=dry_run, json=json, quiet=quiet, debug=debug
+    )

@@ -19,6 +19,7 @@ from string import Template
 from tokenize import NAME, generate_tokens
 
 from plausibly.atomic import replacing
+from plausibly.cli import dry
 from plausibly.cli.layout import WIDTH, fields
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
@@ -37,7 +38,14 @@ _SUFFIX = ".txt"
 
 
 def show(
-    name: str, *, kind: str | None, folder: Path | None, json: bool, quiet: bool, debug: bool
+    name: str,
+    *,
+    kind: str | None,
+    folder: Path | None,
+    json: bool,
+    quiet: bool,
+    debug: bool,
+    dry_run: bool = False,
 ) -> int:
     """Write the distribution, and print what it holds; return the exit code.
 
@@ -51,6 +59,8 @@ def show(
         Where to write it; None = a folder of that name, here.
     json, quiet, debug : bool
         As for every command.
+    dry_run : bool
+        Say what would be written, and write nothing.
     """
     output = Output("plugins new", json=json, quiet=quiet, debug=debug)
 
@@ -58,6 +68,18 @@ def show(
         check_kind(kind)
         check_name(name, str(kind), default())
         place = Path(name) if folder is None else folder
+        if dry_run:
+            made = list(rendered(name, str(kind)))
+            check_free(place)
+            output.document |= {"name": name, "kind": kind, "folder": str(place), "files": made}
+            dry.show(
+                output,
+                read={},
+                rows=[(f"{place}/", " ".join(made))],
+                would=f"write {an(str(kind))} that works, with its tests",
+                write=[place],
+            )
+            return
         made = write(name, str(kind), place)
         output.document |= {"name": name, "kind": kind, "folder": str(place), "files": made}
         title = f"{place}/"
@@ -176,6 +198,17 @@ def write(name: str, kind: str, place: Path) -> list[str]:
         ``output-exists``, or ``output-unwritable``.
     """
     made = rendered(name, kind)
+    check_free(place)
+    with replacing(place) as part:
+        for path, text in made.items():
+            target = part / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", newline="\n")
+    return list(made)
+
+
+def check_free(place: Path) -> None:
+    """Raise ``output-exists`` where there is something already."""
     if place.exists() or place.is_symlink():
         raise InputError(
             "output-exists",
@@ -185,12 +218,6 @@ def write(name: str, kind: str, place: Path) -> list[str]:
             do="-o another-folder, or another name",
             whose=str(place),
         )
-    with replacing(place) as part:
-        for path, text in made.items():
-            target = part / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8", newline="\n")
-    return list(made)
 
 
 def rendered(name: str, kind: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, layout, values
+from plausibly.cli import asked, common, dry, layout, values
 from plausibly.cli import chunks as chunking
 from plausibly.cli.output import Output
 
@@ -50,6 +50,7 @@ def predict(
     rename: common.Rename = None,
     chunks: chunking.Chunks = None,
     scheduler: chunking.Scheduler = None,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -66,7 +67,7 @@ def predict(
             "--labels": labels,
         }
         values.outputs(out.with_suffix(".json"), inputs)
-        with chunking.computing(chunks, scheduler):
+        with chunking.computing(chunks, scheduler, dry_run=dry_run):
             _run(
                 output,
                 predictor,
@@ -84,6 +85,7 @@ def predict(
                 asked.naming(labels, strip=strip, rename=rename),
                 list(alpha or common.DEFAULT_ALPHAS),
                 values.outputs(out, inputs),
+                dry_run=dry_run,
             )
 
     return output.run(body)
@@ -96,6 +98,8 @@ def _run(
     naming: asked.Naming,
     alphas: list[str],
     out: Path,
+    *,
+    dry_run: bool,
 ) -> None:
     import numpy as np
 
@@ -105,14 +109,14 @@ def _run(
     from plausibly.errors import counted
     from plausibly.evaluation.likeness import warn_of_shift
     from plausibly.io import read_sets, write_sets
-    from plausibly.io.beside import check_beside
+    from plausibly.io.sets import check_output
     from plausibly.labelled import names
     from plausibly.labelled.left_out import read_left_out
+    from plausibly.labelled.text import several
 
     read_alphas(alphas)
     in_store = out.suffix.lower() == ".zarr"
-    if not in_store:
-        check_beside(out)
+    check_output(out)
     predictor = load_predictor(path)
     model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
     matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))
@@ -125,6 +129,32 @@ def _run(
         largest = predictor.largest_scores(model.predictions)
         warn_of_shift(predictor.reference, largest, whose=model.whose)
     chunks = asked_model.chunks
+    beside = out if in_store else out.with_suffix(".json")
+    if dry_run:
+        output.document |= {
+            "predictor": {"path": path, "fingerprint": predictor.fingerprint},
+            "predictions": model.facts,
+        }
+        whole = "" if chunks is None else f", {counted(chunks)} examples at a time"
+        many = " and ".join(alphas)
+        dry.show(
+            output,
+            read={
+                "PREDICTOR": path,
+                "-p": asked_model.path,
+                "-e": asked_model.examples,
+                "--labels": naming.labels,
+            },
+            rows=[
+                ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
+                ("left out", layout.counts(read_left_out(sets.attrs))),
+            ],
+            would=f"make {several(sets.sizes[names.EXAMPLE], 'prediction set')} at alpha {many}"
+            f"{whole}",
+            memory=None if chunks is not None else dry.memory_of(model.predictions, sets),
+            write=dict.fromkeys([out, beside]),
+        )
+        return
     with output.working(f"writing {out.name}") as tick, chunking.counting(chunks, tick):
         write_sets(sets, out)
         if in_store and chunks is not None:
@@ -138,7 +168,6 @@ def _run(
     ]
     left_out = read_left_out(sets.attrs)
     overlap = int(sets.attrs["calibration_overlap"])
-    beside = out if in_store else out.with_suffix(".json")
     output.document |= {
         "predictor": {"path": path, "fingerprint": predictor.fingerprint},
         "predictions": model.facts,

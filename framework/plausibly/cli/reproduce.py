@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, layout
+from plausibly.cli import asked, common, dry, layout
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
+    from plausibly.reproduction.catalogue import Entry
     from plausibly.reproduction.run import Reproduced
 
 HELP = (
@@ -84,6 +85,7 @@ def reproduce(
     labels: common.Labels = None,
     reader: common.Reader = None,
     seed: common.Seed = 1,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -147,7 +149,10 @@ def reproduce(
             "derm": derm,
             "simulate": simulate,
         }
-        _run(output, figures, out, own, options)
+        if dry_run:
+            _dry(output, figures, out, own, options)
+        else:
+            _run(output, figures, out, own, options)
 
     return output.run(body)
 
@@ -163,7 +168,10 @@ class _Own:
 
     def read(self, output: Output) -> dict[str, object]:
         """Return the data as arguments of `plausibly.reproduce`."""
+        import xarray as xr
+
         from plausibly.cli import matching, reading
+        from plausibly.labelled.packed import unpack
 
         model = reading.read_model(self.model, self.naming, output)
         opinions = reading.read_opinions(self.opinions, self.naming, output)
@@ -176,7 +184,7 @@ class _Own:
         )
         return {
             "predictions": predictions,
-            "plausibilities": lam,
+            "plausibilities": unpack(lam) if isinstance(lam, xr.Dataset) else lam,
             "group": self.group,
             "name": self.opinions.path.name,
         }
@@ -214,6 +222,42 @@ def _list(output: Output) -> None:
     own = [entry.name for entry in ENTRIES if entry.own]
     output.show("\n".join(lines))
     output.show("\n" + layout.fields([("own data", f"with -p and -a: {', '.join(own)}")]))
+
+
+def _dry(
+    output: Output,
+    figures: Sequence[str],
+    out: Path,
+    own: _Own | None,
+    options: dict[str, object],
+) -> None:
+    from plausibly.labelled.text import several
+    from plausibly.reproduction import page
+    from plausibly.reproduction.run import CLAIMS, check_asked
+
+    data = {} if own is None else own.read(output)
+    check: Callable[..., list[Entry]] = check_asked  # options are checked by name
+    options = {name: value for name, value in options.items() if name != "seed"}
+    entries = check(figures, own=own is not None, **options)
+    page.new_page(1, 1)  # what is missing is said
+    files = [f"{entry.name}.{end}" for entry in entries for end in (options["form"], "csv")]
+    output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
+    opinions, model = (None, None) if own is None else (own.opinions, own.model)
+    derm = options["derm"]
+    dry.show(
+        output,
+        read={
+            **({} if opinions is None else {opinions.flag: opinions.path}),
+            "-p": None if model is None else model.path,
+            "-e": None if model is None else model.examples,
+            "--derm": derm if isinstance(derm, Path) else None,
+        },
+        rows=[("figures", ", ".join(entry.name for entry in entries))],
+        would=f"make {several(len(entries), 'figure')}, over {options['splits']} splits each",
+        memory=dry.memory_of(*data.values()) if data else None,
+        write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
+        into=out,
+    )
 
 
 def _run(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import common, layout
+from plausibly.cli import common, dry, layout
 from plausibly.cli.output import Interrupted, Output
 from plausibly.errors import InputError, counted
 
@@ -51,6 +51,7 @@ def run(
     out: Folder = None,
     processes: Processes = 1,
     fresh: Fresh = False,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -60,7 +61,10 @@ def run(
     output = Output("run", json=json, quiet=quiet, strict=strict, debug=debug)
 
     def body() -> None:
-        _run(output, study, out, processes=processes, fresh=fresh)
+        if dry_run:
+            _dry(output, study, out, processes=processes, fresh=fresh)
+        else:
+            _run(output, study, out, processes=processes, fresh=fresh)
 
     return output.run(body)
 
@@ -86,6 +90,43 @@ def _run(output: Output, path: Path, out: Path | None, *, processes: int, fresh:
     output.document |= words.after(result, written)
     output.show(f"\n{study_table(words.with_short_names(result.compared))}\n")
     output.show(layout.fields(words.outcome(result, written)))
+
+
+def _dry(output: Output, path: Path, out: Path | None, *, processes: int, fresh: bool) -> None:
+    from plausibly.cli import study_words as words
+    from plausibly.evaluation.checkpoint import Checkpoint
+    from plausibly.labelled.text import several
+    from plausibly.study import prepare
+    from plausibly.study.files import targets_of
+
+    with output.working(f"reading {path.name}"):
+        ready = prepare(path, folder=out)
+    study, splits = ready.study, ready.study.splits
+    folder = study.output.folder
+    count = splits.count
+    finished = Checkpoint(folder=folder / UNFINISHED).finished(count)
+    kept = f" ({counted(finished)} kept from an interrupted run)" if finished else ""
+    if fresh and finished:
+        kept = f" ({counted(finished)} kept from an interrupted run would be discarded)"
+    cells = len(study.calibrations) * count * len(splits.sizes or (0,)) * len(splits.draws or (0,))
+    output.document |= words.before(ready)
+    given = study.annotations or study.plausibilities
+    dry.show(
+        output,
+        read={
+            "STUDY": path,
+            "annotations" if study.annotations else "plausibilities": given.path if given else None,
+            "predictions": study.predictions.path,
+            "examples": study.examples.path,
+            "labels": study.labels.path if study.labels else None,
+        },
+        rows=[*words.blocks(ready), ("study", words.design(ready))],
+        would=f"calibrate and measure {several(cells, 'time')}: "
+        f"{several(count, 'split')}{kept} of {several(len(study.calibrations), 'calibration')}",
+        memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
+        write=targets_of(ready),
+        into=folder,
+    )
 
 
 def _finished(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, values
+from plausibly.cli import asked, common, dry, values
 from plausibly.cli.output import Output
 
 HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
@@ -96,6 +96,7 @@ def sensitivity(
     scale: common.PredictionScale = None,
     normalise: common.Normalise = False,
     bad_rows: common.BadRowsPolicy = None,
+    dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -144,6 +145,7 @@ def sensitivity(
                 test=test,
             ),
             labels,
+            dry_run=dry_run,
         )
 
     return output.run(body)
@@ -156,6 +158,8 @@ def _run(
     method: asked.Method,
     wanted: Wanted,
     labels: Path | None,
+    *,
+    dry_run: bool,
 ) -> None:
     from plausibly.cli import layout, reading
     from plausibly.evaluation.sensitivity import sensitivity as measured
@@ -180,7 +184,7 @@ def _run(
             calibrator=method.calibrator or "expected",
             score=method.score or "probability",
             combiner=method.combiner or "average",
-            splits=wanted.splits,
+            splits=min(wanted.splits, 1) if dry_run else wanted.splits,
             test=wanted.test,
             group=method.group,
             seed=method.seed,
@@ -192,14 +196,23 @@ def _run(
     output.document |= {
         "annotations": reading.annotation_facts(table, opinions.path),
         "predictions": model.facts,
-        **sensitivity_as_json(found),
     }
     first, *rest = describe(table).split("\n")
     about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
-    head = layout.fields(
-        [
-            ("annotations", f"{whose} ({table.attrs.get('reader', 'reader')}): {about}"),
-            ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
-        ]
-    )
-    output.show(f"{head}\n\n{describe_sensitivity(found)}")
+    rows: list[tuple[str, str | list[str]]] = [
+        ("annotations", f"{whose} ({table.attrs.get('reader', 'reader')}): {about}"),
+        ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
+    ]
+    if dry_run:
+        several = len(asked_for)
+        dry.show(
+            output,
+            read={"-a": opinions.path, "-p": asked_model.path, "--labels": labels},
+            rows=rows,
+            would=f"calibrate {wanted.splits * several:,} times: {wanted.splits:,} splits by "
+            f"{several} aggregators (one split was tried)",
+            memory=dry.memory_of(model.predictions, *[model.predictions] * several),
+        )
+        return
+    output.document |= sensitivity_as_json(found)
+    output.show(f"{layout.fields(rows)}\n\n{describe_sensitivity(found)}")

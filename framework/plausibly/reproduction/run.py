@@ -132,12 +132,10 @@ def reproduce(
     Stutz et al., *Conformal prediction under ambiguous ground truth*, TMLR 2023.
     """
     data = _own(predictions, plausibilities, group, name)
-    entries = chosen(figures, derm=derm is not None, own=data is not None)
-    _check(splits, form)
-    if simulate and derm is None:
-        raise _nothing_to_simulate()
-    if alpha is not None:
-        read_alpha(alpha)
+    own = data is not None
+    entries = check_asked(
+        figures, splits=splits, form=form, alpha=alpha, derm=derm, simulate=simulate, own=own
+    )
     skin_data = None
     if derm is not None and any(entry.derm for entry in entries):
         skin_data = skin.read(Path(derm), simulate=simulate, seed=seed)
@@ -162,6 +160,39 @@ def reproduce(
             told(found)
         made.append(found)
     return made
+
+
+def check_asked(
+    figures: str | Sequence[str],
+    *,
+    splits: int,
+    form: page.Form,
+    alpha: AlphaLike | None,
+    derm: Path | str | None,
+    simulate: bool,
+    own: bool,
+) -> list[Entry]:
+    """Return the figures that are asked for, before anything is measured.
+
+    Parameters
+    ----------
+    figures, splits, form, alpha, derm, simulate
+        As `reproduce` takes them.
+    own : bool
+        Whether there are data of the user.
+
+    Raises
+    ------
+    InputError
+        What `reproduce` says of its options.
+    """
+    entries = chosen(figures, derm=derm is not None, own=own)
+    _check(splits, form)
+    if simulate and derm is None:
+        raise _nothing_to_simulate()
+    if alpha is not None:
+        read_alpha(alpha)
+    return entries
 
 
 def _make(entry: Entry, asked: Asked) -> Reproduced:
