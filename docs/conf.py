@@ -17,6 +17,7 @@ copyright = f"2026, {author}"  # the name that Sphinx asks for
 version = release = installed("plausibly")
 
 extensions = [
+    "accessible",
     "math_by_browser",
     "myst_parser",
     "numpydoc",
@@ -49,13 +50,13 @@ python_maximum_signature_line_length = 88
 
 highlight_language = "none"
 lexers["csv"] = TextLexer()
-pygments_style = "friendly"
-pygments_dark_style = "monokai"
 
 html_theme = "furo"
 html_title = "plausibly"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
+html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}

@@ -13,12 +13,13 @@ extras          the extras, from the README
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any  # a JSON schema, whose values are of any type
+from typing import Any
 
 from plausibly.config.schema import schema
 
@@ -28,7 +29,7 @@ PAGES = (
     PROJECT / "docs" / "install.md",
 )
 
-Schema = Mapping[str, Any]
+Schema = Mapping[str, Any]  # Any: what JSON holds
 
 _MANY = 12
 
@@ -39,7 +40,7 @@ _CUT = re.compile(
 
 def study(of: str | None) -> str:
     """Return the tables of a study file, or the keys of one of them, as a table."""
-    found: Schema = schema()["properties"]
+    found: Schema = _schema()["properties"]
     if of is None:
         rows = (
             (f"[`{name}`](#{name})" if _keys(one) else f"`{name}`", _type(one), _words(one))
@@ -58,7 +59,7 @@ def study(of: str | None) -> str:
 def parameters(of: str | None) -> str:
     """Return the parameters of the components of a kind, as a table."""
     rows: list[tuple[str, ...]] = []
-    for name, properties, required in _components(schema()["$defs"][of]):
+    for name, properties, required in _components(_schema()["$defs"][of]):
         keys = [key for key in properties if key != "name"]
         for place, key in enumerate(keys):
             one = properties[key]
@@ -81,6 +82,11 @@ def extras(of: str | None) -> str:
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
     (found,) = re.findall(r"^\| extra \|.*?\n(?!\|)", readme, re.MULTILINE | re.DOTALL)
     return str(found).replace("](docs/", "](")
+
+
+@functools.cache
+def _schema() -> Schema:
+    return schema()
 
 
 def _components(kind: Schema) -> list[tuple[str, Schema, list[str]]]:

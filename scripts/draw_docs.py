@@ -195,7 +195,7 @@ def votes() -> str:
             drawn += [
                 f'<rect x="520" y="{y + 20}" width="{length:.1f}" height="22" fill="{colour}"/>',
                 _text(510, y + 36, what, size=13, anchor="end"),
-                _text(528, y + 36, f"{100 * value:.1f} %", size=13, fill=PAPER, anchor="start"),
+                _text(528, y + 36, f"{100 * value:.0f} %", size=13, fill=PAPER, anchor="start"),
             ]
             y += 30
         drawn.append(

@@ -17,7 +17,6 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata, OptionSpec
 
-
 _STAR = re.compile(r"(?<=[( ])\*([a-z]\w*\))")
 
 

@@ -59,7 +59,8 @@ def schema() -> Schema:
             "uniqueItems": True,
             "items": {"type": "integer", "minimum": 1},
         }
-    study["properties"]["annotations"] = _annotations()
+    described = study["properties"]["annotations"]["description"]
+    study["properties"]["annotations"] = _annotations() | {"description": described}
     study["properties"]["calibrations"] |= {"minItems": 1}
     study["properties"]["calibrations"]["items"]["properties"]["name"] = {
         "type": "string",

@@ -1,0 +1,202 @@
+"""Messages, choosing, comparison and equations say what the program has, all of it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import plausibly
+from cli_world import run
+from methods_page import tables
+from plausibly import evaluation
+from plausibly.plugin import default_aggregator
+from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, KINDS, SCORE
+from plausibly.registry import default
+from readme_world import write_files
+from site_pages import DOCS, PROJECT
+
+RAISES = {
+    *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),
+    *("AnswerRefused", "PlausiblyWarning", "warn", "_Fault", "refuse_rows", "cls", "__init__"),
+    *("message", "_unjoined"),
+}
+"""What takes the name of a message first."""
+
+_NAME = re.compile(r"[a-z]+(?:-[a-z]+)+|usage")
+
+
+def sources() -> Iterator[ast.Module]:
+    for folder in ("framework", "plugins"):
+        for path in sorted((PROJECT / folder).rglob("*.py")):
+            yield ast.parse(path.read_text(encoding="utf-8"))
+
+
+def parts(node: ast.expr | None) -> Iterator[str]:
+    """Yield the names that an argument can be: a text, either of two, or a pattern."""
+    if isinstance(node, ast.IfExp):
+        yield from parts(node.body)
+        yield from parts(node.orelse)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "*" for part in node.values
+        )
+
+
+@pytest.fixture(scope="module")
+def names() -> tuple[set[str], set[str], set[str]]:
+    """Every name that a message is given, patterns of others, and every text of the program."""
+    given: set[str] = set()
+    texts: set[str] = set()
+    for tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+            if isinstance(node, ast.Call):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+                called = called.id if isinstance(called, ast.Name) else called
+                if called in RAISES:
+                    named = [k.value for k in node.keywords if k.arg == "name"]
+                    given.update(parts(next(iter([*node.args[:1], *named]), None)))
+    patterns = {one for one in given if "*" in one and one.strip("*-")}
+    return {one for one in given if _NAME.fullmatch(one)}, patterns, texts
+
+
+@pytest.fixture(scope="module")
+def messages() -> dict[str, str]:
+    page = (DOCS / "messages.md").read_text(encoding="utf-8")
+    found = re.findall(r"^### (\S+)\n\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+    assert len(found) == len(dict(found))
+    assert [name for name, _ in found] == sorted(name for name, _ in found)
+    return dict(found)
+
+
+def test_every_message_is_on_the_page(
+    names: tuple[set[str], set[str], set[str]], messages: dict[str, str]
+) -> None:
+    given, patterns, _ = names
+    assert len(given) > 350
+    assert sorted(given - set(messages)) == []
+    for pattern in patterns:
+        likely = re.compile(pattern.replace("*", r"[a-z-]+"))
+        assert any(likely.fullmatch(name) for name in messages), pattern
+
+
+def test_every_message_of_the_page_is_one(
+    names: tuple[set[str], set[str], set[str]], messages: dict[str, str]
+) -> None:
+    given, patterns, texts = names
+    made = [re.compile(pattern.replace("*", r"[a-z-]+")) for pattern in patterns]
+    for name in set(messages) - given - texts:
+        assert any(one.fullmatch(name) for one in made), f"{name}: nothing says this any more"
+
+
+def test_every_message_has_cause_example_and_way_out(messages: dict[str, str]) -> None:
+    for name, text in messages.items():
+        cause, _, example = text.partition("\n\n```text\n")
+        assert re.fullmatch(r"[A-Z`\"].*[.?)]", cause, re.DOTALL), name
+        assert re.match(rf"(error|warning) {name}: \S", example), name
+        assert name == "ranking-repeats" or "\n  do        " in example, name
+        assert max(map(len, example.splitlines())) <= 90, name
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = "".join(p.read_text(encoding="utf-8") for p in (DOCS / "reference").glob("*.md"))
+    only: dict[str, list[str]] = {}
+    for module, names in re.findall(r"public-names:: (\S+)\n(?:   :only: (.+)\n)?", pages):
+        only.setdefault(module, []).extend(names.split())
+    assert sorted(only["plausibly"]) == sorted(set(plausibly.__all__) - {"__version__", "errors"})
+    assert {"plausibly.evaluation", "plausibly.plugin", "plausibly.testing"} <= set(only)
+    for kind in KINDS:
+        page = (DOCS / "reference" / f"{kind.name}.md").read_text(encoding="utf-8")
+        assert page.startswith(f"# {kind.protocol.__name__}\n")
+        assert f":only: {kind.protocol.__name__}\n" in page
+
+
+def test_the_table_of_methods_is_whole_and_measured() -> None:
+    table, aggregators, scores = tables(DOCS / "choosing.md")
+    method = [re.findall(r"`([^`]+)`", row[0]) for row in table[1:]]
+    known = {entry.name for entry in default().entries(CALIBRATOR)}
+    assert {names[0].partition("(")[0] for names in method} == known
+    assert {names[1] for names in method if len(names) > 1} <= {
+        entry.name for entry in default().entries(COMBINER)
+    }
+    assert method[0] == ["expected", "average"]
+    assert re.fullmatch(r"\*\*.*: start here\*\*", table[1][0])
+    rows = {(r[0], r[1]): r[5] for r in tables(DOCS / "calibrators_measured.md")[0][1:]}
+    for names, row in zip(method, table[1:], strict=True):
+        calibrator, combiner = (*names, "")[:2]
+        if row[5]:
+            procedure = combiner if calibrator == "monte-carlo" else calibrator
+            sizes = [rows[data, procedure] for data in ("crema_d", "imagenet16h")]
+            assert row[5] == ", ".join(f"{float(size):.2f}" for size in sizes)
+    assert {row[0].strip("`") for row in scores[1:]} == {
+        entry.name for entry in default().entries(SCORE)
+    }
+    offered = {entry.name for entry in default().entries(AGGREGATOR)}
+    kinds = ("single-label", "partial-ranking", "label-set", "soft-label")
+    for kind, row in zip(kinds, aggregators[1:5], strict=True):
+        assert row[1] == f"`{default_aggregator(kind)}`"
+    for row in aggregators[1:]:
+        assert {name.rpartition(":")[2] for name in re.findall(r"`([a-z:-]+)`", row[1])} <= offered
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```(python|text|toml)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["choosing", "theory/why-votes-mislead"])
+def test_blocks_print_what_the_page_shows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (_, code), (_, shown) = blocks(DOCS / f"{name}.md")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, name, "exec"), {})
+    assert printed.getvalue() == shown
+
+
+def test_the_study_of_the_reference_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    ((_, text),) = blocks(DOCS / "reference" / "study-file.md")
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    ran = run("config", "check", "study.toml")
+    assert (ran.code, ran.err) == (0, "")
+    assert "study.toml is right: 1 calibration, alphas 0.1 and 0.05" in ran.out
+
+
+def test_what_equations_name_is_there() -> None:
+    every = {entry.name for entry in default().entries()}
+    for table in tables(DOCS / "theory" / "equations.md"):
+        for row in table[1:]:
+            for called in re.findall(r"`([^`]+)`", row[-1]):
+                text = re.sub(r"\(.*\)$", "", called)
+                name = re.sub(r'^(?:\w+=)?"|"$', "", text)
+                if name in every or text.startswith("predictor."):
+                    continue
+                offered = (
+                    evaluation.__all__ if text.startswith("evaluation.") else plausibly.__all__
+                )
+                assert text.rpartition(".")[2] in offered, called
+
+
+def test_the_versions_compared_are_those_measured() -> None:
+    comparison = (DOCS / "comparison.md").read_text(encoding="utf-8")
+    measured = (DOCS / "performance.md").read_text(encoding="utf-8").lower()
+    for library in ("MAPIE", "crepes", "TorchCP", "puncc"):
+        (version,) = re.findall(rf"{library} (\d+(?:\.\d+)+)[,;: ]", comparison.split("Read")[0])
+        assert f"{library.lower()} {version}" in measured
+    assert "As of November 2026" in comparison
