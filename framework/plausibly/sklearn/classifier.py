@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-import pandas as pd
 import xarray as xr
 from sklearn.frozen import FrozenEstimator
 
@@ -26,7 +25,7 @@ from plausibly.sklearn.asked import not_conformalized, one_alpha
 from plausibly.sklearn.opinions import plausibilities, voted
 from plausibly.sklearn.rows import Coordinates, Rows, rows_of, warn_if_seen
 from plausibly.sklearn.said import named, read_said
-from plausibly.sklearn.wrapped import Numbers, Wrapped
+from plausibly.sklearn.wrapped import Shown, Wrapped
 
 _NEW = "new "
 
@@ -211,7 +210,7 @@ class AmbiguousConformalClassifier(Wrapped):
         *,
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
-    ) -> Numbers | pd.DataFrame:
+    ) -> Shown:
         """Return prediction sets.
 
         Parameters
@@ -238,7 +237,7 @@ class AmbiguousConformalClassifier(Wrapped):
         *,
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
-    ) -> Numbers | pd.DataFrame:
+    ) -> Shown:
         """Return the p-value of each label; sets are ``p > alpha``.
 
         Parameters

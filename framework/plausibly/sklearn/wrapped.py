@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,8 @@ from plausibly.labelled.text import quoted
 from plausibly.sklearn.rows import Coordinates, Rows, Seen, labelled, rows_of, seen
 from plausibly.sklearn.said import Labels
 
-Numbers = NDArray[Any]  # Any: flags, probabilities or labels
+Numbers: TypeAlias = NDArray[Any]  # Any: flags, probabilities or labels
+Shown: TypeAlias = Any  # an array or, after `set_output`, a frame: who asked knows which
 _OUTPUT = "transform"
 _CONTAINERS = ("default", "pandas")
 
@@ -116,15 +117,31 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return self.under_names(X, rows_of(X, examples=examples), coordinates)
 
     def labels(self) -> Labels:
-        """Return the labels of the fitted estimator."""
+        """Return the labels of the fitted estimator.
+
+        Raises
+        ------
+        InputError
+            ``outputs-several``.
+        """
+        if not isinstance(self.classes_, np.ndarray):
+            called = type(self.estimator_).__name__
+            raise InputError(
+                "outputs-several",
+                f"{called} predicts several outputs",
+                expected="one label a row",
+                got=f"{len(self.classes_)} a row",
+                do="one estimator for each output",
+                whose=called,
+            )
         return Labels.of(self.classes_)
 
     def under_names(
         self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
     ) -> xr.DataArray:
         """Return the probabilities under names; see `plausibly.sklearn.rows.labelled`."""
-        values = self._probabilities(x)
-        return labelled(values, rows, self.labels().names, coordinates, prefix=prefix)
+        values, labels = self._probabilities(x), self.labels()
+        return labelled(values, rows, labels.names, coordinates, prefix=prefix)
 
     def _probabilities(self, x: object) -> Numbers:
         """Return what `predict_proba` says, if sets can be made of it.
@@ -132,7 +149,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         Raises
         ------
         InputError
-            ``probabilities-missing`` or ``outputs-several``.
+            ``probabilities-missing``.
         """
         check_is_fitted(self)
         called = type(self.estimator_).__name__
@@ -145,16 +162,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
                 do=f"estimator=CalibratedClassifierCV({called}())",
                 whose=called,
             )
-        found: object = self.predict_proba(x)
-        if not isinstance(found, np.ndarray):
-            raise InputError(
-                "outputs-several",
-                f"{called} predicts several outputs",
-                expected="one label a row",
-                got=type(found).__name__,
-                do="one estimator for each output",
-                whose=called,
-            )
+        found: Numbers = self.predict_proba(x)
         return found
 
     def set_output(self, transform: str | None = None) -> Self:
@@ -184,7 +192,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
 
     def shown(
         self, values: Numbers, x: object, examples: Sequence[object] | None, alphas: Sequence[float]
-    ) -> Numbers | pd.DataFrame:
+    ) -> Shown:
         """Return values (row, label[, alpha]) in the form that `set_output` asked for."""
         config = getattr(self, "_sklearn_output_config", {})
         container = config.get(_OUTPUT, get_config()["transform_output"])
