@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, values
+from plausibly.cli import asked, common, completion, values
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -77,12 +77,18 @@ def agreement(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="COLUMN", help="Column of -e: the same for each group."),
+        typer.Option(
+            "--by",
+            autocompletion=completion.columns("examples"),
+            metavar="COLUMN",
+            help="Column of -e: the same for each group.",
+        ),
     ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(
             "--cluster",
+            autocompletion=completion.columns("examples"),
             metavar="COLUMN",
             help="Column of -e, such as patient, that is resampled instead of examples.",
         ),
@@ -98,7 +104,10 @@ def agreement(
     risk: Annotated[
         str | None,
         typer.Option(
-            "--risk", metavar="COLUMN", help="Column of --labels: how certain its level is."
+            "--risk",
+            autocompletion=completion.columns("labels"),
+            metavar="COLUMN",
+            help="Column of --labels: how certain its level is.",
         ),
     ] = None,
     resamples: Annotated[

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from plausibly.cli import completion
 from plausibly.cli.commands import SETTINGS, Commands
 from plausibly.cli.start import tolerate
 
@@ -26,7 +27,6 @@ app = typer.Typer(
     name="plausibly",
     cls=Commands,
     help=HELP,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings=SETTINGS,
@@ -51,7 +51,10 @@ def plausibly(
     without: Annotated[
         list[str] | None,
         typer.Option(
-            "--disable-plugin", metavar="NAME", help="Do without a plugin. Repeatable; * = all."
+            "--disable-plugin",
+            metavar="NAME",
+            autocompletion=completion.plugins,
+            help="Do without a plugin. Repeatable; * = all.",
         ),
     ] = None,
 ) -> None:

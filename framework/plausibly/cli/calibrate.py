@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, dry, layout, values
+from plausibly.cli import asked, common, completion, dry, layout, values
 from plausibly.cli import chunks as chunking
 from plausibly.cli.output import Output
 
@@ -38,7 +38,10 @@ def calibrate(
     calibrator: Annotated[
         str | None,
         typer.Option(
-            "--calibrator", metavar="NAME|TABLE", help="What to compare with [default: expected]."
+            "--calibrator",
+            autocompletion=completion.components("calibrator"),
+            metavar="NAME|TABLE",
+            help="What to compare with [default: expected].",
         ),
     ] = None,
     draws: Annotated[
@@ -48,13 +51,19 @@ def calibrate(
     score: Annotated[
         str | None,
         typer.Option(
-            "--score", metavar="NAME|TABLE", help="Score of a label [default: probability]."
+            "--score",
+            autocompletion=completion.components("score"),
+            metavar="NAME|TABLE",
+            help="Score of a label [default: probability].",
         ),
     ] = None,
     combiner: Annotated[
         str | None,
         typer.Option(
-            "--combiner", metavar="NAME|TABLE", help="Merges p-values [default: average]."
+            "--combiner",
+            autocompletion=completion.components("combiner"),
+            metavar="NAME|TABLE",
+            help="Merges p-values [default: average].",
         ),
     ] = None,
     aggregator: common.Aggregator = None,
@@ -62,6 +71,7 @@ def calibrate(
         str | None,
         typer.Option(
             "--group",
+            autocompletion=completion.columns("examples"),
             metavar="COLUMN",
             help="Column of -e whose groups, such as patients, are held out whole.",
         ),

@@ -12,6 +12,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from plausibly.cli import completion
+
 
 class Unanswered(enum.StrEnum):
     """What to do with examples that nobody answered."""
@@ -131,6 +133,7 @@ Reader: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--reader",
+        autocompletion=completion.components("reader"),
         metavar="NAME|TABLE",
         help="Format of the annotations [default: the one that is recognised].",
     ),
@@ -145,7 +148,12 @@ Columns: TypeAlias = Annotated[
 ]
 AnswerKind: TypeAlias = Annotated[
     str | None,
-    typer.Option("--kind", metavar="KIND", help="Kind of answer: single-label or label-set."),
+    typer.Option(
+        "--kind",
+        autocompletion=completion.kinds_of_annotation,
+        metavar="KIND",
+        help="Kind of answer: single-label or label-set.",
+    ),
 ]
 Missing: TypeAlias = Annotated[
     list[str] | None,
@@ -163,6 +171,7 @@ Aggregator: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--aggregator",
+        autocompletion=completion.components("aggregator"),
         metavar="NAME|TABLE",
         help="How responses become plausibilities [default: by kind].",
     ),
@@ -174,6 +183,7 @@ ExampleColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--example",
+        autocompletion=completion.columns("predictions"),
         metavar="COLUMN",
         help="Column of -p that names the examples [default: example].",
     ),
@@ -182,6 +192,7 @@ View: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--view",
+        autocompletion=completion.columns("predictions"),
         metavar="COLUMN",
         help="Column of -p that names the view of each row, where an example has several.",
     ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, values
+from plausibly.cli import asked, common, completion, values
 from plausibly.cli import chunks as chunking
 from plausibly.cli.output import CheckFailed, Output
 
@@ -39,6 +39,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             "--by",
+            autocompletion=completion.columns("examples"),
             metavar="COLUMN",
             help="Report each group of this column of -e too. Repeatable: then their crossings, "
             "the weakest first.",
@@ -60,6 +61,7 @@ def evaluate(
         str | None,
         typer.Option(
             "--risk",
+            autocompletion=completion.columns("labels"),
             metavar="COLUMN",
             help="Column of --labels with their risk: report what each level misses.",
         ),
@@ -84,12 +86,18 @@ def evaluate(
     ] = None,
     true: Annotated[
         str | None,
-        typer.Option("--true", metavar="COLUMN", help="Column of -e with a known label."),
+        typer.Option(
+            "--true",
+            autocompletion=completion.columns("examples"),
+            metavar="COLUMN",
+            help="Column of -e with a known label.",
+        ),
     ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(
             "--cluster",
+            autocompletion=completion.columns("examples"),
             metavar="COLUMN",
             help="Column of -e, such as patient: intervals count these, not examples.",
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from plausibly.cli import asked, common, values
+from plausibly.cli import asked, common, completion, values
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def plan(
         str | None,
         typer.Option(
             "--cluster",
+            autocompletion=completion.columns("examples"),
             metavar="COLUMN",
             help="Column of -e, such as patient, whose examples may be alike.",
         ),
@@ -118,7 +119,10 @@ def plan(
     score: Annotated[
         str | None,
         typer.Option(
-            "--score", metavar="NAME|TABLE", help="Score function [default: probability]."
+            "--score",
+            autocompletion=completion.components("score"),
+            metavar="NAME|TABLE",
+            help="Score function [default: probability].",
         ),
     ] = None,
     aggregator: common.Aggregator = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import common, dry, plugins_list
+from plausibly.cli import common, completion, dry, plugins_list
 
 HELP = "Components, and the plugins that offer them."
 HELP_LIST = """List every component and plugin, who offers it, and in which state it is.
@@ -55,7 +55,12 @@ app = typer.Typer(
 def list_plugins(
     kind: Annotated[
         str | None,
-        typer.Option("--kind", metavar="KIND", help="Only components of one kind."),
+        typer.Option(
+            "--kind",
+            autocompletion=completion.kinds_of_component,
+            metavar="KIND",
+            help="Only components of one kind.",
+        ),
     ] = None,
     installed: Annotated[
         bool,
@@ -73,7 +78,11 @@ def list_plugins(
 def info(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help="Components, plugins or distributions."),
+        typer.Argument(
+            metavar="NAME...",
+            autocompletion=completion.plugins_and_components,
+            help="Components, plugins or distributions.",
+        ),
     ],
     json: common.AsJson = False,
     quiet: common.Quiet = False,
@@ -90,7 +99,9 @@ def check(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME...]", help="Components, plugins or distributions [default: all]."
+            metavar="[NAME...]",
+            autocompletion=completion.plugins_and_components,
+            help="Components, plugins or distributions [default: all].",
         ),
     ] = None,
     rules: Annotated[
@@ -117,6 +128,7 @@ def new(
         str | None,
         typer.Option(
             "--kind",
+            autocompletion=completion.kinds_of_component,
             metavar="KIND",
             help="annotation, reader, aggregator, score, calibrator or combiner.",
         ),

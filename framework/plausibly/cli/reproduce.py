@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, dry, layout
+from plausibly.cli import asked, common, completion, dry, layout
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
@@ -41,7 +41,10 @@ class Form(enum.StrEnum):
 
 def reproduce(
     figures: Annotated[
-        list[str] | None, typer.Argument(metavar="FIGURE...", help="Names of --list, or all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="FIGURE...", autocompletion=completion.figures, help="Names of --list, or all."
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where pictures and numbers go.")
@@ -79,7 +82,10 @@ def reproduce(
     group: Annotated[
         str | None,
         typer.Option(
-            "--group", metavar="COLUMN", help="Column of -e whose groups stay on one side."
+            "--group",
+            autocompletion=completion.columns("examples"),
+            metavar="COLUMN",
+            help="Column of -e whose groups stay on one side.",
         ),
     ] = None,
     labels: common.Labels = None,

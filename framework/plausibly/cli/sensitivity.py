@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, dry, values
+from plausibly.cli import asked, common, completion, dry, values
 from plausibly.cli.output import Output
 
 HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
@@ -47,6 +47,7 @@ def sensitivity(
         list[str],
         typer.Option(
             "--aggregator",
+            autocompletion=completion.components("aggregator"),
             metavar="NAME|TABLE",
             help="How responses become plausibilities. Repeatable: two or more.",
         ),
@@ -63,13 +64,30 @@ def sensitivity(
     ] = None,
     calibrator: Annotated[
         str | None,
-        typer.Option("--calibrator", metavar="NAME|TABLE", help="[default: expected]"),
+        typer.Option(
+            "--calibrator",
+            autocompletion=completion.components("calibrator"),
+            metavar="NAME|TABLE",
+            help="[default: expected]",
+        ),
     ] = None,
     score: Annotated[
-        str | None, typer.Option("--score", metavar="NAME|TABLE", help="[default: probability]")
+        str | None,
+        typer.Option(
+            "--score",
+            autocompletion=completion.components("score"),
+            metavar="NAME|TABLE",
+            help="[default: probability]",
+        ),
     ] = None,
     combiner: Annotated[
-        str | None, typer.Option("--combiner", metavar="NAME|TABLE", help="[default: average]")
+        str | None,
+        typer.Option(
+            "--combiner",
+            autocompletion=completion.components("combiner"),
+            metavar="NAME|TABLE",
+            help="[default: average]",
+        ),
     ] = None,
     splits: Annotated[int, typer.Option("--splits", metavar="S", help="How many.")] = 100,
     test: Annotated[
@@ -79,6 +97,7 @@ def sensitivity(
         str | None,
         typer.Option(
             "--group",
+            autocompletion=completion.columns("examples"),
             metavar="COLUMN",
             help="Column of -e whose groups, such as patients, stay on one side.",
         ),
