@@ -17,10 +17,10 @@ from plausibly.errors import InputError, PlausiblyWarning, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import check_method
 from plausibly.evaluation.splits import check_share, split
-from plausibly.evaluation.study import Progress
 from plausibly.kernels import coverage
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names
+from plausibly.progress import Progress, ticking
 from plausibly.protocols import ComponentLike, ScoreFunction
 
 DRAWS = "draws"
@@ -64,8 +64,9 @@ def monte_carlo_error(
         Of the intervals of mean differences over seeds.
     seed : int
         Of the split; draw number r uses seed ``seed + r``.
-    progress : callable, optional
-        Called with the number of finished calibrations, and of all.
+    progress : bool or callable, optional
+        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
+        the number of finished calibrations, and of all.
 
     Returns
     -------
@@ -120,15 +121,14 @@ def monte_carlo_error(
     exact_one = calibrate(old, old_lam, calibrator="expected", score=score, seed=seed)
     expected = measured(exact_one)
     found = np.empty((len(_MEASURES), len(draws), seeds, len(exact)))
-    with warnings.catch_warnings():
+    with ticking(progress, "calibrating") as tick, warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)  # the expected one warned of the same
         for place, m in enumerate(draws):
             for repeat in range(seeds):
                 table = {"name": "monte-carlo", "draws": int(m)}
                 one = calibrate(old, old_lam, calibrator=table, score=score, seed=seed + repeat)
                 found[:, place, repeat] = measured(one)
-                if progress is not None:
-                    progress(place * seeds + repeat + 1, len(draws) * seeds)
+                tick(place * seeds + repeat + 1, len(draws) * seeds)
         within = _within(exact_one.predict(old, given), old_lam)
     predicted = np.sqrt(within[None, :] / (np.array(draws)[:, None] * old.sizes[names.EXAMPLE]))
     result = xr.Dataset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -24,6 +24,7 @@ from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names, seal, verbs
 from plausibly.labelled.table import rebuilt
 from plausibly.labelled.text import name_texts, not_among, positions, text_array
+from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     Aggregator,
     Calibrator,
@@ -49,7 +50,7 @@ def leave_one_annotator_out(
     confidence: float = 0.95,
     seed: int = 0,
     only_common: bool = False,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> xr.Dataset:
     """Measure how much of what each annotator says is covered by sets made without this annotator.
 
@@ -77,8 +78,9 @@ def leave_one_annotator_out(
         Of the parts, and of what is drawn in calibration.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
-    progress : callable, optional
-        Called with the number of annotators that are done, and of all.
+    progress : bool or callable, optional
+        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
+        the number of finished annotators, and of all.
 
     Returns
     -------
@@ -140,17 +142,17 @@ def leave_one_annotator_out(
     )
     covered = np.full((len(asked), *study.shape), np.nan)
     others = np.full_like(covered, np.nan)
-    for place, name in enumerate(asked):
-        own = aggregate(
-            verbs.select(table, annotator=[name]), _plain(table, aggregator), unanswered="drop"
-        )
-        rest = aggregate(_without(table, name), aggregator, seed=seed, unanswered="drop")
-        with warnings.catch_warnings():
-            if place:  # every calibration warns of the same: once is enough
-                warnings.simplefilter("ignore", PlausiblyWarning)
-            covered[place], others[place] = study.measure(own, rest)
-        if progress is not None:
-            progress(place + 1, len(asked))
+    with ticking(progress, "leaving annotators out") as tick:
+        for place, name in enumerate(asked):
+            own = aggregate(
+                verbs.select(table, annotator=[name]), _plain(table, aggregator), unanswered="drop"
+            )
+            rest = aggregate(_without(table, name), aggregator, seed=seed, unanswered="drop")
+            with warnings.catch_warnings():
+                if place:  # every calibration warns of the same: once is enough
+                    warnings.simplefilter("ignore", PlausiblyWarning)
+                covered[place], others[place] = study.measure(own, rest)
+            tick(place + 1, len(asked))
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
     order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from importlib.metadata import version
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -32,15 +31,13 @@ from plausibly.keys import hash_names
 from plausibly.labelled import align, borders, names, seal, verbs
 from plausibly.labelled.left_out import read_left_out, with_left_out
 from plausibly.labelled.text import name_texts
+from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     Calibrator,
     ComponentLike,
     PValueCombiner,
     ScoreFunction,
 )
-
-Progress: TypeAlias = Callable[[int, int], object]
-"""Called with the number of finished splits, and of all."""
 
 
 def sensitivity(
@@ -97,8 +94,9 @@ def sensitivity(
         See `plausibly.aggregate`; predictions of dropped examples are left out as well.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
-    progress : callable, optional
-        Called with the number of finished splits, and of all.
+    progress : bool or callable, optional
+        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
+        the number of finished splits, and of all.
 
     Returns
     -------
@@ -152,12 +150,12 @@ def sensitivity(
     hashes = hash_names(model[names.EXAMPLE].values)
     found: list[dict[str, NDArray[np.float64]]] = []
     stated: list[list[Stated]] = []
-    for number in range(splits):
-        chosen_test = split(hashes, split_keys(seed, number), test=test, groups=groups)
-        measured, stated = run.split(number, chosen_test, list(asked).index(chosen), said)
-        found.append(measured)
-        if progress is not None:
-            progress(number + 1, splits)
+    with ticking(progress, "comparing aggregators") as tick:
+        for number in range(splits):
+            chosen_test = split(hashes, split_keys(seed, number), test=test, groups=groups)
+            measured, stated = run.split(number, chosen_test, list(asked).index(chosen), said)
+            found.append(measured)
+            tick(number + 1, splits)
     repeat(said, splits)
     facts: dict[str, object] = {
         "n": model.sizes[names.EXAMPLE],

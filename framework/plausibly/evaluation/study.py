@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -26,11 +25,9 @@ from plausibly.evaluation.splits import check_share, check_strata
 from plausibly.kernels.coverage import Ties
 from plausibly.labelled import align, borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented
+from plausibly.progress import Progress, Tick, ticking
 
 __all__ = ["DRAWS", "METHOD", "SIZE", "SPLIT", "Progress", "compare"]
-
-Progress: TypeAlias = Callable[[int, int], object]
-"""Called with the number of finished splits, and of all."""
 
 
 def compare(
@@ -101,9 +98,9 @@ def compare(
     checkpoint : str or Path, optional
         A folder where each finished split is kept. The same study, or one of more splits, goes on
         from there, also after it was killed; any other study is refused.
-    progress : callable, optional
-        Called with the number of finished splits, and of all; first with those that `checkpoint`
-        had, if any.
+    progress : bool or callable, optional
+        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
+        the number of finished splits, and of all; first with those that `checkpoint` had, if any.
 
     Returns
     -------
@@ -178,7 +175,8 @@ def compare(
         draws=numbers[0],
         sizes=numbers[1],
     )
-    found = _run(design, splits, processes, checkpoint, progress)
+    with ticking(progress, "comparing methods") as tick:
+        found = _run(design, splits, processes, checkpoint, tick)
     said += [one for outcome in found for one in outcome.said]
     repeat(said, splits, sizes=design.sizes or (), draws=design.draws or ())
     facts: dict[str, object] = {
@@ -204,12 +202,12 @@ def _run(
     splits: int,
     processes: int,
     checkpoint: str | Path | Checkpoint | None,
-    progress: Progress | None,
+    progress: Tick,
 ) -> list[Outcome]:
     """Return what the splits give, in their order, whatever the order in which they end."""
     store = Checkpoint.of(checkpoint)
     found = {} if store is None else store.open(design, splits)
-    if found and progress is not None:
+    if found:
         progress(len(found), splits)
     left = [number for number in range(splits) if number not in found]
     with closing(outcomes(design, left, processes)) as finished:
@@ -217,6 +215,5 @@ def _run(
             if store is not None:
                 store.keep(outcome)
             found[outcome.number] = outcome
-            if progress is not None:
-                progress(len(found), splits)
+            progress(len(found), splits)
     return [found[number] for number in range(splits)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plausibly.labelled.accessors import register
 from plausibly.labelled.align import match_examples, match_labels
 from plausibly.labelled.borders import check_answered, check_plausibilities, check_predictions
 from plausibly.labelled.build import AnswerRefused, table_from_records
@@ -35,3 +36,5 @@ __all__ = [
     "to_frame",
     "unpack",
 ]
+
+register()

@@ -17,6 +17,7 @@ from plausibly.labelled.text import several
 from plausibly.plots.text import share
 
 EVALUATION = "evaluation"
+GROUPED = "grouped"
 STUDY = "study"
 STRATA = "strata"
 SIZES = "sizes"
@@ -61,6 +62,7 @@ KINDS: Mapping[str, Kind] = {
     EVALUATION: Kind(
         "plausibly.evaluate(sets, plausibilities)", "aggregated_coverage", (names.EXAMPLE,)
     ),
+    GROUPED: Kind("plausibly.evaluate(sets, plausibilities, by=...)", "group_n", ()),
     STUDY: Kind(
         "plausibly.compare(predictions, plausibilities, methods)",
         "aggregated_coverage",
@@ -128,7 +130,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "sizes": (EVALUATION, STUDY, SIZES),
     "alphas": (EVALUATION, STUDY),
     "strata": (EVALUATION, STRATA, SIZES),
-    "groups": (EVALUATION, SUBGROUPS),
+    "groups": (GROUPED, SUBGROUPS),
     "labels": (LABELS,),
     "risk": (RISK,),
     "realised": (EVALUATION, REALISED),
@@ -154,16 +156,7 @@ def kinds_of(result: object) -> list[str]:
 def figures_of(result: object) -> list[str]:
     """Return which figures can be drawn of a Dataset."""
     found = kinds_of(result)
-    return [
-        figure
-        for figure, kinds in FIGURES.items()
-        if any(kind in found for kind in kinds)
-        and not (figure == "groups" and found == [EVALUATION] and not _is_grouped(result))
-    ]
-
-
-def _is_grouped(result: object) -> bool:
-    return isinstance(result, xr.Dataset) and "by" in result.attrs
+    return [figure for figure, kinds in FIGURES.items() if any(kind in found for kind in kinds)]
 
 
 def check(result: object, figure: str) -> str:
@@ -184,7 +177,7 @@ def check(result: object, figure: str) -> str:
     for kind in FIGURES[figure]:
         if kind in found:
             return kind
-    makers = " or ".join(KINDS[kind].made_by.partition("(")[0] for kind in FIGURES[figure])
+    makers = " or ".join(_shown(KINDS[kind].made_by) for kind in FIGURES[figure])
     got = f"a {type(result).__name__}"
     if isinstance(result, xr.Dataset):
         got = f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
@@ -198,6 +191,11 @@ def check(result: object, figure: str) -> str:
         whose=f"figure {figure}",
         details={"figures": others},
     )
+
+
+def _shown(call: str) -> str:
+    """Return a call as a name, with what makes the difference."""
+    return call if "..." in call else call.partition("(")[0]
 
 
 def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:

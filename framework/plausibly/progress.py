@@ -1,0 +1,185 @@
+"""How far a long computation is: on a terminal, in a notebook, or told to a function."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import attrs
+
+from plausibly import markup
+from plausibly.errors import counted
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+Tick: TypeAlias = Callable[[int, int], object]
+"""Called with the number of finished steps, and of all."""
+
+Progress: TypeAlias = Tick | bool
+"""A function to be told; or True for a bar where somebody can see it, False for none."""
+
+_EVERY = 0.1  # seconds between two pictures of a bar in a notebook
+
+
+class _Handle(Protocol):
+    """What `IPython.display.display` returns: a place on the page."""
+
+    def update(self, shown: object) -> None: ...
+
+
+@contextlib.contextmanager
+def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
+    """Yield what is called after each step.
+
+    Parameters
+    ----------
+    progress : callable or bool, optional
+        A function that is told; True for a bar on a terminal or in a notebook, which is silent
+        where stderr is neither.
+    what : str
+        What takes so long, such as ``"comparing methods"``.
+
+    Yields
+    ------
+    callable
+        Takes the number of finished steps, and of all.
+    """
+    if callable(progress):
+        yield progress
+        return
+    bar = _bar(what) if progress else None
+    if bar is None:
+        yield _silent
+        return
+    bar.start()
+    try:
+        yield bar.tick
+    finally:
+        bar.stop()
+
+
+def _bar(what: str) -> Bar | _PageBar | None:
+    """Return the bar that can be seen from here."""
+    if in_notebook():
+        return _PageBar(what)
+    return Bar(what) if sys.stderr.isatty() else None
+
+
+def in_notebook() -> bool:
+    """Return whether what is displayed appears on a page."""
+    if "IPython" not in sys.modules:
+        return False
+    from rich.console import Console
+
+    return Console().is_jupyter
+
+
+def _silent(done: int, total: int) -> None:
+    """Take note of progress that nobody sees."""
+
+
+class Bar:
+    """A bar on stderr, which is wiped off when it stops; steps may come from another thread."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._lock = Lock()
+        self._progress: RichProgress | None = None
+        self._task: TaskID | None = None
+        self._done = 0
+        self._total: int | None = None
+        self._over = False
+
+    def start(self) -> None:
+        """Show the bar, unless it was stopped already."""
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+
+        columns = [TextColumn("{task.description}"), BarColumn()]
+        with self._lock:
+            if self._over:
+                return
+            counts = [MofNCompleteColumn()] if self._total is not None else []
+            console = Console(file=sys.stderr)
+            self._progress = Progress(
+                *columns, *counts, TimeElapsedColumn(), console=console, transient=True
+            )
+            self._task = self._progress.add_task(
+                self._what, completed=self._done, total=self._total
+            )
+            self._progress.start()
+
+    def tick(self, done: int, total: int) -> None:
+        """Show how many steps are finished."""
+        with self._lock:
+            self._done, self._total = done, total
+            if self._progress is not None and self._task is not None:
+                self._progress.update(self._task, completed=done, total=total)
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        with self._lock:
+            self._over = True
+            if self._progress is not None:
+                self._progress.stop()
+
+
+@attrs.frozen(repr=False)
+class Reached:
+    """How far something is, as a notebook shows it: without a widget, so that it can be saved."""
+
+    what: str
+    done: int
+    total: int | None
+    seconds: float
+
+    def __repr__(self) -> str:
+        of = "" if self.total is None else f" of {counted(self.total)}"
+        return f"{self.what}: {counted(self.done)}{of}, {self.seconds:.0f} s"
+
+    def _repr_html_(self) -> str:
+        known = "" if self.total is None else f' max="{self.total}" value="{self.done}"'
+        said = markup.escaped(repr(self))
+        return f'<progress{known} aria-label="{said}"></progress> <span>{said}</span>'
+
+
+class _PageBar:
+    """A bar in the output of a notebook's cell; the last state stays there."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._handle: _Handle | None = None
+        self._begun = self._told = 0.0
+        self._last: tuple[int, int | None] = (0, None)
+
+    def start(self) -> None:
+        self._begun = time.monotonic()
+        display = import_module("IPython.display").display
+        self._handle = display(self._reached(), display_id=True)
+
+    def tick(self, done: int, total: int) -> None:
+        self._last = (done, total)
+        now = time.monotonic()
+        if self._handle is not None and now - self._told >= _EVERY:
+            self._told = now
+            self._handle.update(self._reached())
+
+    def stop(self) -> None:
+        if self._handle is not None:
+            self._handle.update(self._reached())
+
+    def _reached(self) -> Reached:
+        return Reached(self._what, *self._last, time.monotonic() - self._begun)
