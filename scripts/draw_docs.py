@@ -106,7 +106,7 @@ def house(page: str) -> str:
     drawn: list[str] = []
     y, width = _EDGE, 850
     for number, modules, stands, libraries in reversed(rows):
-        words = [*_lines(stands, 92), f"imports: {libraries.replace('`', '')}"]
+        words = [*_lines(stands.replace("`", ""), 92), f"imports: {libraries.replace('`', '')}"]
         chips = re.findall(r"`(\w+)`", modules)
         shelves = _shelves(chips, width - 120)
         height = 24 + 30 * len(shelves) + 17 * len(words)

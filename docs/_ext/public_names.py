@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from importlib import import_module
-from types import GenericAlias
+from types import GenericAlias, ModuleType
 from typing import ClassVar
 
 from docutils import nodes
@@ -17,6 +17,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata, OptionSpec
 
+_ROUTING = re.compile(r"set_\w+_request")
 _STAR = re.compile(r"(?<=[( ])\*([a-z]\w*\))")
 
 
@@ -26,6 +27,17 @@ def _kind(value: object) -> str:
     if inspect.isroutine(value):
         return "autofunction"
     return "autodata"
+
+
+def _offered(module: ModuleType) -> list[str]:
+    """Return the names that a module offers: those it lists, else those that it defines."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    ]
 
 
 class PublicNames(Directive):
@@ -42,7 +54,7 @@ class PublicNames(Directive):
         (module,) = self.arguments
         offered = import_module(module)
         left_out = self.options.get("except", "").split()
-        names = self.options.get("only", "").split() or sorted(offered.__all__, key=str.lower)
+        names = self.options.get("only", "").split() or sorted(_offered(offered), key=str.lower)
         lines: list[str] = []
         for name in names:
             if name in left_out:
@@ -70,8 +82,16 @@ def _escape(
     lines[:] = [_STAR.sub(r"\\*\1", line) for line in lines]
 
 
+def _skip(
+    app: Sphinx, what: str, name: str, value: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator for the routing of metadata."""
+    return True if _ROUTING.fullmatch(name) else None
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the directive."""
     app.add_directive("public-names", PublicNames)
+    app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _escape, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
