@@ -208,7 +208,7 @@ def test_a_case_shows_what_was_said_what_the_model_thinks_and_the_set(
             value = row.locator(f"[data-value={title}]").inner_text()
             assert float(value) == pytest.approx(values[i][j] / 1000, abs=0.0051)
     said = page.locator("#case .words li").all_inner_texts()
-    assert sum(int(one.split()[0]) for one in said) == WORLD.answers
+    assert sum(int(one.partition("×")[0]) for one in said) == WORLD.answers
 
 
 def test_rankings_keep_their_blocks(browser: Browser, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_rankings_keep_their_blocks(browser: Browser, tmp_path: Path) -> None:
         first, second, third = (
             [data.labels[k].name for k in block] for block in data.cases.said[i][0][1]
         )
-        words = f"1 {first[0]} 2 {' = '.join(second)} 3 {third[0]}"
+        words = f"1. {first[0]} 2. {' = '.join(second)} 3. {third[0]}"
         said = " ".join(page.locator("#case .words").inner_text().split())
         assert words in said
 

@@ -48,7 +48,7 @@ function judgements(i) {
 function answer(blocks) {
   if (!blocks.length) return make("span.soft", {}, "an empty answer");
   const block = (codes, place) => make(codes.length > 1 && CASES.ranked ? "span.block.tied" : "span.block", {},
-    CASES.ranked && make("span.soft", {}, `${place + 1} `),
+    CASES.ranked && make("span.soft", {}, `${place + 1}. `),
     codes.flatMap((code, n) => [n > 0 && (CASES.ranked ? " = " : ", "), named(LABELS[code].name)]));
   return blocks.flatMap((codes, place) => [place > 0 && "  ", block(codes, place)]);
 }
@@ -67,7 +67,7 @@ function ownWords(i) {
   const people = ({ who }) => who.length > 0 && make("span.who", {},
     "  ", namesOf(who.slice(0, most)), who.length > most && ` and ${who.length - most} others`);
   return [...equal.values()].sort((a, b) => b.n - a.n).map((one) => make("li", {},
-    make("b.number", {}, pairsOf(one.n)), make("span", {}, answer(one.blocks), people(one))));
+    make("b.number", {}, `${pairsOf(one.n)}×`), make("span", {}, answer(one.blocks), people(one))));
 }
 
 /** Returns all that is known of one case. */

@@ -1,6 +1,7 @@
 // 4: what experts disagree on, and who differs.
 
 const DIFFER = { key: null, down: true };
+const SIDE_BY_SIDE = 8; // labels whose heat map leaves room for a neighbour
 const DEEPEST = 0.72; // as deep as a colour may be for the number on it to be read
 
 /** Returns a number of pairs, whole where it is whole. */
@@ -78,11 +79,12 @@ function sortAnnotators(key) {
 /** Draws section 4, which depends on no method. */
 function drawDisagreement() {
   const { disagreement: found } = DATA;
+  for (const id of ["disagree", "sizes"]) byId(id).classList.toggle("half", found.labels.length <= SIDE_BY_SIDE);
   fill(byId("disagree-body"),
     make("p.says", {}, found.sentence),
     found.nothing && make("p.soft", {}, found.nothing),
     found.cells.some(({ a, b }) => a !== b) && figure({
-      of: [found.note, ` Choose a cell to see its ${WORDS.examples}.`],
+      of: [found.note, make("span.choose", {}, ` Choose a cell to see its ${WORDS.examples}.`)],
       operable: true,
       drawing: heatMap(found),
       table: {

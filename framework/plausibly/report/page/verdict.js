@@ -60,7 +60,7 @@ function drawVerdict() {
       button),
     make("p.sentence", {}, verdict.sentence),
     make("p.about", {}, verdict.limits),
-    make("ul.findings", {}, verdict.findings.filter(({ sentence }) => sentence !== verdict.sentence).map(findingLine)),
+    make("ul.findings", {}, verdict.findings.filter(({ severity, sentence }) => severity !== "kept" || !verdict.sentence.includes(sentence)).map(findingLine)),
     make("details", { open: wasOpen },
       make("summary", {}, make("span", {}, "What exactly is guaranteed: ", make("code", {}, verdict.guarantee.statement))),
       facts(verdict.guarantee.rows)));

@@ -47,7 +47,7 @@ function drawWeak() {
   fill(byId("weak-body"),
     make("p.says", {}, weak.sentence),
     weak.parts.length > 0 && figure({
-      of: [weak.note, ` Choose a row to see its ${WORDS.examples}.`],
+      of: [weak.note, make("span.choose", {}, ` Choose a row to see its ${WORDS.examples}.`)],
       operable: true,
       legend: [["dot", "covered of what was said"], ["triangle", "clearly less than promised"], ["promise", "promised on average"]],
       drawing: make("div.kinds", {},
@@ -84,7 +84,7 @@ function drawSizes() {
   fill(byId("sizes-body"),
     make("p.says", {}, sizes.sentence),
     figure({
-      of: `${examples(CASES.total)} by labels in the set. Choose a bar to see its ${WORDS.examples}.`,
+      of: [`${examples(CASES.total)} by labels in the set.`, make("span.choose", {}, ` Choose a bar to see its ${WORDS.examples}.`)],
       operable: true,
       drawing: make("div.columns", { role: "group", "aria-label": "Sets by size" }, sizes.bars.map((bar) => sizeColumn(bar, most))),
       table: {
