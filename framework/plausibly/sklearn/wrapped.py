@@ -199,8 +199,9 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         _check_container(container)
         if container == "default":
             return values
-        said = None if examples is None else pd.Index(list(examples), dtype=object)
-        index = x.index if isinstance(x, (pd.DataFrame, pd.Series)) else said
+        index = x.index if isinstance(x, (pd.DataFrame, pd.Series)) else None
+        if examples is not None:
+            index = pd.Index(list(examples), dtype=object)
         columns = pd.Index(self.classes_)
         if values.ndim == 3:
             pairs = pd.MultiIndex.from_product([alphas, columns], names=["alpha", "label"])

@@ -1,0 +1,190 @@
+"""The estimator among scikit-learn's tools: clones, searches, pipelines, frames, routing."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import doors_world as world
+import plausibly
+
+pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
+
+import sklearn
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from plausibly.conformal.examples import Examples
+from plausibly.sklearn import AmbiguousConformalClassifier
+
+X_TRAIN, V_TRAIN = world.line(120, seed=1)
+Y_TRAIN = world.majority(V_TRAIN)
+X, VOTES = world.line(99, seed=2)
+X_NEW, V_NEW = world.line(20, seed=3)
+
+
+@pytest.fixture
+def routing() -> Iterator[None]:
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_clone_and_nested_parameters() -> None:
+    model = AmbiguousConformalClassifier(LogisticRegression(C=2.0), alpha="0.2", seed=5)
+    model.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).set_output("pandas")
+    copy = clone(model)
+    assert not hasattr(copy, "predictor_")
+    assert (copy.get_params()["estimator__C"], copy.alpha, copy.seed) == (2.0, "0.2", 5)
+    copy.set_params(estimator__C=3.0, score_function="aps")
+    assert (copy.estimator.C, model.estimator.C) == (3.0, 2.0)
+    copy.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
+    assert isinstance(copy.predict_set(X_NEW), pd.DataFrame)
+    assert repr(copy).startswith("AmbiguousConformalClassifier(alpha='0.2',")
+
+
+def test_cross_validation_and_search_score_the_accuracy() -> None:
+    folds = cross_validate(AmbiguousConformalClassifier(), X_TRAIN, Y_TRAIN, cv=3)
+    plain = cross_validate(LogisticRegression(), X_TRAIN, Y_TRAIN, cv=3)
+    assert (folds["test_score"] == plain["test_score"]).all()
+    grid = {"estimator__C": [0.01, 1.0]}
+    search = GridSearchCV(AmbiguousConformalClassifier(LogisticRegression()), grid, cv=3)
+    best = search.fit(X_TRAIN, Y_TRAIN).best_estimator_
+    sets = best.conformalize(X, VOTES).predict_set(X_NEW, 0.2)
+    alone = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3).fit(X_TRAIN, Y_TRAIN)
+    again = AmbiguousConformalClassifier(LogisticRegression(**alone.best_params_))
+    again.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
+    assert (sets == again.predict_set(X_NEW, 0.2)).all()
+    proba = cross_val_predict(
+        AmbiguousConformalClassifier(), X_TRAIN, Y_TRAIN, cv=3, method="predict_proba"
+    )
+    assert proba.shape == (120, 3)
+
+
+def test_pipelines_inside_and_outside() -> None:
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    inside = AmbiguousConformalClassifier(inner).fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
+    scaler = StandardScaler().fit(X_TRAIN)
+    last = AmbiguousConformalClassifier().fit(scaler.transform(X_TRAIN), Y_TRAIN)
+    last.conformalize(scaler.transform(X), VOTES)
+    expected = last.predict_set(scaler.transform(X_NEW), 0.2)
+    assert (inside.predict_set(X_NEW, 0.2) == expected).all()
+    outside = make_pipeline(StandardScaler(), AmbiguousConformalClassifier())
+    outside.fit(X_TRAIN, Y_TRAIN)
+    outside[-1].conformalize(outside[:-1].transform(X), VOTES)
+    assert (outside[-1].predict_set(outside[:-1].transform(X_NEW), 0.2) == expected).all()
+
+
+def test_texts() -> None:
+    words = {"benign": "round smooth", "malignant": "spiky large", "unsure": "faint small"}
+    texts = [" ".join(words[label] for label in row) for row in VOTES]
+    inner = make_pipeline(CountVectorizer(), LogisticRegression())
+    model = AmbiguousConformalClassifier(inner, alpha=0.2)
+    model.fit(texts[:50], world.majority(VOTES[:50])).conformalize(texts[50:], VOTES[50:])
+    assert model.predict_labels(["round smooth round smooth", "spiky large"]) == [
+        ("benign",),
+        ("malignant",),
+    ]
+    series = pd.Series(texts[50:], index=[f"text {row}" for row in range(49)])
+    model.conformalize(series, pd.DataFrame(VOTES[50:], index=series.index))
+    assert model.predictor_.examples is not None
+    assert model.predictor_.examples.common(Examples(list(series.index))) == 49
+
+
+def test_pickle_keeps_the_calibration() -> None:
+    model = AmbiguousConformalClassifier().fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
+    copy = pickle.loads(pickle.dumps(model))
+    assert (copy.predict_set(X_NEW, 0.2) == model.predict_set(X_NEW, 0.2)).all()
+    assert copy.predictor_.fingerprint == model.predictor_.fingerprint
+
+
+def test_frames_in_and_out() -> None:
+    train, calibration = world.frame(X_TRAIN, "train"), world.frame(X, "calibration")
+    new = world.frame(X_NEW, "new")
+    model = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
+    model.conformalize(calibration, VOTES)
+    assert list(model.feature_names_in_) == ["first", "second"]
+    assert model.n_features_in_ == 2
+    array = model.predict_set(new)
+    assert isinstance(array, np.ndarray)
+    frame = model.set_output("pandas").predict_set(new)
+    pd.testing.assert_frame_equal(
+        frame, pd.DataFrame(array, index=new.index, columns=list(world.LABELS))
+    )
+    both = model.predict_set(new, [0.2, "0.4"])
+    pd.testing.assert_frame_equal(both[0.2], frame, check_names=False)
+    assert both.columns.names == ["alpha", "label"]
+    named = model.predict_p(new, examples=[f"x{row}" for row in range(20)])
+    assert list(named.index[:2]) == ["x0", "x1"]
+    assert isinstance(model.set_output("default").predict_set(new), np.ndarray)
+    assert model.set_output() is model
+    with sklearn.config_context(transform_output="pandas"):
+        fresh = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
+        assert isinstance(fresh.conformalize(calibration, VOTES).predict_p(new), pd.DataFrame)
+    with pytest.raises(plausibly.InputError) as refused:
+        model.set_output("polars")
+    assert str(refused.value) == (
+        'error output-unknown: sets cannot be given as "polars"\n'
+        "  expected  default or pandas; got polars\n"
+        '  do        set_output("pandas")'
+    )
+
+
+def test_the_same_columns_in_another_order_are_refused_by_scikit_learn() -> None:
+    model = AmbiguousConformalClassifier().fit(world.frame(X_TRAIN, "train"), Y_TRAIN)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.conformalize(world.frame(X, "row")[["second", "first"]], VOTES)
+
+
+def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> None:
+    weights = np.where(Y_TRAIN == "benign", 10.0, 0.1)
+    expected = LogisticRegression().fit(X_TRAIN, Y_TRAIN, weights).predict_proba(X_NEW)
+    with sklearn.config_context(enable_metadata_routing=False):
+        plain = AmbiguousConformalClassifier().fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
+        assert (plain.predict_proba(X_NEW) == expected).all()
+    asks = LogisticRegression().set_fit_request(sample_weight=True)
+    routed = AmbiguousConformalClassifier(asks).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
+    assert (routed.predict_proba(X_NEW) == expected).all()
+    cross_validate(routed, X_TRAIN, Y_TRAIN, cv=3, params={"sample_weight": weights})
+    silent = AmbiguousConformalClassifier(LogisticRegression())
+    with pytest.raises(ValueError, match="sample_weight"):
+        silent.fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
+
+
+def test_rows_that_the_model_saw_by_name() -> None:
+    everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(X, "row")])
+    y = [*Y_TRAIN, *world.majority(VOTES)]
+    model = AmbiguousConformalClassifier().fit(everything.iloc[:125], y[:125])
+    with pytest.warns(plausibly.PlausiblyWarning) as warned:
+        model.conformalize(everything.iloc[120:], VOTES)
+    assert str(warned[0].message) == (
+        "warning model-saw-examples: the model was fitted on 5 of 99 rows of X\n"
+        "  expected  rows that the model has not seen: else sets cover less than they\n"
+        "            promise; got row 0, row 1, row 2, … (5 in all)\n"
+        "  do        train_test_split first, then fit on one part and conformalize on the\n"
+        "            other"
+    )
+    assert warned[0].filename == __file__
+    # Rows that come again where the model is fitted are no mistake.
+    again = everything.iloc[[0, 0, 1, 2, 30, 31, 32]]
+    AmbiguousConformalClassifier(DummyClassifier()).fit(again, y[:7])
+
+
+def test_rows_that_the_model_saw_by_content() -> None:
+    model = AmbiguousConformalClassifier().fit(X, world.majority(VOTES))
+    for seen in (X, X.copy()):
+        with pytest.warns(plausibly.PlausiblyWarning) as warned:
+            model.conformalize(seen, VOTES)
+        assert "got rows with the same numbers" in " ".join(str(warned[0].message).split())
+    # One row by chance, or rows that are all alike, say nothing.
+    model.conformalize(np.vstack([X[:1], X_NEW]), [VOTES[0], *V_NEW])
+    few = (X > 0).astype(float)
+    AmbiguousConformalClassifier().fit(few, world.majority(VOTES)).conformalize(few, VOTES)

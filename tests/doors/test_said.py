@@ -1,0 +1,308 @@
+"""Annotations in the forms in which people have them: each gives the same calibration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import doors_world as world
+import plausibly
+
+pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+
+from plausibly.sklearn import AmbiguousConformalClassifier
+
+X_TRAIN, V_TRAIN = world.line(100, seed=1)
+X, VOTES = world.line(60, seed=2)
+NAMES = [f"scan {row}" for row in range(len(X))]
+MODEL = LogisticRegression().fit(X_TRAIN, world.majority(V_TRAIN))
+LABELS = list(world.LABELS)
+SHARES, COUNTS = world.shares(VOTES), world.counts(VOTES)
+READERS = [f"reader {number}" for number in range(world.READERS)]
+RECORDS = [
+    (name, by, said)
+    for name, row in zip(NAMES, VOTES, strict=True)
+    for by, said in zip(READERS, row, strict=True)
+]
+TABLE = plausibly.build_annotations("single-label", RECORDS, LABELS)
+
+
+def calibrated(
+    annotations: object,
+    x: object = X,
+    *,
+    params: dict[str, object] | None = None,
+    **options: object,
+) -> AmbiguousConformalClassifier:
+    model = AmbiguousConformalClassifier(FrozenEstimator(MODEL), **(params or {}))  # type: ignore[arg-type]  # by name
+    return model.conformalize(x, annotations, **options)  # type: ignore[arg-type]  # by name
+
+
+def thresholds(model: AmbiguousConformalClassifier) -> list[float]:
+    found = model.predictor_.threshold(["0.1", "0.25"]).values
+    return [float(tau) for tau in found]
+
+
+EXPECTED = thresholds(calibrated(COUNTS))
+LAM = plausibly.aggregate(TABLE)
+LONG = pd.DataFrame(RECORDS, columns=["task", "worker", "label"])
+WIDE = pd.DataFrame(VOTES, index=NAMES, columns=READERS)
+NUMBERS = pd.DataFrame(COUNTS, index=NAMES, columns=LABELS)
+NAMED = pd.DataFrame(X, index=NAMES)
+
+
+def test_what_is_expected_is_what_plausibly_makes_of_the_table() -> None:
+    coords = {"example": NAMES, "label": LABELS}
+    predictions = xr.DataArray(MODEL.predict_proba(X), coords, ("example", "label"))
+    predictor = plausibly.calibrate(predictions, TABLE)
+    assert [float(t) for t in predictor.threshold(["0.1", "0.25"]).values] == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [
+        COUNTS,
+        COUNTS.astype(np.uint8),
+        COUNTS / world.READERS,
+        VOTES,
+        np.array(VOTES),
+        np.array(VOTES, dtype=object),
+        [tuple(row) for row in VOTES],
+        pd.DataFrame(VOTES),
+        pd.DataFrame(VOTES).astype("category"),
+        pd.DataFrame(SHARES, columns=LABELS),
+        pd.DataFrame(COUNTS[:, ::-1], columns=LABELS[::-1]),
+        [dict(zip(LABELS, row, strict=True)) for row in COUNTS.tolist()],
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_rows_by_position(annotations: object) -> None:
+    assert thresholds(calibrated(annotations)) == pytest.approx(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [TABLE, LAM, plausibly.pack(LAM), LONG, WIDE, NUMBERS, NUMBERS / world.READERS],
+    ids=["table", "plausibilities", "packed", "long", "wide", "counts", "shares"],
+)
+def test_rows_by_name(annotations: object) -> None:
+    order = np.random.default_rng(0).permutation(len(X))
+    shuffled = calibrated(annotations, NAMED.iloc[order])
+    assert thresholds(shuffled) == pytest.approx(EXPECTED)
+    said = calibrated(annotations, X[order], examples=[NAMES[row] for row in order])
+    assert thresholds(said) == pytest.approx(EXPECTED)
+
+
+def test_frames_of_others() -> None:
+    pa = pytest.importorskip("pyarrow", reason="a frame that is not of pandas")
+    frame = pa.table(dict(zip(LABELS, SHARES.T, strict=True)))
+    assert thresholds(calibrated(frame)) == pytest.approx(EXPECTED)
+    wide = pa.table(dict(zip(READERS, np.array(VOTES).T.tolist(), strict=True)))
+    assert thresholds(calibrated(wide)) == pytest.approx(EXPECTED)
+
+
+def test_an_index_that_counts_rows_names_nothing() -> None:
+    unnamed = NAMED.reset_index(drop=True)
+    assert thresholds(calibrated(NUMBERS, unnamed)) == pytest.approx(EXPECTED)
+    assert thresholds(calibrated(NUMBERS.reset_index(drop=True), NAMED)) == pytest.approx(EXPECTED)
+    # A part of such an index says which rows these are.
+    part = NUMBERS.reset_index(drop=True)[30:]
+    with pytest.raises(plausibly.InputError, match="examples-differ"):
+        calibrated(part, unnamed[1:31])
+
+
+def test_single_labels_with_missing_votes_and_sets() -> None:
+    y = [row[0] for row in VOTES]
+    one_hot = (np.array(y)[:, None] == np.array(LABELS)).astype(int)
+    for same in (y, np.array(y), pd.Series(y), pd.Series(y).astype("category"), one_hot > 0):
+        assert thresholds(calibrated(same)) == thresholds(calibrated(one_hot))
+    gaps = np.array(VOTES, dtype=object)
+    gaps[::2, 1] = None
+    fewer = [[v for v in row if v is not None] for row in gaps.tolist()]
+    assert thresholds(calibrated(gaps)) == thresholds(calibrated(fewer))
+    sets = [set(row) for row in VOTES]
+    shared = np.array([[label in row for label in LABELS] for row in sets])
+    for same in (sets, [[row] for row in sets], shared):
+        assert thresholds(calibrated(same)) == thresholds(calibrated(sets))
+    lists = [sorted(row) for row in sets]
+    assert thresholds(calibrated(lists, kind="label-set")) == thresholds(calibrated(sets))
+
+
+def test_rankings() -> None:
+    rankings = [[[[row[0]], [label for label in LABELS if label != row[0]]]] for row in VOTES]
+    table = plausibly.build_annotations(
+        "partial-ranking",
+        [(str(place), None, answer) for place, row in enumerate(rankings) for answer in row],
+        LABELS,
+    )
+    expected = thresholds(calibrated(table))
+    assert thresholds(calibrated(rankings, kind="partial-ranking")) == expected
+    with pytest.raises(plausibly.InputError) as refused:
+        calibrated([row[:1] for row in rankings])
+    assert refused.value.name == "kind-unsaid"
+    with pytest.raises(plausibly.InputError) as refused:
+        calibrated([["benign", "unsure"]] * len(X), kind="partial-ranking")
+    assert str(refused.value) == (
+        "error answers-unfit: annotations of row 0 are labels, not rankings\n"
+        "  expected  a list of rankings a row, each a list of labels or tied labels, best\n"
+        "            first; got ['benign', 'unsure']\n"
+        "  do        [ranking], also where there is only one"
+    )
+
+
+def test_the_aggregator_is_that_of_the_estimator() -> None:
+    voted = calibrated(WIDE, NAMED, params={"aggregator": "majority-vote"})
+    one_hot = plausibly.aggregate(TABLE, "majority-vote")
+    assert thresholds(voted) == thresholds(calibrated(one_hot, NAMED))
+    assert voted.predictor_.facts.aggregator == "majority-vote"
+
+
+def test_fit_takes_the_vote_of_annotations() -> None:
+    model = AmbiguousConformalClassifier().fit(NAMED, TABLE)
+    again = LogisticRegression().fit(NAMED, world.majority(VOTES))
+    assert (model.predict_proba(NAMED) == again.predict_proba(NAMED)).all()
+    shuffled = plausibly.aggregate(TABLE)[::-1]
+    model.fit(NAMED, shuffled)
+    assert (model.predict_proba(NAMED) == again.predict_proba(NAMED)).all()
+    with pytest.raises(plausibly.InputError, match="examples-differ"):
+        model.fit(NAMED[:10], shuffled)
+    with pytest.raises(plausibly.InputError, match="rows-unnamed"):
+        model.fit(X, shuffled)
+
+
+def test_only_common() -> None:
+    with pytest.raises(plausibly.InputError) as refused:
+        calibrated(LONG, NAMED[:40])
+    assert "only_common=True" in str(refused.value)
+    kept = calibrated(LONG, NAMED[:40], only_common=True)
+    assert kept.predictor_.n == 40
+    assert thresholds(kept) == thresholds(calibrated(COUNTS[:40], X[:40]))
+
+
+def test_inputs_stay_as_they_are() -> None:
+    frozen = SHARES.copy()
+    frozen.flags.writeable = False
+    before = WIDE.copy()
+    calibrated(frozen)
+    calibrated(WIDE, NAMED)
+    pd.testing.assert_frame_equal(WIDE, before)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "options", "message"),
+    [
+        (
+            Path("votes.csv"),
+            {},
+            'error annotations-path: annotations are the path "votes.csv"\n'
+            "  expected  annotations in memory; got a path\n"
+            '  do        plausibly.read_annotations("votes.csv"), then pass what it returns',
+        ),
+        (
+            TABLE,
+            {},
+            "error rows-unnamed: annotations name their examples, and the rows of X have no\n"
+            "  names\n"
+            "  expected  names to match by; got scan 0, scan 1, scan 10, … (60 in all), and\n"
+            "            rows 0 to 59\n"
+            "  do        examples=[...], one name a row; or X as a pandas frame, named by its\n"
+            "            index",
+        ),
+        (
+            VOTES[:-1],
+            {},
+            "error rows-differ: annotations have 59 rows, and X has 60\n"
+            "  expected  one a row of X, in its order; got 59\n"
+            "  do        pass both from one split, or name the rows: examples=[...]",
+        ),
+        (
+            COUNTS[:, :2],
+            {},
+            "error columns-differ: annotations have 2 columns of numbers\n"
+            "  expected  one a label, in the order of classes_: benign, malignant, unsure;\n"
+            "            got 2\n"
+            "  do        add the columns that are missing; or lists of answers instead of an\n"
+            "            array",
+        ),
+        (
+            pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"]),
+            {},
+            'error columns-differ: annotations have a column "other", which is no label\n'
+            "  expected  one column a label with numbers, one an annotator with names of\n"
+            '            labels, or task, worker, label; got numbers in "benign",\n'
+            '            "malignant", "other"\n'
+            '  do        annotations.astype("string"), if the cells are labels; else name the\n'
+            "            labels benign, malignant, unsure",
+        ),
+        (
+            np.zeros((60, 3), dtype=int),
+            {},
+            "error counts-unfit: annotations have no vote, or fewer than none, in 0, 1, 2, …\n"
+            "  (60 in all)\n"
+            "  expected  counts of votes, one or more a row; got rows of 0, or numbers below\n"
+            "            0\n"
+            "  do        leave these rows out, of X too",
+        ),
+        (
+            SHARES.tolist(),
+            {},
+            "error answers-unfit: annotations of row ",
+        ),
+        (
+            [["benign", "unknown"]] * 60,
+            {},
+            "error label-unknown: ",
+        ),
+        (
+            COUNTS,
+            {"kind": "soft-label"},
+            "error kind-unfit: annotations in numbers say themselves what they are\n"
+            '  expected  a kind for lists of answers alone; got kind "soft-label"\n'
+            "  do        leave kind= out",
+        ),
+        (
+            [["benign", ["unsure"]][1:]] * 60,
+            {},
+            "error kind-unsaid: annotations are lists of lists of labels, which may be sets\n"
+            "  or rankings\n"
+            "  expected  what they are; got [['unsure']]\n"
+            '  do        kind="partial-ranking", or kind="label-set"',
+        ),
+        (
+            plausibly.build_annotations("single-label", [("0", None, "benign")], ["benign"]),
+            {},
+            'error labels-differ: annotations do not declare "malignant", "unsure", which the\n'
+            "  model knows\n"
+            "  expected  the 3 labels of the model; got 1 of them\n"
+            "  do        declare them where annotations are read: labels=[...]",
+        ),
+    ],
+)
+def test_what_cannot_be_read(annotations: object, options: dict[str, str], message: str) -> None:
+    with pytest.raises(plausibly.InputError) as refused:
+        calibrated(annotations, kind=options.get("kind"))
+    said = str(refused.value)
+    assert said == message or (message.endswith(" ") and said.startswith(message))
+
+
+def test_the_way_out_of_numbers_in_lists() -> None:
+    with pytest.raises(plausibly.InputError) as refused:
+        calibrated(SHARES.tolist())
+    assert "numpy.asarray(annotations), if they are plausibilities" in str(refused.value)
+    assert thresholds(calibrated(np.asarray(SHARES.tolist()))) == pytest.approx(EXPECTED)
+
+
+def test_names_that_repeat() -> None:
+    with pytest.raises(plausibly.InputError, match="the index of X names scan 1 in rows 1 and 60"):
+        calibrated(COUNTS, pd.DataFrame(X, index=[*NAMES[1:], NAMES[1]]))
+    with pytest.raises(plausibly.InputError, match="example-twice"):
+        calibrated(COUNTS, examples=["a"] * len(X))
+    with pytest.raises(plausibly.InputError, match="rows-differ"):
+        calibrated(COUNTS, examples=NAMES[1:])
