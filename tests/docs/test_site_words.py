@@ -65,7 +65,7 @@ def names() -> tuple[set[str], set[str], set[str]]:
                 if called in RAISES:
                     named = [k.value for k in node.keywords if k.arg == "name"]
                     given.update(parts(next(iter([*node.args[:1], *named]), None)))
-    patterns = {one for one in given if "*" in one and one.strip("*-")}
+    patterns = {one for one in given if re.fullmatch(r"\*?[a-z-]+\*?", one) and "*" in one}
     return {one for one in given if _NAME.fullmatch(one)}, patterns, texts
 
 
