@@ -64,7 +64,7 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
                 look=_CHANCE if chance else _PLAIN,
             )
         )
-    axes = axes_of(axes, whose="plausibly.plots.agreement", height=dots.height(len(rows)))
+    axes = axes_of(axes, whose="plausibly.plots.agreement", height=dots.height(rows))
     dots.draw_dots(axes, rows)
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, -0.02), high)
@@ -130,7 +130,7 @@ def annotators(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = None
         )
         for place in order
     ]
-    axes = axes_of(axes, whose="plausibly.plots.annotators", height=dots.height(len(rows)))
+    axes = axes_of(axes, whose="plausibly.plots.annotators", height=dots.height(rows))
     dots.draw_dots(axes, rows)
     for row, place in enumerate(order):
         if np.isfinite([own[place], others[place]]).all():
@@ -161,7 +161,7 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
     order = sorted(range(there), key=lambda i: (np.isnan(weight[i]), weight[i], called[i]))[:most]
     notes = [str(result[NOTE].values[place]) if NOTE in result else "" for place in order]
     answers = [float(result[RESPONSES].values[place]) for place in order]
-    axes = axes_of(axes, whose="plausibly.plots.annotators", height=dots.height(len(order)))
+    axes = axes_of(axes, whose="plausibly.plots.annotators", height=1.3 + 0.44 * max(2, len(order)))
     ink = tone(axes)
     for row, place in enumerate(order):
         look = _LOW if notes[row] else _PLAIN

@@ -10,10 +10,11 @@ from plausibly.evaluation.tables import cells
 from plausibly.labelled import names
 from plausibly.plots import dots, reading, rows
 from plausibly.plots.style import DASHES, MEASURES, Axes, axes_of, legend_below, tone
-from plausibly.plots.text import heading, name_rows, shown_names
+from plausibly.plots.text import heading, name_rows, shown_names, width_of
 
 AGGREGATED = "aggregated_coverage"
 _SPLIT = "split"
+_WIDE = 5  # inches that two columns of a legend take
 _COVERED = "coverage (share)"
 
 
@@ -46,7 +47,6 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         return draw_study(result, AGGREGATED, alpha, axes, figure="coverage")
     one = reading.at_alpha(result, alpha)
     found = [name for name in QUANTITIES if f"{name}_mean" in one]
-    axes = axes_of(axes, whose="plausibly.plots.coverage", height=dots.height(len(found)))
     points = [
         dots.Dot(
             name=QUANTITIES[name],
@@ -57,6 +57,7 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         )
         for name in found
     ]
+    axes = axes_of(axes, whose="plausibly.plots.coverage", height=dots.height(points))
     level = reading.alpha_of(one)
     dots.draw_shares(axes, points, x=_COVERED, wanted=None if level is None else 1 - level)
     title = reading.with_alpha("What the sets cover", one)
@@ -82,11 +83,11 @@ def draw_study(
         low = min(float(one[measure].min()), wanted)
         axes.set_xlim(low - 0.02, 1.02)
         title = "Coverage of what experts say"
-        axes.set_xlabel("aggregated coverage of the test examples of a split (share)")
+        axes.set_xlabel("aggregated coverage of a split (share)")
     else:
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
         title = "How large the sets are"
-        axes.set_xlabel("mean number of labels in a set, over the test examples of a split")
+        axes.set_xlabel("labels in a set, mean of a split")
     axes.locator_params(axis="x", nbins=6)
     splits = counted(study.sizes[_SPLIT])
     tested = one["n_test"].values
@@ -98,5 +99,7 @@ def draw_study(
         f"{splits} random split{'' if splits == '1' else 's'}, {many} test examples each",
         reading.dashed(one) if covers else "",
     )
-    legend_below(axes, rows.legend_of(parts, tone(axes).ink))
+    legend_below(
+        axes, rows.legend_of(parts, tone(axes).ink), columns=2 if width_of(axes) > 5 else 1
+    )
     return axes

@@ -64,25 +64,27 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     one = reading.at_alpha(result, alpha)
     axes = axes_of(axes, whose="plausibly.plots.realised", height=4.8)
     n = one["largest_plausibility"].size
-    places = np.arange(1, n + 1) / n
+    # From 0, so that each example has its width, and one example can be seen.
+    places = np.arange(n + 1) / n
     for name, (look, said) in _CURVES.items():
         if name in one:
-            values = one[name].values
-            style.ascending(axes, values, look, f"{said}, mean {values.mean():.3f}", places)
-    axes.plot(
-        places,
-        np.sort(one["largest_plausibility"].values),
-        color=tone(axes).ink,
-        linestyle=":",
-        linewidth=1.5,
-        label="largest plausibility",
-    )
-    tidy(axes, x="share of the examples, sorted for each curve alone", y="covered (share)")
+            label = f"{said}, mean {float(one[name].mean()):.3f}"
+            _ascend(axes, one[name].values, look, label, places)
+    dotted = Look(colour=tone(axes).ink, line=":")
+    largest = one["largest_plausibility"].values
+    _ascend(axes, largest, dotted, "largest plausibility", places)
+    tidy(axes, x="examples, each curve sorted alone (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
     title = reading.with_alpha("What sets cover of each example", one)
     heading(axes, title, reading.on_what(one, examples=n, lines=""))
     legend_below(axes, list(axes.lines), columns=1)
     return axes
+
+
+def _ascend(axes: Axes, values: Floats, look: Look, label: str, places: Floats) -> None:
+    """Draw values in rising order, each as wide as its example."""
+    whole = np.append(values.min(), values)
+    style.ascending(axes, whole, look, label, places, steps="steps-pre")
 
 
 def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:

@@ -11,6 +11,7 @@ from plausibly.plots.style import SMALL, Axes, Look, target, tidy, tone
 from plausibly.plots.text import name_rows, share, shown_names
 
 _ROW = 0.42
+_LINE = 0.18
 _AROUND = 1.3
 
 
@@ -37,9 +38,11 @@ class Dot:
     note: str = ""
 
 
-def height(rows: int) -> float:
-    """Return the height of a figure of so many rows, in inches."""
-    return _AROUND + _ROW * max(2, rows)
+def height(dots: Sequence[Dot]) -> float:
+    """Return the height of a figure of these rows, in inches."""
+    named = shown_names([dot.name for dot in dots])
+    lines = [name.count("\n") + 1 + bool(dot.note) for name, dot in zip(named, dots, strict=True)]
+    return _AROUND + max(_ROW, _LINE * max(lines, default=1)) * max(2, len(dots))
 
 
 def draw_dots(axes: Axes, dots: Sequence[Dot], *, digits: int = 3, top: float = 1.0) -> None:

@@ -140,7 +140,7 @@ def _shares(
         for place in kept
     ]
     level = reading.alpha_of(one)
-    axes = axes_of(axes, whose=f"plausibly.plots.{figure}", height=dots.height(len(rows)))
+    axes = axes_of(axes, whose=f"plausibly.plots.{figure}", height=dots.height(rows))
     dots.draw_shares(axes, rows, x=_COVERED, wanted=None if level is None else 1 - level)
     lines = "lines"
     if together:
@@ -205,7 +205,7 @@ def labels(
         )
         for place in kept
     ]
-    axes = axes_of(axes, whose="plausibly.plots.labels", height=dots.height(len(rows)))
+    axes = axes_of(axes, whose="plausibly.plots.labels", height=dots.height(rows))
     level = reading.alpha_of(one)
     dots.draw_shares(
         axes,
@@ -265,7 +265,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
         )
         for place in reversed(range(one.sizes["level"]))
     ]
-    axes = axes_of(axes, whose="plausibly.plots.risk", height=dots.height(len(rows)))
+    axes = axes_of(axes, whose="plausibly.plots.risk", height=dots.height(rows))
     top = max(0.05, *(row.high for row in rows if np.isfinite(row.high)))
     dots.draw_dots(axes, rows, top=top)
     axes.set_xlim(0, top * 1.05)

@@ -19,7 +19,7 @@ Axes: TypeAlias = Any  # Any: of matplotlib, which may not be installed where ty
 SMALL = 8
 DASHES = (0, (4, 2))
 _DPI = 150
-_BELOW = 0.55  # inches that the numbers and the name of an axis take
+_BELOW = 0.45  # inches that the numbers and the name of an axis take
 _LIGHT = "40"  # a quarter of full cover, in hexadecimal
 _DARK = 0.4  # luminance below which paper counts as dark
 
@@ -195,7 +195,14 @@ def bars(axes: Axes, places: Floats, heights: Floats, width: float, look: Look, 
     )
 
 
-def ascending(axes: Axes, values: Floats, look: Look, label: str, places: Numbers) -> None:
+def ascending(
+    axes: Axes,
+    values: Floats,
+    look: Look,
+    label: str,
+    places: Numbers,
+    steps: str = "steps-mid",
+) -> None:
     """Draw values in rising order over places that rise with them."""
     axes.plot(
         places,
@@ -204,7 +211,7 @@ def ascending(axes: Axes, values: Floats, look: Look, label: str, places: Number
         linestyle=look.line,
         linewidth=1.5,
         label=label,
-        drawstyle="steps-mid",
+        drawstyle=steps,
     )
 
 
@@ -258,11 +265,13 @@ def legend_below(axes: Axes, handles: Sequence[object], columns: int = 2) -> Non
     """Say below the name of the axis what the strokes are."""
     if not handles:
         return
-    height = axes.bbox.height / axes.figure.dpi
+    transforms = require("matplotlib.transforms", extra="plots", whose="a figure")
+    down = transforms.ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
     made = axes.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0.0, -_BELOW / height),
+        bbox_to_anchor=(0.0, 0.0),
+        bbox_transform=axes.transAxes + down,
         borderaxespad=0.0,
         ncols=columns,
         frameon=False,

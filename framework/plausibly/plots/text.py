@@ -13,7 +13,10 @@ UNREADABLE = "�"
 WIDTH = 26
 LINES = 2
 SIZE = 10
+_LEAST = 6
+_LEADING = 1.25  # from line to line, in units of the size of the font
 _MARGINS = 0.6  # inches
+_SHARED = 0.9  # of the width of axes that have neighbours, which may want some of it
 _LETTER = 0.53  # mean width of a letter, in units of the size of the font
 
 
@@ -70,16 +73,16 @@ def heading(axes: Axes, title: str, *notes: str) -> None:
     """
     text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
     text.set_parse_math(False)
-    room = max(24, int(_width(axes) * 72 / (text.get_fontsize() * _LETTER)))
+    room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
     said = "; ".join(note for note in notes if note)
     text.set_text("\n".join([*textwrap.wrap(title, room), *textwrap.wrap(said, room)]))
 
 
-def _width(axes: Axes) -> float:
+def width_of(axes: Axes) -> float:
     """Return how wide these axes will be, in inches; their rows are named by now."""
     dpi = axes.figure.dpi
     if len(axes.figure.axes) > 1 or axes.figure.get_layout_engine() is None:
-        return float(axes.bbox.width / dpi)
+        return float(axes.bbox.width / dpi) * _SHARED
     # Alone in a figure that is laid out when it is drawn: what the names of the rows leave.
     lines = [line for text in axes.get_yticklabels() for line in text.get_text().split("\n")]
     named = max(map(len, lines), default=0) * SIZE * _LETTER / 72
@@ -88,7 +91,10 @@ def _width(axes: Axes) -> float:
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Name the rows of a figure from the top down, and make room for just these."""
-    axes.set_yticks(range(len(names)), names, parse_math=False)
+    lines = max((name.count("\n") + 1 for name in names), default=1)
+    row = axes.bbox.height / axes.figure.dpi / max(1, len(names))
+    size = min(SIZE, max(_LEAST, row * 72 / (lines * _LEADING)))
+    axes.set_yticks(range(len(names)), names, parse_math=False, fontsize=size)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
 
