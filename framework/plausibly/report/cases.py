@@ -6,6 +6,8 @@ of its own `Cases.listed`: labels with a plausibility, in a set, or among the fi
 
 from __future__ import annotations
 
+import json
+
 import attrs
 
 MOST = 10_000
@@ -116,3 +118,12 @@ class Cases:
     ranked: bool
     text: tuple[str, ...] | None = None
     thumbnail: tuple[str, ...] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain data: objects by the names of attributes."""
+        scores = [attrs.asdict(column, recurse=False) for column in self.scores]
+        return attrs.asdict(self, recurse=False) | {"scores": scores}
+
+    def to_text(self) -> str:
+        """Return the JSON text, as short as it can be."""
+        return json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -127,7 +126,7 @@ def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET
     most = min(MOST, outcomes.subject.n)
     while True:
         found = _cases(outcomes, chosen(outcomes, most), annotators, most)
-        size = len(json.dumps(attrs.asdict(found), ensure_ascii=False).encode())
+        size = len(found.to_text().encode("utf-8", "replace"))
         if size <= budget or most <= 1:
             return found
         most = max(1, int(most * min(0.95 * budget / size, 0.95)))
@@ -141,7 +140,8 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
     listed = [_listed(*each) for each in zip(lam, _any(inside), first, strict=True)]
     labels = lam.shape[1]
     model = _prediction(subject)
-    mine = [name_texts(subject.predictions[names.EXAMPLE].values)[row] for row in rows]
+    examples = name_texts(subject.predictions[names.EXAMPLE].values)
+    mine = [examples[row] for row in rows]
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)

@@ -161,7 +161,7 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if isinstance(value, Cases):  # no floats but weights, and a hundred thousand times as much
-        return attrs.asdict(value, recurse=False) | {"scores": _plain(value.scores)}
+        return value.to_json()
     if attrs.has(type(value)):
         names = [
             field.name for field in attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))

@@ -27,6 +27,8 @@ from plausibly.report.render import render
 from plausibly.report.subject import Subject
 from plausibly.study.run import StudyResult
 
+REPORT = "report.html"
+
 Source: TypeAlias = "StudyResult | ConformalPredictor | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
 
@@ -68,7 +70,7 @@ class Report:
 
 def write_report(
     source: Source,
-    path: Path | str = "report.html",
+    path: Path | str = REPORT,
     *,
     predictions: xr.DataArray | Path | str | None = None,
     annotations: xr.Dataset | Path | str | None = None,

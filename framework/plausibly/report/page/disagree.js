@@ -12,7 +12,7 @@ function heatMap({ labels, cells }) {
   const byPair = new Map(cells.flatMap((cell) => [[`${cell.a} ${cell.b}`, cell], [`${cell.b} ${cell.a}`, cell]]));
   const cellOf = (row, column) => {
     const cell = byPair.get(`${row} ${column}`);
-    if (!cell) return make("span.cell.soft", {}, "0");
+    if (!cell) return make("span.cell.soft", {}, make("span", { "aria-hidden": "true" }, "·"), make("span.unseen", {}, "0"));
     const same = row === column;
     const words = same ? `${LABELS[row].name}, said more than once` : `${LABELS[cell.a].name} or ${LABELS[cell.b].name}`;
     return make(same ? "button.self" : "button", {
@@ -23,7 +23,7 @@ function heatMap({ labels, cells }) {
     }, pairsOf(cell.pairs));
   };
   return make("div.scroller", { tabindex: "0", role: "region", "aria-label": "Labels over which answers part" },
-    make("table.heat", {},
+    make(labels.length > 12 ? "table.heat.many" : "table.heat", {},
       make("caption.unseen", {}, "Pairs of answers that part over two labels"),
       make("thead", {}, make("tr", {}, make("td"), labels.map((code) => make("th", { scope: "col" }, named(LABELS[code].name))))),
       make("tbody", {}, labels.map((row) => make("tr", {},
@@ -76,27 +76,36 @@ function sortAnnotators(key) {
   place.querySelector(`[data-key="${key}"]`).focus();
 }
 
-/** Draws section 4, which depends on no method. */
+function partings(found) {
+  return figure({
+    of: [found.note, make("span.choose", {}, ` Choose a cell to see its ${WORDS.examples}.`)],
+    operable: true,
+    drawing: heatMap(found),
+    table: {
+      caption: "Labels over which answers part",
+      head: ["label", "or", "pairs of answers", WORDS.examples],
+      rows: () => [...found.cells].sort((x, y) => (x.a === x.b) - (y.a === y.b) || y.pairs - x.pairs).map((cell) => [
+        named(LABELS[cell.a].name), named(LABELS[cell.b].name), pairsOf(cell.pairs), count(cell.examples)]),
+    },
+  });
+}
+
+/** Draws section 4, which depends on no method; it takes the whole width where there is much to see. */
 function drawDisagreement() {
   const { disagreement: found } = DATA;
-  for (const id of ["disagree", "sizes"]) byId(id).classList.toggle("half", found.labels.length <= SIDE_BY_SIDE);
+  const few = found.labels.length <= SIDE_BY_SIDE;
+  const people = found.annotators.length > 0;
+  for (const id of ["disagree", "sizes"]) byId(id).classList.toggle("half", few && !people);
   fill(byId("disagree-body"),
     make("p.says", {}, found.sentence),
     found.nothing && make("p.soft", {}, found.nothing),
-    found.cells.some(({ a, b }) => a !== b) && figure({
-      of: [found.note, make("span.choose", {}, ` Choose a cell to see its ${WORDS.examples}.`)],
-      operable: true,
-      drawing: heatMap(found),
-      table: {
-        caption: "Labels over which answers part",
-        head: ["label", "or", "pairs of answers", WORDS.examples],
-        rows: () => [...found.cells].sort((a, b) => b.pairs - a.pairs).map((cell) => [
-          named(LABELS[cell.a].name), named(LABELS[cell.b].name), pairsOf(cell.pairs), count(cell.examples)]),
-      },
-    }),
-    found.measures.length > 0 && make("details", {}, make("summary", {}, `Measures of agreement`),
-      make("div", {}, facts(measureRows(found.measures)))),
-    found.who && make("p", {}, found.who),
-    found.annotators.length > 0 && make("div.table", { id: "annotators", tabindex: "0", role: "region", "aria-label": WORDS.annotators },
-      annotatorTable(found.annotators)));
+    make(few && people ? "div.beside" : "div.body", {},
+      make("div.body", {},
+        found.cells.some(({ a, b }) => a !== b) && partings(found),
+        found.measures.length > 0 && make("details", {}, make("summary", {}, "Measures of agreement"),
+          make("div", {}, facts(measureRows(found.measures))))),
+      make("div.body", {},
+        found.who && make("p", {}, found.who),
+        people && make("div.table", { id: "annotators", tabindex: "0", role: "region", "aria-label": WORDS.annotators },
+          annotatorTable(found.annotators)))));
 }

@@ -16,7 +16,7 @@ function scaleOf(lows) {
 function partLine(part, scale, level) {
   const { mean, low, high } = part.covered;
   const [key, test] = partOf(part.where, part.stratum);
-  return make("button.line", { ...picks("part", key, part.title, test), title: `${part.title}: ${interval(part.covered)}` },
+  return make("button.line", { ...picks("part", key, part.title, test), disabled: part.n === 0, title: `${part.title}: ${interval(part.covered)}` },
     make("span.label", {}, make("span.clip", {}, named(part.title), " ", make("small", {}, `n ${count(part.n)}`)),
       part.clear && make("span.unseen", {}, ", clearly below what is promised")),
     make("span.rail", { "aria-hidden": "true" },
