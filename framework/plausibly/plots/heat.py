@@ -242,7 +242,7 @@ def draw_squares(
     colours = require("matplotlib.colors", extra="plots", whose="a figure")
     ink = tone(axes)
     shades = colours.LinearSegmentedColormap.from_list("plausibly", [ink.paper, hue])
-    shades.set_bad(ink.grid)
+    shades = shades.with_extremes(bad=ink.grid)
     axes.imshow(np.ma.masked_invalid(values / full), cmap=shades, vmin=0, vmax=1, aspect="auto")
     written = texts or [[_hundredths(value) for value in row] for row in values.tolist()]
     size = 9 if len(columns) <= 8 else 7 if len(columns) <= MOST else 5

@@ -1,0 +1,156 @@
+"""What holds of every figure: axes in and out, nothing global, inputs unchanged, legible."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.figure import Figure
+
+from plausibly import plots
+from plausibly.errors import InputError, MissingExtra
+from plausibly.plots import reading, style
+from plots_world import FIGURES, draw, laid_out, made, outside, overlapping, parts, texts
+
+ALL = pytest.mark.parametrize(("figure", "kind"), FIGURES)
+
+
+def test_every_figure_is_tried_with_every_kind_that_has_it() -> None:
+    tried = {(figure, kind) for figure, kind in FIGURES}
+    renamed = {"grouped": "evaluation", "confusion": "reliability"}
+    asked = {(f, renamed.get(k, k)) for f, kinds in reading.FIGURES.items() for k in kinds}
+    assert tried == asked
+    others = {"example", "region", "threshold"}  # of arrays
+    assert {figure for figure, _ in FIGURES} | others == set(plots.__all__)
+
+
+@ALL
+def test_a_figure_of_its_own_is_legible(figure: str, kind: str) -> None:
+    before = made(kind).copy(deep=True)
+    axes = laid_out(draw(figure, kind))
+    assert isinstance(axes.figure, Figure)
+    assert axes.has_data()
+    assert not outside(axes)
+    assert not overlapping(axes)
+    assert made(kind).identical(before)
+    title, *said = axes.get_title("left").split("\n")
+    assert title
+    assert any(character.isdigit() for line in said for character in line), "n or interval"
+    assert axes.get_xlabel()
+
+
+@ALL
+def test_given_axes_are_drawn_into_and_returned(figure: str, kind: str) -> None:
+    left, right = Figure().subplots(1, 2)
+    assert draw(figure, kind, axes=right) is right
+    assert right.has_data()
+    assert not left.has_data()
+    assert len(right.figure.axes) == 2
+
+
+def test_axes_show_themselves_in_a_notebook() -> None:
+    shown = draw("coverage", "evaluation")._repr_png_()
+    assert shown.startswith(b"\x89PNG")
+    assert len(shown) > 5_000
+
+
+def test_nothing_global_is_touched_and_nothing_heavy_is_imported() -> None:
+    code = (
+        "import sys, plausibly; from plausibly import plots;"
+        "print(*{'numpy', 'xarray', 'matplotlib'} & set(sys.modules));"
+        "import matplotlib, numpy as np, xarray as xr; known = matplotlib.rcParams;"
+        "before = {key: known[key] for key in known if key != 'backend'};"
+        "taus = xr.DataArray([0.1, 0.2], dims='alpha', coords={'alpha': [0.1, 0.2]});"
+        "plots.threshold(taus).figure.savefig('/dev/null', format='png');"
+        "print('matplotlib.pyplot' in sys.modules, all(known[k] == before[k] for k in before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\nFalse True\n"
+
+
+@pytest.mark.parametrize("colour", ["white", "#101010"])
+def test_what_is_written_can_be_read_on_any_paper(colour: str) -> None:
+    axes = Figure(facecolor=colour).subplots()
+    axes.set_facecolor(colour)
+    draw("coverage", "study", axes=axes)
+    dark = colour != "white"
+    assert (style.tone(axes).ink == "0.93") == dark
+    from matplotlib.colors import to_rgb
+
+    for text in [axes._left_title, *axes.texts, *axes.get_legend().get_texts()]:
+        assert (style.luminance(*to_rgb(text.get_color())) > 0.5) == dark
+
+
+def test_paper_that_is_not_there_is_that_below() -> None:
+    axes = Figure(facecolor="#000000").subplots()
+    axes.set_facecolor("none")
+    assert style.tone(axes).paper == "#000000"
+    axes.figure.set_facecolor("none")
+    assert style.tone(axes).ink == "#222222"
+
+
+def test_marks_differ_without_colour() -> None:
+    looks = list(style.MEASURES.values())
+    assert len({look.marker for look in looks}) == len(looks)
+    assert len({(look.line, look.hatch) for look in looks}) == len(looks)
+    assert len({look.marker for look in style.OTHERS}) == len(style.OTHERS)
+
+
+def test_the_alpha_that_is_asked_for() -> None:
+    assert "alpha 0.2\n" in draw("coverage", "evaluation").get_title("left")
+    assert "alpha 0.1\n" in draw("coverage", "evaluation", alpha=0.1).get_title("left")
+    one = made("evaluation").isel(alpha=1)
+    assert "alpha 0.1\n" in plots.coverage(one).get_title("left")
+    with pytest.raises(InputError) as caught:
+        draw("coverage", "evaluation", alpha=0.3)
+    assert str(caught.value) == (
+        "error figure-alpha: this result has no alpha 0.3\n"
+        "  expected  alpha 0.2, 0.1; got 0.3\n"
+        "  do        alpha=0.2, or predict and evaluate at 0.3"
+    )
+
+
+@pytest.mark.parametrize("figure", reading.FIGURES)
+def test_other_results_are_refused_with_what_has_the_figure(figure: str) -> None:
+    for wrong in (xr.Dataset({"x": 1}), xr.Dataset(), parts()[1]):
+        with pytest.raises(InputError) as caught:
+            getattr(plots, figure)(wrong)
+        assert caught.value.name == "figure-unsuitable"
+        assert "plausibly." in caught.value.expected
+
+
+def test_the_refusal_says_what_to_call() -> None:
+    with pytest.raises(InputError) as caught:
+        plots.strata(made("uniformity"))
+    assert str(caught.value) == (
+        "error figure-unsuitable: figure strata cannot be drawn of this Dataset\n"
+        "  expected  what plausibly.evaluate or plausibly.evaluation.coverage_by_strata\n"
+        "            or plausibly.evaluation.coverage_by_size returns; got variables\n"
+        "            p_value, ks_above, ks_below, … (11 in all), which has the figure\n"
+        "            uniformity, p_values\n"
+        "  do        plausibly.plots.strata(plausibly.evaluate(sets, plausibilities))"
+    )
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
+    with pytest.raises(MissingExtra) as caught:
+        draw("sizes", "evaluation")
+    assert str(caught.value) == (
+        "error extra-missing: plausibly.plots.sizes needs matplotlib, which is not\n"
+        "  installed\n"
+        '  expected  the extra "plots"\n'
+        '  do        pip install "plausibly[plots]"'
+    )
+
+
+def test_names_are_no_markup() -> None:
+    axes = laid_out(draw("coverage", "study"))
+    assert any("$a$" in text for text, _ in texts(axes))
+    legend = laid_out(draw("alphas", "study")).get_legend().get_texts()
+    assert [one.get_text() for one in legend] == ["_votes $a$", "expected <b>", "as wanted"]
+    assert np.array([not one.get_parse_math() for one in legend]).all()

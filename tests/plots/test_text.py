@@ -1,0 +1,67 @@
+"""Names of any length: on few short lines, told apart, and never read as markup."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from plausibly.plots.text import heading, name_rows, share, shown_name, shown_names
+
+WILD = st.text(max_size=400)
+
+
+@given(WILD)
+def test_a_name_fits_whatever_it_is(name: str) -> None:
+    shown = shown_name(name, width=20, lines=2)
+    assert shown
+    lines = shown.split("\n")
+    assert len(lines) <= 2
+    assert all(len(line) <= 20 for line in lines)
+
+
+@given(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=20))
+def test_a_short_name_is_itself(name: str) -> None:
+    assert shown_name(name) == name
+
+
+def test_what_is_cut_is_seen_to_be_cut() -> None:
+    shown = shown_name("a finding of the left lower lobe that takes very many words to say")
+    assert "…" in shown
+    assert shown.startswith("a finding of the")
+    assert shown.endswith("to say")
+    assert "…" not in shown_name("a name of two lines, nothing of which is cut")
+    assert shown_name("line\nbreak\ttab") == "line break tab"
+    assert shown_name("\u202etxt.exe\x00") == "�txt.exe�"
+    assert shown_name(" ") == '""'
+    assert shown_name(7) == "7"
+
+
+def test_names_that_look_alike_once_cut_are_numbered() -> None:
+    long = ["a" * 100 + middle + "b" * 100 for middle in "xyz"]
+    shown = shown_names([*long, "c"])
+    assert len(set(shown)) == 4
+    assert shown[0].endswith("#1")
+    assert shown[3] == "c"
+
+
+def test_headings_are_wrapped_and_no_markup() -> None:
+    axes = Figure(figsize=(3, 3)).subplots()
+    heading(axes, "$title$", "", "a note that is much too long for a figure of three inches", "n 3")
+    title = axes._left_title
+    assert title.get_text().startswith("$title$\na note")
+    assert title.get_text().endswith("n 3")
+    assert not title.get_parse_math()
+    assert all(len(line) < 45 for line in title.get_text().split("\n"))
+
+
+def test_many_rows_have_small_names() -> None:
+    small, large = (Figure(figsize=(4, 3)).subplots() for _ in range(2))
+    name_rows(small, [f"row {i}\nn = 3" for i in range(30)])
+    name_rows(large, ["row\nn = 3"])
+    assert small.get_yticklabels()[0].get_fontsize() == 6
+    assert large.get_yticklabels()[0].get_fontsize() == 10
+
+
+def test_shares() -> None:
+    assert [share(0.25), share(1.0), share(0.5, 2), share(-0.5, 1)] == [".250", "1.000", ".50", "-0.5"]

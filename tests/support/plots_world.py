@@ -1,0 +1,227 @@
+"""Results of every kind that has figures, small, each made once; and what is read off figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+import xarray as xr
+
+import plausibly
+from plausibly import plots
+from plausibly.evaluation import (
+    coverage_by_label,
+    coverage_by_risk,
+    coverage_by_size,
+    coverage_by_strata,
+    coverage_by_subgroup,
+    entropy,
+    label_disagreement,
+    p_value_uniformity,
+    sorted_coverage,
+)
+from plausibly.plugin import build_table
+
+Axes: TypeAlias = Any  # Any: of matplotlib, which types do not see
+
+LABELS = ("nodule", "$\\frac{1}{0}$", "_hidden", "x" * 300)
+HALF = 60
+ALPHAS = [0.2, 0.1]
+
+
+def world(
+    examples: int = 2 * HALF, labels: tuple[str, ...] = LABELS, seed: int = 0
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Predictions and shares of five votes, of labels with names that are hard to draw."""
+    generator = np.random.default_rng(seed)
+    rows = generator.dirichlet(np.full(len(labels), 0.4), examples)
+    votes = np.array([generator.multinomial(5, row) for row in rows]) / 5
+    coords = {
+        "example": [f"case {i}" for i in range(examples)],
+        "label": list(labels),
+        "site": ("example", [("north", "$south$", "_west")[i % 3] for i in range(examples)]),
+    }
+    arrays = (xr.DataArray(v, dims=("example", "label"), coords=coords) for v in (rows, votes))
+    predictions, lam = arrays
+    return predictions, lam.drop_vars("site")
+
+
+@cache
+def parts() -> tuple[plausibly.ConformalPredictor, xr.DataArray, xr.DataArray, xr.DataArray]:
+    """A predictor, and predictions, plausibilities and sets of new examples."""
+    predictions, lam = world()
+    predictor = plausibly.calibrate(predictions[:HALF], lam[:HALF])
+    new = predictions[HALF:]
+    return predictor, new, lam[HALF:], predictor.predict(new, ALPHAS)
+
+
+@cache
+def annotations() -> xr.Dataset:
+    """Answers of four annotators, one of whom says whatever comes to mind."""
+    generator = np.random.default_rng(5)
+    examples, annotators = 40, ["r1", "_r2", "$r3$", "r4"]
+    truth = generator.integers(0, len(LABELS), examples)
+    rows = [
+        (i, k, truth[i] if generator.random() < (0.2, 0.8, 0.8, 0.9)[k] else (truth[i] + 1) % 4)
+        for i in range(examples)
+        for k in range(len(annotators))
+    ]
+    example, annotator, label = np.array(rows).T
+    return build_table(
+        "single-label",
+        examples=[f"e{i}" for i in range(examples)],
+        annotators=annotators,
+        labels=LABELS,
+        response_example=example,
+        response_annotator=annotator,
+        mention_response=np.arange(len(rows)),
+        mention_label=label,
+    )
+
+
+METHODS = {"_votes $a$": {"calibrator": "voted"}, "expected <b>": {"calibrator": "expected"}}
+
+
+def _evaluation() -> xr.Dataset:
+    _, _, lam, sets = parts()
+    return plausibly.evaluate(sets, lam, by="site")
+
+
+def _study() -> xr.Dataset:
+    return plausibly.compare(*world(), METHODS, splits=3, alphas=ALPHAS)
+
+
+def _uniformity() -> xr.Dataset:
+    predictor, new, lam, _ = parts()
+    return p_value_uniformity(predictor, new, lam)
+
+
+def _sensitivity() -> xr.Dataset:
+    table = annotations()
+    examples = [str(name) for name in table["example"].values]
+    predictions = world(len(examples))[0].drop_vars("site").assign_coords(example=examples)
+    names = ["label-frequency", "majority-vote"]
+    return plausibly.sensitivity(predictions, table, names, splits=2, alphas=ALPHAS)
+
+
+_MADE: Mapping[str, Callable[[], xr.Dataset]] = {
+    "evaluation": _evaluation,
+    "study": _study,
+    "strata": lambda: coverage_by_strata(parts()[3], parts()[2], entropy(parts()[2]), quantiles=3),
+    "sizes": lambda: coverage_by_size(parts()[3], parts()[2]),
+    "subgroups": lambda: coverage_by_subgroup(parts()[3], parts()[2], "site", at_least=5),
+    "labels": lambda: coverage_by_label(parts()[3], parts()[2]),
+    "risk": lambda: coverage_by_risk(
+        parts()[3].assign_coords(cost=("label", [0, 1, 1, 2])), parts()[2], "cost"
+    ),
+    "realised": lambda: sorted_coverage(parts()[3], parts()[2]),
+    "uniformity": _uniformity,
+    "agreement": lambda: plausibly.agreement(annotations(), resamples=20),
+    "disagreement": lambda: label_disagreement(annotations()),
+    "reliability": lambda: plausibly.reliability(annotations(), "dawid-skene"),
+    "plan": lambda: plausibly.plan(*world(), resamples=0, within=0.05, alpha=ALPHAS),
+    "sensitivity": _sensitivity,
+}
+
+
+@cache
+def made(kind: str) -> xr.Dataset:
+    """Return a result of a kind."""
+    return _MADE[kind]()
+
+
+FIGURES: tuple[tuple[str, str], ...] = (
+    ("coverage", "evaluation"),
+    ("coverage", "study"),
+    ("sizes", "evaluation"),
+    ("sizes", "study"),
+    ("sizes", "sizes"),
+    ("alphas", "evaluation"),
+    ("alphas", "study"),
+    ("strata", "evaluation"),
+    ("strata", "strata"),
+    ("strata", "sizes"),
+    ("groups", "evaluation"),
+    ("groups", "subgroups"),
+    ("labels", "labels"),
+    ("risk", "risk"),
+    ("realised", "evaluation"),
+    ("realised", "realised"),
+    ("uniformity", "uniformity"),
+    ("p_values", "uniformity"),
+    ("agreement", "agreement"),
+    ("annotators", "agreement"),
+    ("annotators", "reliability"),
+    ("disagreement", "disagreement"),
+    ("confusion", "reliability"),
+    ("planning", "plan"),
+    ("sensitivity", "sensitivity"),
+)
+"""Each figure with each kind of result that it can be drawn of."""
+
+
+def draw(figure: str, kind: str, **options: object) -> Axes:
+    """Return the axes of a figure."""
+    return getattr(plots, figure)(made(kind), **options)
+
+
+def laid_out(axes: Axes) -> Axes:
+    """Return axes, placed as they are when their figure is saved."""
+    import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(axes.figure).draw()
+    return axes
+
+
+def texts(axes: Axes) -> list[tuple[str, Any]]:
+    """Return every text that can be seen, with its box."""
+    found = [axes._left_title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+    legend = axes.get_legend()
+    found += [] if legend is None else legend.get_texts()
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        low, high = sorted(limits)
+        for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True):
+            if low <= place <= high:
+                found.append(label)
+    return [(one.get_text(), one.get_window_extent()) for one in found if one.get_text()]
+
+
+def overlapping(axes: Axes) -> list[tuple[str, str]]:
+    """Return which texts lie on each other."""
+    pairs = combinations(texts(axes), 2)
+    return [(one, other) for (one, a), (other, b) in pairs if a.padded(-0.5).overlaps(b)]
+
+
+def outside(axes: Axes) -> list[str]:
+    """Return which texts are cut by the edge of the page."""
+    page = axes.figure.bbox.padded(1)
+    return [
+        text
+        for text, box in texts(axes)
+        if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
+    ]
+
+
+def named_rows(axes: Axes) -> list[str]:
+    """Return the names of the rows from the top down."""
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def points(axes: Axes) -> list[tuple[float, float]]:
+    """Return the places of the marks that stand for one value each, in the order of drawing."""
+    return [
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
+        for line in axes.lines
+        if len(line.get_xdata()) == 1 and line.get_marker() not in ("None", "|")
+    ]
+
+
+def spans(axes: Axes) -> list[tuple[float, float]]:
+    """Return the ends of the intervals."""
+    return [
+        (float(line.get_xdata()[0]), float(line.get_xdata()[1]))
+        for line in axes.lines
+        if line.get_marker() == "|" and len(line.get_xdata()) == 2
+    ]
