@@ -19,6 +19,7 @@ version = release = installed("plausibly")
 extensions = [
     "accessible",
     "math_by_browser",
+    "message_links",
     "myst_parser",
     "numpydoc",
     "public_names",

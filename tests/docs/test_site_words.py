@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+import xarray as xr
 
 import plausibly
 from cli_world import run
@@ -148,6 +150,54 @@ def test_the_table_of_methods_is_whole_and_measured() -> None:
         assert row[1] == f"`{default_aggregator(kind)}`"
     for row in aggregators[1:]:
         assert {name.rpartition(":")[2] for name in re.findall(r"`([a-z:-]+)`", row[1])} <= offered
+
+
+PARAMETERS: dict[str, dict[str, object]] = {
+    "by=GROUP": {"by": "site"},
+    'by="label"': {"by": "label"},
+    "by=WEIGHT": {"by": "weight"},
+    "by=PATIENT": {"by": "patient"},
+    "by=RISK": {"by": "risk"},
+    "leave_out=t": {"leave_out": 0.1},
+    **{f'"{scores}"': {"scores": scores} for scores in ("mean", "pooled", "separate")},
+}
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_the_table_says_how_many_scores_are_kept(tmp_path: Path) -> None:
+    n, m, labels = 60, 7, ["a", "b", "c"]
+    random = np.random.default_rng(0)
+    coords = {
+        "example": [f"e{i}" for i in range(n)],
+        "label": labels,
+        "site": ("example", ["north", "south"] * (n // 2)),
+        "patient": ("example", [f"p{i // 3}" for i in range(n)]),
+        "weight": ("example", np.ones(n)),
+        "risk": ("label", [1.0, 2.0, 3.0]),
+    }
+    dims = ("example", "label")
+    model = xr.DataArray(random.dirichlet([1, 1, 1], n), coords, dims)
+    lam = model.drop_vars(["site", "patient", "weight", "risk"]).copy(deep=True)
+    views = xr.concat([model] * m, "augmentation").assign_coords(augmentation=range(m))
+    views = views.assign_coords(augmentation=[f"v{i}" for i in range(m)])
+    many = {"n": n, "n m": n * m, "n K": n * 3, "n K m": n * 3 * m}
+    for row in tables(DOCS / "choosing.md")[0][1:]:
+        calibrator, combiner = (*re.findall(r"`([^`]+)`", row[0]), "average")[:2]
+        name, _, asked = calibrator.rstrip(")").partition("(")
+        like = {"name": name, **PARAMETERS.get(asked, {})}
+        draws = m if name == "monte-carlo" else None
+        predictor = plausibly.calibrate(
+            views if name == "augmentation" else model,
+            lam,
+            calibrator=like,
+            combiner=combiner,
+            draws=draws,
+        )
+        predictor.save(tmp_path / "kept.nc")
+        with xr.open_dataset(tmp_path / "kept.nc", engine="scipy") as kept:
+            held_out = combiner in ("held-out-rank", "pac", "ecdf")
+            size = kept["score"].size * (2 if held_out else 1)
+        assert size == many[row[3]], row[0]
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
