@@ -20,6 +20,7 @@ Labels: TypeAlias = Sequence[str] | Mapping[int, str] | Mapping[str, str]
 """Names in order, or the ``id2label`` of a model's configuration, also as JSON has it."""
 
 _WHOSE = "rows"
+_EVERY = "pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
 _WITHIN = 0.01
 
 
@@ -36,8 +37,9 @@ def predictions(
     ----------
     rows : iterable
         One entry an example, read one by one: the list of ``{"label": ..., "score": ...}`` that
-        classification of text, images or audio gives with ``top_k=None``, or the mapping with
-        ``"labels"`` and ``"scores"`` of zero-shot classification. Every row names every label.
+        classification of text and audio gives with ``top_k=None``, and of images with ``top_k`` as
+        large as there are labels; or the mapping with ``"labels"`` and ``"scores"`` of zero-shot
+        classification. Every row names every label.
     labels : sequence of str, or mapping of int to str, optional
         The labels in order, or ``model.config.id2label``. By default those of the first row,
         sorted.
@@ -75,6 +77,8 @@ def predictions(
         scores = _scores(row, example)
         if order is None:
             order = sorted(scores)
+        elif labels is None and set(scores) != set(order):
+            raise _cut(scores, order, example)
         values.append(_in_order(scores, order, example, scale))
     if order is None or not values:
         raise InputError(
@@ -82,7 +86,7 @@ def predictions(
             "there are no rows of a pipeline",
             expected="one entry an example",
             got="none",
-            do="predictions(list(pipeline(inputs, top_k=None)))",
+            do=_EVERY,
             whose=_WHOSE,
         )
     if names is None:
@@ -164,7 +168,7 @@ def _pairs(row: object, example: str) -> Iterator[tuple[str, object]]:
                 f"rows, example {example} has the score of one label",
                 expected="a list with every label, or labels and scores of zero-shot pipelines",
                 got=f"{row['label']} {row['score']}",
-                do="pipeline(inputs, top_k=None); of a single input: predictions([rows])",
+                do=f"{_EVERY}; of a single input predictions([rows])",
                 whose=_WHOSE,
                 details={"example": example},
             )
@@ -198,6 +202,19 @@ def _unfit(row: object, example: str) -> InputError:
     )
 
 
+def _cut(scores: Mapping[str, float], order: Sequence[str], example: str) -> InputError:
+    unlike = not_among(scores, order) or not_among(order, scores)
+    return InputError(
+        "labels-missing",
+        f"rows, example {example} names other labels than the first row",
+        expected="every label in every row",
+        got=f"{listed(map(quoted, unlike))} in one of them",
+        do=_EVERY,
+        whose=_WHOSE,
+        details={"example": example, "labels": unlike},
+    )
+
+
 def _in_order(
     scores: Mapping[str, float], order: Sequence[str], example: str, scale: str
 ) -> list[float]:
@@ -219,7 +236,7 @@ def _in_order(
             f"rows, example {example} has no score of {listed(map(quoted, lacking))}",
             expected=f"all {several(len(order), 'label')}",
             got=f"the first {several(len(scores), 'label')}",
-            do="pipeline(inputs, top_k=None)",
+            do=_EVERY,
             whose=_WHOSE,
             details={"example": example, "labels": lacking},
         )
@@ -231,8 +248,8 @@ def _in_order(
             f"rows, example {example} has scores that sum to {total:.4g}",
             expected=f"1 within {_WITHIN}, as of a softmax",
             got=listed(f"{label} {scores[label]:.4g}" for label in order),
-            do='scale="independent" for a sigmoid (multi_label=True), scale="logit" for '
-            'function_to_apply="none"',
+            do='top_k for every label; scale="independent" for a sigmoid (multi_label=True), '
+            'scale="logit" for function_to_apply="none"',
             whose=_WHOSE,
             details={"example": example},
         )

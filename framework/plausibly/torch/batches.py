@@ -112,7 +112,8 @@ def values_of(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
             f"the module gives {values.dtype} of shape {values.shape} for batch {number}",
             expected=f"floats (examples, {len(order)}): one output a label",
             got=str(values.shape),
-            do="call=lambda model, batch: two columns, 0 and the output of model(batch)"
+            do="call=lambda model, batch: torch.nn.functional.pad(model(batch).reshape(-1, 1), "
+            "(1, 0)), if it is the logit of the second label"
             if one
             else f"labels= with as many names as outputs; there are {len(order)}",
             whose=WHOSE,

@@ -1,0 +1,111 @@
+"""The real PyTorch, where it is installed: a trained network on digits, in batches, to sets."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+
+pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+LABELS = [str(digit) for digit in range(10)]
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:  # Any: an extra
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def digits(torch: Any) -> tuple[Any, Any]:  # Any: as above
+    datasets = pytest.importorskip("sklearn.datasets", reason="the digits are scikit-learn's")
+    x, y = datasets.load_digits(return_X_y=True)
+    # They come in blocks of one hand each.
+    mixed = np.random.default_rng(0).permutation(len(x))
+    return torch.tensor(x[mixed] / 16, dtype=torch.float32), torch.tensor(y[mixed])
+
+
+@pytest.fixture(scope="module")
+def network(torch: Any, digits: tuple[Any, Any]) -> Any:  # Any: as above
+    torch.manual_seed(0)
+    nn = torch.nn
+    module = nn.Sequential(
+        nn.Linear(64, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 10)
+    )
+    x, y = digits[0][:600], digits[1][:600]
+    step = torch.optim.Adam(module.parameters(), lr=0.02)
+    for _ in range(60):
+        step.zero_grad()
+        nn.functional.cross_entropy(module(x), y).backward()
+        step.step()
+    return module
+
+
+def loader(torch: Any, *tensors: object, **options: object) -> Any:  # Any: as above
+    data = torch.utils.data
+    return data.DataLoader(data.TensorDataset(*tensors), **options)
+
+
+def test_batches_give_what_the_module_gives_at_once(
+    torch: Any, digits: tuple[Any, Any], network: Any
+) -> None:
+    x = digits[0][600:700]
+    network.train()
+    network[1].eval()  # a part that its owner keeps from training
+    found = plausibly_predictions(network, loader(torch, x, batch_size=33))
+    assert [part.training for part in network.modules()] == [True, True, False, True, True, True]
+    assert all(parameter.grad is not None for parameter in network.parameters())
+    network.eval()
+    with torch.no_grad():
+        expected = network(x).numpy()
+    np.testing.assert_allclose(found.values, expected, rtol=1e-5, atol=1e-5)
+    assert found.dtype == np.float32
+    double = plausibly_predictions(network.double(), loader(torch, x.double(), batch_size=50))
+    assert double.dtype == np.float64
+    network.float()
+
+
+def plausibly_predictions(module: Any, batches: Any, **options: Any) -> xr.DataArray:  # Any: above
+    from plausibly.torch import predictions
+
+    return predictions(module, batches, labels=LABELS, **options)
+
+
+def test_half_precision(torch: Any, digits: tuple[Any, Any]) -> None:
+    module = torch.nn.Linear(64, 10).bfloat16()
+    found = plausibly_predictions(module, loader(torch, digits[0][:8].bfloat16(), batch_size=4))
+    assert found.dtype == np.float32
+
+
+def test_shuffled_loaders_are_refused_or_name_their_rows(
+    torch: Any, digits: tuple[Any, Any], network: Any
+) -> None:
+    x, place = digits[0][600:700], torch.arange(600, 700)
+    shuffled = loader(torch, x, place, batch_size=16, shuffle=True)
+    with pytest.raises(plausibly.InputError, match="loader-shuffles"):
+        plausibly_predictions(network, shuffled)
+    named = plausibly_predictions(network, shuffled, examples=1)
+    order = [str(row) for row in range(600, 700)]
+    still = plausibly_predictions(
+        network, loader(torch, x, batch_size=16), examples=list(range(600, 700))
+    )
+    np.testing.assert_allclose(named.sel(example=order).values, still.values, atol=1e-5)
+
+
+def test_sets_cover_what_they_promise(torch: Any, digits: tuple[Any, Any], network: Any) -> None:
+    x, y = digits
+    names = [f"digit {row}" for row in range(len(x))]
+    found = plausibly_predictions(network, loader(torch, x, batch_size=256), examples=names)
+    once = [(name, None, label) for name, label in zip(names, y.tolist(), strict=True)]
+    calibration, test = slice(600, 1100), slice(1100, None)
+    table = plausibly.build_annotations("single-label", once[calibration], LABELS)
+    predictor = plausibly.calibrate(found[calibration], table)
+    sets = predictor.predict(found[test], 0.1)
+    inside = sets.values[np.arange(sets.sizes["example"]), y[test].numpy()]
+    # Four standard errors of both parts; ties aside, coverage is 0.9 to 0.9 + 1/501.
+    spread = np.sqrt(0.09 * (1 / 500 + 1 / inside.size))
+    assert abs(inside.mean() - 0.9) < 4 * spread
