@@ -29,7 +29,7 @@ WRONG = {
     r"annotater|annotaters": "annotator",
     r"raters?|workers?|labell?ers?": "annotator",
     r"samples?|datapoints?": "example",
-    r"(?:true|predicted|each|every|all|K|per|other) class|class (?:label|probabilit|name)": "label",
+    r"(?:true|predicted|each|K|per) class|class (?:label|probabilit|name)": "label",
     r"ground truths?": "true label, or plausibilities",
 }
 """What a word must not be written as in prose, and the word of the glossary."""
