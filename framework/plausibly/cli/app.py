@@ -8,7 +8,7 @@ import typer
 
 from plausibly.cli import completion
 from plausibly.cli.commands import SETTINGS, Commands
-from plausibly.cli.start import tolerate
+from plausibly.cli.terminal import tolerate
 
 HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import common, dry, layout
+from plausibly.cli import common, dry, layout, terminal
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         "next": shlex.join(map(str, command)),
     }
     paragraphs = [
-        textwrap.fill(text, layout.WIDTH, break_on_hyphens=False, break_long_words=False)
+        textwrap.fill(text, terminal.width(), break_on_hyphens=False, break_long_words=False)
         for text in words.meaning(result)
     ]
     output.show(f"\n{study_table(result.study)}\n\n" + "\n".join(paragraphs))

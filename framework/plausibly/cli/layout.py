@@ -1,4 +1,4 @@
-"""How a command's result looks: titled lines, numbers and command lines within 80 columns."""
+"""How a command's result looks: titled lines, numbers and command lines that fit the terminal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from plausibly.cli import terminal
 from plausibly.errors import counted
 
-WIDTH = 80
+WIDTH = terminal.PIPED
 
 
 def fields(rows: Iterable[tuple[str, str | list[str]]]) -> str:
@@ -27,7 +28,9 @@ def fields(rows: Iterable[tuple[str, str | list[str]]]) -> str:
 
 def _field(title: str, text: str | list[str], width: int) -> str:
     if isinstance(text, str):
-        text = textwrap.wrap(text, WIDTH - width, break_on_hyphens=False, break_long_words=False)
+        text = textwrap.wrap(
+            text, terminal.width() - width, break_on_hyphens=False, break_long_words=False
+        )
     first, *rest = text
     return "\n".join([f"{title:<{width}}{first}", *(" " * width + line for line in rest)])
 
@@ -56,8 +59,9 @@ def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
         else:
             parts.append(text)
     lines = [parts[0]]
+    most = terminal.width()
     for part in parts[1:]:
-        if indent + len(lines[-1]) + 1 + len(part) + 2 <= WIDTH:
+        if indent + len(lines[-1]) + 1 + len(part) + 2 <= most:
             lines[-1] += f" {part}"
         else:
             lines[-1] += " \\"

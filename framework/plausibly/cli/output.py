@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
+from plausibly.cli import terminal
 from plausibly.cli.progress import Tick, working
 from plausibly.errors import (
     EXIT_CHECK,
@@ -231,13 +232,15 @@ def _plain(value: object) -> object:
 
 
 def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
-    """Print text: plain where it is piped, with bold titles on a terminal.
+    """Print text: plain where it is piped, on a terminal with colours and as wide as that is.
 
     A reader that closed the pipe, such as ``head``, has seen enough: that is no error.
     """
     try:
-        if styled and stream.isatty() and not os.environ.get("NO_COLOR"):
-            _print_styled(text, stream)
+        if styled and stream.isatty():
+            text = terminal.narrowed(text, terminal.width(stream))
+        if styled and terminal.is_styled(stream):
+            terminal.print_styled(text, stream)
         else:
             print(text, file=stream, flush=True)
     except BrokenPipeError:
@@ -259,14 +262,3 @@ def _redirect(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
-
-
-def _print_styled(text: str, stream: TextIO) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    styled = Text(text)
-    styled.highlight_regex(r"(?m)^[a-z][a-z ]*(?=  )", "bold")
-    styled.highlight_regex(r"(?m)^error [a-z-]+", "bold red")
-    styled.highlight_regex(r"(?m)^warning [a-z-]+", "bold yellow")
-    Console(file=stream, highlight=False).print(styled, soft_wrap=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
+from plausibly.cli.terminal import is_styled
 from plausibly.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def metadata_of(source: Source) -> dict[str, str]:
 
 
 def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
-    if sys.stdout.isatty() and not (output.json or output.quiet):
+    if is_styled(sys.stdout) and not (output.json or output.quiet):
         _show_styled(table, states)
     else:
         output.show(aligned(table))
@@ -250,4 +251,5 @@ def _show_styled(table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
         styled.add_column(title, overflow="fold")
     for row, state in zip(table[1:], states, strict=True):
         styled.add_row(*row, style=colours.get(state))
-    Console(markup=False, emoji=False, highlight=False).print(styled)
+    console = Console(force_terminal=True, markup=False, emoji=False, highlight=False)
+    console.print(styled)

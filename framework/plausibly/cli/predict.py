@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, dry, layout, values
+from plausibly.cli import asked, common, dry, layout, terminal, values
 from plausibly.cli import chunks as chunking
 from plausibly.cli.output import Output
 
@@ -24,8 +24,7 @@ Examples:
     -o sets.parquet
   plausibly predict predictor.nc -p new.csv -e new_patients.csv -o sets.csv
 """
-_EDGES = (1, 2, 3, 5, 10, 20, 50)
-_FEW_EDGES = (1, 2, 5, 20, 50)
+_EDGES = ((1, 2, 3, 5, 10, 20, 50), (1, 2, 5, 20, 50), (1, 2, 5), (1,))
 _CELL = 6
 
 
@@ -264,11 +263,11 @@ def table(rows: Sequence[SetSizes], labels: int) -> list[str]:
     """
     width = max(5, *(len(row.alpha) for row in rows))
     wide = max(9, *(len(row.threshold.text) for row in rows))
-    room = (layout.WIDTH - len(_head("", "", width, wide)) - len(_cells([], "", ""))) // _CELL
+    room = (terminal.width() - len(_head("", "", width, wide)) - len(_cells([], "", ""))) // _CELL
     ranges = [(size, size) for size in range(1, labels + 1)]
     if labels > room:
         largest = max(len(row.counts) - 1 for row in rows)
-        edges = _EDGES if room > len(_EDGES) else _FEW_EDGES
+        edges = next((some for some in _EDGES if len(some) < room), _EDGES[-1])
         starts = [1, *(edge + 1 for edge in edges)]
         ends = [*edges, labels]
         ranges = [

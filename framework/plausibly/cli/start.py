@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import sys
 
+from plausibly.cli.terminal import tolerate
+
 _PLAIN = frozenset({"--installed", "--json", "--quiet", "--debug"})
-
-
-def tolerate() -> None:
-    """Have a terminal that lacks a character print another one, not a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
 
 
 def main() -> int:
