@@ -48,7 +48,7 @@ def by_missed(data: ReportData, view: int) -> list[str]:
 def test_method_and_alpha_change_everything_below(page: Page, data: ReportData) -> None:
     assert listed_cases(page) == by_missed(data, 0)[:12]
     texts = [page.locator(f"#{id_}-body").inner_text() for id_ in ("verdict", "weak", "sizes")]
-    choose(page, "method", "voted")
+    choose(page, "method", "voted (to compare)")
     choose(page, "alpha", "0.05")
     view = data.view(1, 1)
     assert page.locator("#verdict .sentence").inner_text() == view.verdict.sentence
@@ -99,10 +99,14 @@ def test_a_label_and_a_group_filter_together(page: Page, data: ReportData) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "column"),
-    [("largest set", "size"), ("most ambiguous", "largest"), ("most dangerous left out", "risk")],
+    ("words", "column", "first"),
+    [
+        ("largest set", "size", "Cases with the largest sets come first."),
+        ("most ambiguous", "largest", "Cases over which radiologists split most come first."),
+        ("most dangerous left out", "risk", "Cases where the set leaves out the most dangerous"),
+    ],
 )
-def test_sorting(page: Page, data: ReportData, words: str, column: str) -> None:
+def test_sorting(page: Page, data: ReportData, words: str, column: str, first: str) -> None:
     cases = data.cases
     keys = {
         "size": [-size for size in cases.size[0]],
@@ -115,6 +119,7 @@ def test_sorting(page: Page, data: ReportData, words: str, column: str) -> None:
     choose(page, "sort", words)
     order = sorted(range(cases.shown), key=lambda i: (keys[i], cases.names[i]))
     assert listed_cases(page) == [cases.names[i] for i in order[:12]]
+    assert page.locator("#cases-sentence").inner_text().startswith(first)
     choose(page, "sort", "name")
     assert listed_cases(page) == list(cases.names[:12])
 
@@ -208,7 +213,17 @@ def test_a_case_shows_what_was_said_what_the_model_thinks_and_the_set(
             value = row.locator(f"[data-value={title}]").inner_text()
             assert float(value) == pytest.approx(values[i][j] / 1000, abs=0.0051)
     said = page.locator("#case .words li").all_inner_texts()
-    assert sum(int(one.partition("×")[0]) for one in said) == WORLD.answers
+    assert sum(int(one.split("\N{MULTIPLICATION SIGN}")[0]) for one in said) == WORLD.answers
+
+
+def test_the_most_surprising_cases_are_named(page: Page, data: ReportData) -> None:
+    view = data.view(0, 0).surprising
+    assert page.locator("#surprising").inner_text().startswith(view.sentence)
+    page.fill("#search", "case_005")
+    until(page, "document.getElementById('count').textContent.startsWith('10 of')")
+    page.locator("#surprising button").nth(2).click()
+    assert open_case(page) == data.cases.names[view.cases[2]]
+    assert found_words(page) == "60 cases"
 
 
 def test_rankings_keep_their_blocks(browser: Browser, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ function pColumns({ counts, n }) {
 function pFigure(found) {
   return figure({
     says: found.sentence,
-    of: `${count(found.n)} p-values of ${OF[found.of]}; largest excess ${share(found.ks_above)}, p ${share(found.p)}`,
+    of: `${count(found.n)} p-values of ${OF[found.of]}`,
     legend: [["said", "share of p-values"], ["even", "as if uniform"]],
     drawing: pColumns(found),
     table: {

@@ -6,6 +6,12 @@ const NARROW = matchMedia("(max-width: 62rem)");
 
 const page = () => Math.max(0, Math.floor(state.found.indexOf(state.open) / PER_PAGE));
 
+const FIRST = {
+  risk: "where the set leaves out the most dangerous labels that were said",
+  size: "with the largest sets",
+  ambiguity: `over which ${WORDS.annotators} split most`,
+};
+
 function option(value, text, chosen) {
   return make("option", { value, selected: value === chosen, dir: "auto" }, text);
 }
@@ -41,8 +47,7 @@ function chooseGroup() {
 }
 
 function clearAll() {
-  byId("search").value = "";
-  change({ query: "", label: -1, picks: new Map(), open: -1 });
+  ask(-1);
   byId("search").focus();
 }
 
@@ -97,6 +102,7 @@ function drawCases() {
   const { found } = state;
   const first = page() * PER_PAGE;
   const shown = found.slice(first, first + PER_PAGE);
+  byId("cases-sentence").textContent = firstWords();
   showAsked();
   markPicks();
   fill(byId("list"), shown.map(item));
@@ -106,6 +112,27 @@ function drawCases() {
   byId("previous").disabled = first === 0;
   byId("next").disabled = first + PER_PAGE >= found.length;
   drawCase();
+}
+
+/** Returns the sentence on which cases come first. */
+function firstWords() {
+  if (state.sort === "missed") return CASES.sentence;
+  const many = WORDS.examples[0].toUpperCase() + WORDS.examples.slice(1);
+  return state.sort === "name" ? `${many} stand in the order of their names.` : `${many} ${FIRST[state.sort]} come first.`;
+}
+
+/** Shows the names of the cases of which most is left out. */
+function drawSurprising() {
+  const { sentence, cases } = view().surprising;
+  fill(byId("surprising"), sentence, " ", cases.map((i) => make("button.button.slight", {
+    type: "button", onclick: () => { ask(i); open(i); },
+  }, make("span.clip", {}, named(CASES.names[i])))));
+}
+
+/** Asks for all cases again, with one of them open. */
+function ask(i) {
+  byId("search").value = "";
+  change({ query: "", label: -1, picks: new Map(), open: i });
 }
 
 /** Draws the open case beside the list, or below its row where there is no room beside. */
@@ -119,8 +146,6 @@ function drawCase() {
 }
 
 function startCases() {
-  const cases = byId("cases-sentence");
-  cases.textContent = CASES.sentence;
   startTools();
   byId("previous").addEventListener("click", () => turn(-1));
   byId("next").addEventListener("click", () => turn(1));
@@ -132,7 +157,6 @@ function showAddressed() {
   const i = addressed();
   if (i === null) announce(`This report shows no ${WORDS.example} of that name.`);
   if (i === null || i < 0) return;
-  byId("search").value = "";
-  change({ query: "", label: -1, picks: new Map(), open: i });
+  ask(i);
   byId("cases").scrollIntoView({ block: "start" });
 }

@@ -2,7 +2,7 @@
 
 function startSwitches() {
   fill(byId("alpha"), DATA.alphas.map((alpha, i) => option(String(i), alpha, String(state.alpha))));
-  fill(byId("method"), DATA.methods.map((method, i) => option(String(i), method.name, String(state.method))));
+  fill(byId("method"), DATA.methods.map((method, i) => option(String(i), method.reference ? `${method.name} (to compare)` : method.name, String(state.method))));
   byId("alpha").addEventListener("change", () => change({ alpha: Number(byId("alpha").value) }, "view"));
   byId("method").addEventListener("change", () => change({ method: Number(byId("method").value) }, "view"));
 }
@@ -14,7 +14,7 @@ function start() {
   startCases();
   drawDisagreement();
   drawMade();
-  for (const draw of [drawVerdict, drawVote, drawWeak, drawSizes, drawBelieve]) watch("view", draw);
+  for (const draw of [drawVerdict, drawVote, drawWeak, drawSizes, drawSurprising, drawBelieve]) watch("view", draw);
   watch("cases", drawCases);
   change({ open: Math.max(-1, addressed() ?? -1) }, "view");
   if (addressed() !== -1) showAddressed();

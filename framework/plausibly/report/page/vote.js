@@ -28,7 +28,7 @@ function methodBars(method, code) {
   const promised = verdict.guarantee.level ?? level;
   const line = () => make("i.promised", { style: { left: width(promised) } });
   return make("div.method", { "data-shown": code === state.method },
-    make("p", {}, make("b", {}, method.name), make("span.soft.small", {},
+    make("p", { title: method.about }, make("b", {}, named(method.name)), method.reference && " (to compare)", make("span.soft.small", {},
       ` ${share(vote.size.mean, 2)} labels a set · guaranteed ${verdict.guarantee.shown}`)),
     make("div.line", {}, make("span.label.small", {}, `what ${WORDS.annotators} said`),
       put(bar("said", vote.aggregated, "what was said"), line()), make("span.number", {}, share(vote.aggregated.mean))),
