@@ -15,7 +15,7 @@ import plausibly
 from plausibly.errors import InputError
 from plausibly.evaluation import label_disagreement
 from plausibly.plugin import build_table
-from plots_world import annotations
+from plots_world import answers
 
 LABELS = ("b", "a", "ü")
 
@@ -55,13 +55,13 @@ def test_every_pair_of_answers_is_counted(votes: list[list[int]]) -> None:
 
 
 def test_the_diagonal_is_what_agreement_calls_percent() -> None:
-    found = label_disagreement(annotations())
-    percent = plausibly.agreement(annotations(), resamples=0)["value"].sel(measure="percent")
+    found = label_disagreement(answers())
+    percent = plausibly.agreement(answers(), resamples=0)["value"].sel(measure="percent")
     assert float(np.trace(found["together"].values)) == pytest.approx(float(percent))
 
 
 def test_of_plausibilities_both_labels_are_drawn() -> None:
-    lam = plausibly.aggregate(annotations())
+    lam = plausibly.aggregate(answers())
     found = label_disagreement(lam)
     np.testing.assert_allclose(found["together"].values, lam.values.T @ lam.values / len(lam))
     assert found.attrs["pairs"] == "draws"

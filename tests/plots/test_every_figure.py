@@ -73,9 +73,9 @@ def test_nothing_global_is_touched_and_nothing_heavy_is_imported() -> None:
 
 @pytest.mark.parametrize("colour", ["white", "#101010"])
 def test_what_is_written_can_be_read_on_any_paper(colour: str) -> None:
-    axes = Figure(facecolor=colour).subplots()
-    axes.set_facecolor(colour)
-    draw("coverage", "study", axes=axes)
+    empty = Figure(facecolor=colour).subplots()
+    empty.set_facecolor(colour)
+    axes = draw("coverage", "study", axes=empty)
     dark = colour != "white"
     assert (style.tone(axes).ink == "0.93") == dark
     from matplotlib.colors import to_rgb

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
+from plausibly.plots.style import Axes
 from plausibly.plots.text import heading, name_rows, share, shown_name, shown_names
 
 WILD = st.text(max_size=400)
@@ -46,7 +47,7 @@ def test_names_that_look_alike_once_cut_are_numbered() -> None:
 
 
 def test_headings_are_wrapped_and_no_markup() -> None:
-    axes = Figure(figsize=(3, 3)).subplots()
+    axes: Axes = Figure(figsize=(3, 3)).subplots()
     heading(axes, "$title$", "", "a note that is much too long for a figure of three inches", "n 3")
     title = axes._left_title
     assert title.get_text().startswith("$title$\na note")
@@ -64,4 +65,9 @@ def test_many_rows_have_small_names() -> None:
 
 
 def test_shares() -> None:
-    assert [share(0.25), share(1.0), share(0.5, 2), share(-0.5, 1)] == [".250", "1.000", ".50", "-0.5"]
+    assert [share(0.25), share(1.0), share(0.5, 2), share(-0.5, 1)] == [
+        ".250",
+        "1.000",
+        ".50",
+        "-0.5",
+    ]

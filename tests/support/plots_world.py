@@ -27,6 +27,7 @@ from plausibly.evaluation import (
 from plausibly.plugin import build_table
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which types do not see
+Box: TypeAlias = Any  # Any: as above
 
 LABELS = ("nodule", "$\\frac{1}{0}$", "_hidden", "x" * 300)
 HALF = 60
@@ -60,7 +61,7 @@ def parts() -> tuple[plausibly.ConformalPredictor, xr.DataArray, xr.DataArray, x
 
 
 @cache
-def annotations() -> xr.Dataset:
+def answers() -> xr.Dataset:
     """Answers of four annotators, one of whom says whatever comes to mind."""
     generator = np.random.default_rng(5)
     examples, annotators = 40, ["r1", "_r2", "$r3$", "r4"]
@@ -101,7 +102,7 @@ def _uniformity() -> xr.Dataset:
 
 
 def _sensitivity() -> xr.Dataset:
-    table = annotations()
+    table = answers()
     examples = [str(name) for name in table["example"].values]
     predictions = world(len(examples))[0].drop_vars("site").assign_coords(example=examples)
     names = ["label-frequency", "majority-vote"]
@@ -120,9 +121,9 @@ _MADE: Mapping[str, Callable[[], xr.Dataset]] = {
     ),
     "realised": lambda: sorted_coverage(parts()[3], parts()[2]),
     "uniformity": _uniformity,
-    "agreement": lambda: plausibly.agreement(annotations(), resamples=20),
-    "disagreement": lambda: label_disagreement(annotations()),
-    "reliability": lambda: plausibly.reliability(annotations(), "dawid-skene"),
+    "agreement": lambda: plausibly.agreement(answers(), resamples=20),
+    "disagreement": lambda: label_disagreement(answers()),
+    "reliability": lambda: plausibly.reliability(answers(), "dawid-skene"),
     "plan": lambda: plausibly.plan(*world(), resamples=0, within=0.05, alpha=ALPHAS),
     "sensitivity": _sensitivity,
 }
@@ -175,7 +176,7 @@ def laid_out(axes: Axes) -> Axes:
     return axes
 
 
-def texts(axes: Axes) -> list[tuple[str, Any]]:
+def texts(axes: Axes) -> list[tuple[str, Box]]:
     """Return every text that can be seen, with its box."""
     found = [axes._left_title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
     legend = axes.get_legend()

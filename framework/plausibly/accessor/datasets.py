@@ -18,6 +18,7 @@ from plausibly.guarantee import Guarantee
 from plausibly.labelled import names
 from plausibly.labelled.text import several
 from plausibly.plots import reading
+from plausibly.plots.text import shown_name
 
 _NOTHING = 1e-9  # plausibility that sums of shares may miss by their last bits
 
@@ -160,5 +161,8 @@ def _said(given: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
     found = []
     for row in lam.transpose(names.EXAMPLE, names.LABEL).values:
         order = [place for place in np.argsort(-row, kind="stable") if row[place] > 0]
-        found.append(listed((f"{labels[k]} {decimal(float(row[k]))}" for k in order), most=6))
+        shown = (
+            f"{shown_name(labels[k], width=30, lines=1)} {decimal(float(row[k]))}" for k in order
+        )
+        found.append(listed(shown, most=6))
     return found

@@ -10,11 +10,14 @@ import pandas as pd
 
 from plausibly import markup
 from plausibly.errors import counted
+from plausibly.plots.text import shown_name
 
 Row: TypeAlias = tuple[object, ...]
 
 SHOWN = 10
 _GAP = "  "
+_LABELS = 6
+_WIDE = 60
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -79,8 +82,12 @@ class Listing:
 
 def as_text(value: object) -> str:
     """Return a cell as it is printed: sets between braces, long ones with their number."""
+    if isinstance(value, float):
+        return f"{value:g}"
     if not isinstance(value, tuple):
-        return f"{value:g}" if isinstance(value, float) else str(value)
-    most = 6
-    shown = ", ".join(map(str, value[:most]))
-    return f"{{{shown}, … {counted(len(value))} labels}}" if len(value) > most else f"{{{shown}}}"
+        return shown_name(value, width=_WIDE, lines=1)
+    names = [shown_name(name, width=_WIDE, lines=1) for name in value[:_LABELS]]
+    shown = ", ".join(names)
+    return (
+        f"{{{shown}, … {counted(len(value))} labels}}" if len(value) > _LABELS else f"{{{shown}}}"
+    )

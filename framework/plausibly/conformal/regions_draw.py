@@ -83,7 +83,7 @@ def draw(
     for name, vector in marks.items():
         axes.plot(*(vector @ corners)[:, None], linestyle="", markersize=9, zorder=5,
                   **_MARKS[name])  # fmt: skip
-    axes.set_title(f"plausibilities of {example}", loc="left")
+    axes.set_title(f"plausibilities of {example}", loc="left", parse_math=False)
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.02), frameon=False, ncols=2)
     return axes
 
@@ -144,6 +144,7 @@ def _frame(
             va="center",
             color=INK,
             fontweight="bold",
+            parse_math=False,
         )
     if len(labels) == 2:
         for step in (0.0, *_STEPS, 1.0):

@@ -19,6 +19,9 @@ class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks t
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return _as_dataset(super().__repr__(), self)
+
     def _repr_html_(self) -> str:
         variables = markup.Html(super()._repr_html_())
         if not _is_evaluation(self):
@@ -33,6 +36,9 @@ class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hi
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return _as_dataset(super().__repr__(), self)
+
     def _repr_html_(self) -> str:
         variables = markup.Html(super()._repr_html_())
         if not _is_study(self):
@@ -40,11 +46,17 @@ class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hi
         return markup.framed("study", *_compared(self), markup.unfolded("variables", variables))
 
 
+def _as_dataset(text: str, result: xr.Dataset) -> str:
+    """Return the text of a result as that of the Dataset that it is."""
+    return text.replace(f"xarray.{type(result).__name__}", "xarray.Dataset", 1)
+
+
 def _is_evaluation(result: xr.Dataset) -> bool:
     """Return whether all that the table reads is there, as it is not in every part."""
     needed = (f"{_AGGREGATED}_mean", "voted_coverage_mean", "set_size_mean", "n")
     parts = [f"stratum_{_AGGREGATED}_low", "stratum_n", "share_empty", "share_singleton"]
-    known = {"confidence", "ties", "tied_share"} <= set(result.attrs)
+    dims = {names.EXAMPLE, "ambiguity"} <= set(result.dims)
+    known = dims and {"confidence", "ties", "tied_share"} <= set(result.attrs)
     whole = names.ALPHA not in result.dims or result.sizes[names.ALPHA] > 0
     return known and whole and all(name in result for name in (*needed, *parts))
 

@@ -1,0 +1,257 @@
+"""`.plausibly` of DataArrays and Datasets: names, the worst examples, the guarantee, figures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import plausibly
+from notebook_pages import HOSTILE, Piece
+from plausibly import accessor, plots
+from plausibly.accessor.figures import DatasetFigures
+from plausibly.accessor.listing import as_text
+from plausibly.errors import InputError
+from plots_world import FIGURES, LABELS, answers, draw, made, parts, world
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_it_is_there_wherever_a_result_is() -> None:
+    assert run(
+        "import sys, plausibly; print('xarray' in sys.modules);"
+        "plausibly.plan; import xarray as xr;"
+        "heavy = {'matplotlib', 'plausibly.plots', 'plausibly.accessor'};"
+        "print(hasattr(xr.DataArray, 'plausibly'), *heavy & set(sys.modules));"
+        "print(xr.Dataset().plausibly); print('matplotlib' in sys.modules)"
+    ) == (
+        "False\nTrue\n"
+        ".plausibly of a Dataset: worst(), guarantee(), plot (no figures: no result of plausibly)\n"
+        "False\n"
+    )
+
+
+def test_it_may_be_asked_for_alone() -> None:
+    assert isinstance(accessor.of(xr.Dataset()), accessor.DatasetAccessor)
+    assert isinstance(xr.DataArray(0).plausibly, accessor.ArrayAccessor)
+    assert answers().plausibly.plot is not None
+
+
+# ---- names
+
+
+def test_names_of_sets() -> None:
+    sets = parts()[3]
+    listing = sets.plausibly.names()
+    frame = listing.to_frame()
+    assert list(frame.columns) == ["example", "alpha", "labels", "set"]
+    assert len(frame) == len(listing) == 120
+    for row in frame.itertuples():
+        inside = sets.sel(example=row.example, alpha=row.alpha)
+        wanted = tuple(name for name in LABELS if bool(inside.sel(label=name)))
+        assert row.set == wanted
+        assert row.labels == len(wanted)
+    assert frame["alpha"].tolist()[:4] == [0.2, 0.1, 0.2, 0.1]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 500])
+def test_the_first_rows_are_printed(most: int) -> None:
+    sets = parts()[3]
+    lines = repr(sets.plausibly.names(most)).splitlines()
+    assert lines[0] == "prediction sets of 60 examples, of 4 labels"
+    assert lines[1].split() == ["example", "alpha", "labels", "set"]
+    shown = min(most, 120)
+    assert len(lines) == 2 + shown + (most < 120)
+    assert lines[2].split()[:3] == ["case", "60", "0.2"]
+    if most < 120:
+        assert lines[-1] == f"… {120 - most} more, in to_frame()"
+    assert len(Piece(sets.plausibly.names(most)._repr_html_()).cells) == 1 + shown
+
+
+def test_names_of_one_alpha_in_any_order_of_dims() -> None:
+    sets = parts()[3].sel(alpha=0.2)
+    one = sets.plausibly.names().to_frame()
+    turned = sets.transpose("label", "example").plausibly.names().to_frame()
+    pd.testing.assert_frame_equal(one, turned)
+    without = sets.drop_vars("alpha").plausibly.names().to_frame()
+    assert list(without.columns) == ["example", "labels", "set"]
+    backwards = sets[:, ::-1].plausibly.names().to_frame()
+    assert [row[::-1] for row in backwards["set"]] == one["set"].tolist()
+
+
+def test_names_are_escaped() -> None:
+    predictions, _ = world(3, (HOSTILE, "b"))
+    piece = Piece((predictions > 2).plausibly.names()._repr_html_())
+    assert "script" not in piece.tags
+    assert piece.cells[1][-1] == "{}"
+    full = Piece((predictions < 2).plausibly.names()._repr_html_())
+    assert full.cells[1][-1] == f"{{{HOSTILE}, b}}"
+
+
+def test_long_sets_say_how_many() -> None:
+    assert as_text(tuple("abcdef")) == "{a, b, c, d, e, f}"
+    assert as_text("x" * 100) == as_text(("x" * 100,))[1:-1] == "x" * 39 + "…" + "x" * 20
+    assert as_text(tuple("abcdefg")) == "{a, b, c, d, e, f, … 7 labels}"
+
+
+def test_other_arrays_have_no_names() -> None:
+    with pytest.raises(InputError, match="no true or false for each example and"):
+        parts()[1].plausibly.names()
+
+
+# ---- the worst
+
+
+def test_the_worst_examples() -> None:
+    found = made("evaluation")
+    listing = found.plausibly.worst(5)
+    frame = listing.to_frame()
+    missed = 1 - found["aggregated_coverage"].sel(alpha=0.2)
+    left = (missed > 1e-9).sum()
+    assert len(frame) == min(5, int(left))
+    wanted = np.sort(missed.values)[::-1][: len(frame)]
+    assert [float(missed.sel(example=name)) for name in frame["example"]] == wanted.tolist()
+    assert listing.title == f"plausibility is left out of {int(left)} of 60 sets, alpha 0.2"
+    at = found.plausibly.worst(3, alpha=0.1)
+    assert at.title.endswith("alpha 0.1")
+    assert repr(at).splitlines()[1].split("  ")[0] == "example"
+
+
+def test_the_worst_do_not_depend_on_the_order_of_rows() -> None:
+    found = made("evaluation")
+    turned = found.isel(example=slice(None, None, -1))
+    assert repr(turned.plausibly.worst(9)) == repr(found.plausibly.worst(9))
+
+
+def test_the_worst_with_their_sets_and_what_was_said() -> None:
+    _, _, lam, sets = parts()
+    frame = made("evaluation").plausibly.worst(4, sets=sets, plausibilities=lam).to_frame()
+    for row in frame.itertuples():
+        inside = sets.sel(example=row.example, alpha=0.2)
+        assert row.set == tuple(name for name in LABELS if bool(inside.sel(label=name)))
+        said = lam.sel(example=row.example)
+        top = str(said["label"].values[int(np.argmax(said.values))])
+        first, share = row.plausibilities.split(", ")[0].rsplit(" ", 1)
+        assert first[:9] == top[:9]
+        assert float(share) == float(said.max())
+
+
+def test_where_nothing_is_left_out_nothing_is_listed() -> None:
+    _, _, lam, sets = parts()
+    every = xr.ones_like(sets.sel(alpha=0.1))
+    listing = plausibly.evaluate(every, lam).plausibly.worst(sets=every, plausibilities=lam)
+    assert len(listing) == 0
+    assert repr(listing).startswith("plausibility is left out of 0 of 60 sets")
+
+
+def test_results_without_examples_have_no_worst() -> None:
+    with pytest.raises(InputError) as caught:
+        made("study").plausibly.worst()
+    assert str(caught.value) == (
+        "error examples-unmeasured: this Dataset measures no single examples\n"
+        "  expected  what plausibly.evaluate returns; got variables aggregated_coverage,\n"
+        "            voted_coverage, set_size, … (7 in all)\n"
+        "  do        plausibly.evaluate(sets, plausibilities).plausibly.worst(5)"
+    )
+
+
+# ---- guarantees
+
+
+def test_guarantees_are_those_of_the_predictor() -> None:
+    predictor, _, _, sets = parts()
+    for thing in (sets, made("evaluation"), made("labels")):
+        assert thing.plausibly.guarantee("0.1") == predictor.guarantee("0.1")
+        assert thing.plausibly.guarantee(0.2) == predictor.guarantee("0.2")
+    single = predictor.predict(parts()[1], 0.1)
+    assert single.plausibly.guarantee() == predictor.guarantee(0.1)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (
+            lambda: parts()[3].plausibly.guarantee(),
+            "error guarantee-alpha: this DataArray is of alpha 0.2, alpha 0.1\n"
+            "  expected  one of them; got none\n"
+            "  do        guarantee(0.2)",
+        ),
+        (
+            lambda: parts()[3].plausibly.guarantee(0.3),
+            "error guarantee-alpha: this DataArray is of alpha 0.2, alpha 0.1\n"
+            "  expected  one of them; got 0.3\n"
+            "  do        guarantee(0.2)",
+        ),
+        (
+            lambda: parts()[1].plausibly.guarantee(),
+            "error guarantee-none: this DataArray states no guarantee\n"
+            "  expected  what predict, evaluate or a coverage_by function of plausibly\n"
+            "            returned; got a DataArray without one\n"
+            "  do        predictor.guarantee(0.1)",
+        ),
+        (
+            lambda: made("study").plausibly.guarantee(),
+            "error guarantee-none: this Study states no guarantee\n"
+            "  expected  what predict, evaluate or a coverage_by function of plausibly\n"
+            "            returned; got several methods, each with its own\n"
+            "  do        predictor.guarantee(0.1)",
+        ),
+    ],
+)
+def test_guarantees_that_are_not_there(ask: Callable[[], object], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ask()
+    assert str(caught.value) == said
+
+
+# ---- figures
+
+
+@pytest.mark.parametrize(("figure", "kind"), FIGURES)
+def test_each_figure_is_that_of_plots(figure: str, kind: str) -> None:
+    asked: dict[str, object] = {}
+
+    def note(result: xr.Dataset, **options: object) -> str:
+        asked.update(result=result, **options)
+        return "drawn"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plots, figure, note)
+        assert getattr(made(kind).plausibly.plot, figure)(axes="mine") == "drawn"
+    assert asked["axes"] == "mine"
+    assert asked["result"] is made(kind)
+    assert figure in repr(made(kind).plausibly.plot)
+
+
+def test_there_is_a_door_to_every_figure_with_the_same_options() -> None:
+    from inspect import signature
+
+    for figure in {figure for figure, _ in FIGURES}:
+        door = list(signature(getattr(DatasetFigures, figure)).parameters.values())[1:]
+        house = list(signature(getattr(plots, figure)).parameters.values())[1:]
+        assert [(p.name, p.default) for p in door] == [(p.name, p.default) for p in house]
+
+
+def test_a_figure_through_the_door() -> None:
+    axes = made("evaluation").plausibly.plot.coverage(alpha=0.1)
+    assert axes.get_title("left") == draw("coverage", "evaluation", alpha=0.1).get_title("left")
+    with pytest.raises(InputError, match="p_value_uniformity"):
+        made("evaluation").plausibly.plot.uniformity()
+
+
+def test_figures_of_arrays() -> None:
+    predictor, new, lam, sets = parts()
+    assert len(predictor.threshold([0.1, 0.2]).plausibly.plot.threshold().lines) == 1
+    axes = sets.plausibly.plot.example("case 61", plausibilities=lam, predictions=new)
+    assert len(axes.patches) == 8
+    assert len(lam.plausibly.plot.example("case 61").patches) == 4
+    assert repr(sets.plausibly) == ".plausibly of a DataArray: names(), guarantee(), plot"
+    assert "threshold" in repr(sets.plausibly.plot)

@@ -1,0 +1,121 @@
+"""``progress=True``: a bar on a terminal and in a notebook, and silence where nobody looks."""
+
+from __future__ import annotations
+
+import io
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import plausibly
+from notebook_pages import Piece
+from plausibly import progress
+from plausibly.progress import Reached, ticking
+from plots_world import METHODS, answers, world
+
+
+class Terminal(io.StringIO):
+    """A stream that says that somebody looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Page:
+    """A notebook that shows what is displayed, as it changes."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self.pages: list[str] = []
+
+    def display(self, thing: Reached, *, display_id: bool) -> SimpleNamespace:
+        """Show something, and return where."""
+        assert display_id
+        self._note(thing)
+        return SimpleNamespace(update=self._note)
+
+    def _note(self, thing: Reached) -> None:
+        self.shown.append(repr(thing).rpartition(",")[0])
+        self.pages.append(thing._repr_html_())
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Page:
+    """A notebook in the place of the terminal."""
+    found = Page()
+    module = ModuleType("IPython.display")
+    monkeypatch.setattr(module, "display", found.display, raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    return found
+
+
+def test_a_function_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    with ticking(lambda done, total: told.append((done, total)), "working") as tick:
+        tick(1, 2)
+    assert told == [(1, 2)]
+
+
+@pytest.mark.parametrize("asked", [None, False, True])
+def test_nothing_is_written_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, asked: bool | None
+) -> None:
+    stream = io.StringIO() if asked else Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with ticking(asked, "working") as tick:
+        tick(1, 2)
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with ticking(True, "comparing methods") as tick:
+        for step in range(3):
+            tick(step + 1, 3)
+    assert "comparing methods" in stream.getvalue()
+    assert not [line for line in stream.getvalue().splitlines() if line.startswith("comparing")]
+
+
+def test_the_bar_is_taken_away_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    stopped: list[bool] = []
+    monkeypatch.setattr(progress.Bar, "stop", lambda _: stopped.append(True))
+    monkeypatch.setattr(progress.Bar, "start", lambda _: None)
+    with pytest.raises(ZeroDivisionError), ticking(True, "working"):
+        raise ZeroDivisionError
+    assert stopped == [True]
+
+
+def test_a_notebook_shows_how_far_it_is(page: Page) -> None:
+    with ticking(True, "working") as tick:
+        for step in range(500):
+            tick(step + 1, 500)
+    assert page.shown[0] == "working: 0"
+    assert page.shown[1] == "working: 1 of 500"
+    assert page.shown[-1] == "working: 500 of 500", "the last state stays"
+    assert len(page.shown) < 100, "it is not drawn at each step"
+    piece = Piece(page.pages[-1])
+    assert 'max="500" value="500"' in page.pages[-1]
+    assert piece.tags == ["progress", "span"]
+    assert piece.text.startswith("working: 500 of 500, ")
+
+
+def test_a_console_of_ipython_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    assert not progress.in_notebook()
+
+
+def test_studies_take_it(page: Page) -> None:
+    found = plausibly.compare(*world(), METHODS, splits=2, progress=True)
+    assert page.shown[0] == "comparing methods: 0"
+    assert page.shown[-1] == "comparing methods: 2 of 2"
+    assert found.identical(plausibly.compare(*world(), METHODS, splits=2))
+    predictions = world(40)[0].assign_coords(example=answers()["example"].values)
+    names = ["label-frequency", "majority-vote"]
+    plausibly.sensitivity(predictions, answers(), names, splits=1, progress=True)
+    assert page.shown[-1] == "comparing aggregators: 1 of 1"
