@@ -37,7 +37,8 @@ WRONG = {
 EXCUSED = re.compile(
     r"task, worker(?:, label| and label)?|crowd workers?|worker (?:process\w*|peak)|"
     r"worker-agreement|answers of workers|workers' answers|"
-    r"finite sample|(?:both|two) samples|samplers? of|Ground Truth writes",
+    r"finite sample|(?:both|two) samples|samplers? of|workers of a cluster|"
+    r"Ground Truth writes|SageMaker Ground Truth",
     re.IGNORECASE,
 )
 """Columns, processes, statistics, and what the tools of others call their own."""

@@ -55,13 +55,13 @@ def sections(text: str) -> set[str]:
 
 
 def menu() -> Iterator[str]:
-    """Yield the names of the pages in the menus of the start page, patterns written out."""
+    """Yield the names of the pages in the menus of the start page; patterns stand for the rest."""
     for body in _MENU.findall((DOCS / "index.md").read_text(encoding="utf-8")):
-        for line in filter(None, map(str.strip, body.splitlines())):
-            if line.startswith(":"):
-                continue
-            entry = re.sub(r"^.*<(.+)>$", r"\1", line)
+        lines = [line.strip() for line in body.splitlines() if line and not line.startswith(":")]
+        entries = [re.sub(r"^.*<(.+)>$", r"\1", line) for line in lines]
+        for entry in entries:
             if "*" in entry:
-                yield from (name(page) for page in sorted(DOCS.glob(f"{entry}.md")))
+                found = [name(page) for page in sorted(DOCS.glob(f"{entry}.md"))]
+                yield from (one for one in found if one not in entries)
             else:
                 yield entry
