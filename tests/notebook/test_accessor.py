@@ -192,14 +192,14 @@ def test_guarantees_are_those_of_the_predictor() -> None:
         ),
         (
             lambda: parts()[1].plausibly.guarantee(),
-            "error guarantee-none: this DataArray states no guarantee\n"
+            "error guarantee-unstated: this DataArray states no guarantee\n"
             "  expected  what predict, evaluate or a coverage_by function of plausibly\n"
             "            returned; got a DataArray without one\n"
             "  do        predictor.guarantee(0.1)",
         ),
         (
             lambda: made("study").plausibly.guarantee(),
-            "error guarantee-none: this Study states no guarantee\n"
+            "error guarantee-unstated: this Study states no guarantee\n"
             "  expected  what predict, evaluate or a coverage_by function of plausibly\n"
             "            returned; got several methods, each with its own\n"
             "  do        predictor.guarantee(0.1)",

@@ -92,7 +92,7 @@ class ArrayAccessor:
         Raises
         ------
         InputError
-            ``guarantee-none`` where the array states none, ``guarantee-alpha``.
+            ``guarantee-unstated`` where the array states none, ``guarantee-alpha``.
         """
         return guarantee_of(self._array, alpha)
 

@@ -122,7 +122,7 @@ class DatasetAccessor:
         Raises
         ------
         InputError
-            ``guarantee-none``, ``guarantee-alpha``.
+            ``guarantee-unstated``, ``guarantee-alpha``.
         """
         return guarantee_of(self._result, alpha)
 

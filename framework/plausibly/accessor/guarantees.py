@@ -23,14 +23,14 @@ def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) ->
     Raises
     ------
     InputError
-        ``guarantee-none`` where it states none, ``guarantee-alpha`` where it states several, or
+        ``guarantee-unstated`` where it states none, ``guarantee-alpha`` where it states several, or
         none at this alpha.
     """
     kind = type(array).__name__
     stated = json.loads(str(array.attrs.get(GUARANTEES, "[]")))
     if not stated or not isinstance(stated, list):
         raise InputError(
-            "guarantee-none",
+            "guarantee-unstated",
             f"this {kind} states no guarantee",
             expected="what predict, evaluate or a coverage_by function of plausibly returned",
             got="several methods, each with its own" if stated else f"a {kind} without one",
