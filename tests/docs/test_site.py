@@ -37,7 +37,7 @@ WRONG = {
 EXCUSED = re.compile(
     r"task, worker(?:, label| and label)?|crowd workers?|worker (?:process\w*|peak)|"
     r"worker-agreement|answers of workers|workers' answers|"
-    r"finite sample|(?:both|two) samples|samplers? of|workers of a cluster|"
+    r"finite sample|(?:both|two) samples|samplers? of|"
     r"Ground Truth writes|SageMaker Ground Truth",
     re.IGNORECASE,
 )
@@ -47,6 +47,7 @@ ALLOWED = {
     "command_line": {"worker", "rater"},
     "comparison": {"class", "nonconformity", "non-conformity"},
     "formats": {"worker", "ground truth"},
+    "howto/run_on_a_cluster": {"worker"},
     "larger_than_memory": {"worker"},
     "reference/study-file": {"worker", "ground truth"},
 }
