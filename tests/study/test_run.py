@@ -99,11 +99,13 @@ guaranteed     everyone, alpha 0.25: on average .75 of what experts say is
 weakest group  diagnosis cat .667 (.007 to 1.000, widened for 5 groups), 2
                examples of the sets of everyone at alpha 0.1: not clearly below
                .90
-written        out/: results.nc sets.csv sets.json predictor.nc resolved.toml
+written        out/: report.html results.nc sets.csv sets.json predictor.nc
+               resolved.toml
                sets.csv: everyone, for the 14 test examples of split 0;
                predictor.nc: everyone, on all 30 examples
-next           plausibly predict out/predictor.nc -p NEW --alpha 0.1 \\
+predict        plausibly predict out/predictor.nc -p NEW --alpha 0.1 \\
                  -o new_sets.csv
+next           open out/report.html
 """
 
 WARNED = """\
@@ -143,7 +145,7 @@ def test_the_same_as_data(world: World) -> None:
     assert told["methods"][1]["results"][0]["guaranteed"] is None
     assert told["predictor"]["fingerprint"] == result.predictor.fingerprint
     assert len(told["groups"]) == 10
-    assert told["written"][0] == "elsewhere/results.nc"
+    assert told["written"][:2] == ["elsewhere/report.html", "elsewhere/results.nc"]
     assert sorted(written(world.path("elsewhere"))) == sorted(
         Path(name).name for name in told["written"]
     )
@@ -206,7 +208,7 @@ def test_the_resolved_study_gives_the_same_bits(world: World) -> None:
     run("run", "study.toml")
     first = written(world.path("out"))
     assert sorted(first) == sorted(
-        ["predictor.nc", "resolved.toml", "results.nc", "sets.csv", "sets.json"]
+        ["predictor.nc", "report.html", "resolved.toml", "results.nc", "sets.csv", "sets.json"]
     )
     again = run("run", "out/resolved.toml")
     assert again.code == 0
@@ -231,7 +233,7 @@ def test_the_place_from_which_it_is_run_has_no_part_in_it(
     monkeypatch.chdir(world.path("deep"))
     told = run("run", "../study.toml")
     assert told.code == 0
-    assert "written        ../out/: results.nc" in told.out
+    assert "written        ../out/: report.html results.nc" in told.out
     assert written(world.path("out")) == first
 
 

@@ -9,6 +9,7 @@ import typer
 
 from plausibly.cli import asked, common, values
 from plausibly.cli.output import Output
+from plausibly.report import REPORT
 
 HELP = "Write one HTML file: what is guaranteed, what was measured, where it is weak, every case."
 EXAMPLES = """\b
@@ -18,8 +19,6 @@ Examples:
   plausibly report --predictor predictor.nc -p new.csv -a new_votes.csv \\
     -e patients.csv --labels risk.csv --alpha 0.1 --alpha 0.05
 """
-
-REPORT = "report.html"
 
 
 def report(

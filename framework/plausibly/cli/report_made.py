@@ -17,11 +17,12 @@ from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require
+from plausibly.report import REPORT, sources
 from plausibly.report import of_predictor as predicted
-from plausibly.report import sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.write import Report, write_subject
+from plausibly.study import StudyResult
 
 OF_STUDY = frozenset(
     {"-e", "--labels", "--by", "--title", "--words", "--text", "--thumbnail", "--annotator-names"}
@@ -195,6 +196,33 @@ def of_predictor(
         )
         report = write_subject(subject, out)
     say(output, report)
+
+
+def after_run(output: Output, result: StudyResult) -> Path:
+    """Write the report of a study that has just run, into its folder.
+
+    Parameters
+    ----------
+    output : Output
+    result : StudyResult
+
+    Returns
+    -------
+    Path
+        Of the report.
+
+    Raises
+    ------
+    MissingExtra
+        ``extra-missing``.
+    """
+    require("jinja2", extra="report", whose="the report")
+    folder = result.prepared.study.output.folder
+    with output.working("writing the report"):
+        subject = sources.study_subject(sources.Finished.of(result), Options())
+        report = write_subject(subject, folder / REPORT)
+    output.document["report"] = {"path": report.path, "bytes": report.size, **facts(report.data)}
+    return report.path
 
 
 def _command(words: Sequence[object], said: Mapping[str, object]) -> str:

@@ -39,6 +39,8 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Start anew, also where an interrupted run left splits.")
 ]
 
+NoReport = Annotated[bool, typer.Option("--no-report", help="Leave report.html out.")]
+
 UNFINISHED = "unfinished"
 """Folder below that of the results where finished splits are kept until there are results."""
 
@@ -51,6 +53,7 @@ def run(
     out: Folder = None,
     processes: Processes = 1,
     fresh: Fresh = False,
+    no_report: NoReport = False,
     dry_run: dry.DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
@@ -62,14 +65,22 @@ def run(
 
     def body() -> None:
         if dry_run:
-            _dry(output, study, out, processes=processes, fresh=fresh)
+            _dry(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
         else:
-            _run(output, study, out, processes=processes, fresh=fresh)
+            _run(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
 
     return output.run(body)
 
 
-def _run(output: Output, path: Path, out: Path | None, *, processes: int, fresh: bool) -> None:
+def _run(
+    output: Output,
+    path: Path,
+    out: Path | None,
+    *,
+    processes: int,
+    fresh: bool,
+    reported: bool,
+) -> None:
     from plausibly.cli import study_words as words
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.evaluation.tables import study_table
@@ -89,13 +100,48 @@ def _run(output: Output, path: Path, out: Path | None, *, processes: int, fresh:
     checkpoint.discard()
     output.document |= words.after(result, written)
     output.show(f"\n{study_table(words.with_short_names(result.compared))}\n")
-    output.show(layout.fields(words.outcome(result, written)))
+    report, instead = _reported(output, result) if reported else (None, "")
+    output.document["written"] = [*([] if report is None else [report]), *written]
+    output.show(layout.fields(words.outcome(result, written, report=report, instead=instead)))
 
 
-def _dry(output: Output, path: Path, out: Path | None, *, processes: int, fresh: bool) -> None:
+def _reported(output: Output, result: StudyResult) -> tuple[Path | None, str]:
+    """Return where the report of a study was written, or what would write one."""
+    from plausibly.cli.report_made import after_run
+    from plausibly.errors import MissingExtra, warn
+
+    output.document["report"] = None
+    try:
+        return after_run(output, result), ""
+    except MissingExtra as missing:
+        return None, missing.do
+    except InputError as error:
+        # The study is done and written: what is wrong with its report alone undoes none of it.
+        warn(
+            "report-none",
+            f"the study has no report: {error.what}",
+            expected=error.expected,
+            got=error.got,
+            do=error.do,
+            whose=error.whose,
+            details={"error": error.name},
+        )
+        return None, ""
+
+
+def _dry(
+    output: Output,
+    path: Path,
+    out: Path | None,
+    *,
+    processes: int,
+    fresh: bool,
+    reported: bool,
+) -> None:
     from plausibly.cli import study_words as words
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.labelled.text import several
+    from plausibly.report import REPORT, can_report
     from plausibly.study import prepare
     from plausibly.study.files import targets_of
 
@@ -124,7 +170,7 @@ def _dry(output: Output, path: Path, out: Path | None, *, processes: int, fresh:
         would=f"calibrate and measure {several(cells, 'time')}: "
         f"{several(count, 'split')}{kept} of {several(len(study.calibrations), 'calibration')}",
         memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
-        write=targets_of(ready),
+        write=[*([folder / REPORT] if reported and can_report() else []), *targets_of(ready)],
         into=folder,
     )
 

@@ -135,8 +135,25 @@ def with_short_names(compared: xr.Dataset) -> xr.Dataset:
     return compared.assign_coords({METHOD: np.array(shown)})
 
 
-def outcome(result: StudyResult, written: Sequence[Path]) -> list[tuple[str, str | list[str]]]:
-    """Return what is promised, where it is weak, what was written, and how to go on."""
+def outcome(
+    result: StudyResult,
+    written: Sequence[Path],
+    *,
+    report: Path | None = None,
+    instead: str = "",
+) -> list[tuple[str, str | list[str]]]:
+    """Return what is promised, where it is weak, what was written, and how to go on.
+
+    Parameters
+    ----------
+    result : StudyResult
+    written : sequence of Path
+        The files of the study.
+    report : Path or None
+        The report, where there is one.
+    instead : str
+        What to type to have one, where an extra is missing.
+    """
     study, first = result.prepared.study, result.first
     rows: list[tuple[str, str | list[str]]] = [
         ("guaranteed", f"{first}, {promise_of(result.predictor, alpha)}") for alpha in study.alphas
@@ -147,7 +164,8 @@ def outcome(result: StudyResult, written: Sequence[Path]) -> list[tuple[str, str
         rows.append(("weakest group", _weakest(result)))
     folder = study.output.folder
     n_test = result.sets.sizes[names.EXAMPLE]
-    rows.append(("written", f"{folder}/: {' '.join(path.name for path in written)}"))
+    files = [*([] if report is None else [report]), *written]
+    rows.append(("written", f"{folder}/: {' '.join(path.name for path in files)}"))
     sets = next(path for path in written if path.suffix == ".csv")
     predictor = next(path for path in written if path.name.startswith("predictor"))
     rows.append(
@@ -161,7 +179,12 @@ def outcome(result: StudyResult, written: Sequence[Path]) -> list[tuple[str, str
     command = next_command(
         result.predictor, predictor, study.alphas[0], "new_sets.csv", view=study.predictions.view
     )
-    rows.append(("next", layout.command_line(command, indent=16)))
+    title = "next" if report is None else "predict"
+    rows.append((title, layout.command_line(command, indent=16)))
+    if instead:
+        rows.append(("report", f"{instead}, for a report of this study"))
+    if report is not None:
+        rows.append(("next", layout.command_line(["open", report], indent=16)))
     return rows
 
 

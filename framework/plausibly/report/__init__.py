@@ -1,1 +1,13 @@
 """The report: one HTML file that says whether prediction sets can be trusted, and where not."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+REPORT = "report.html"
+"""What the file is called where nobody says another name."""
+
+
+def can_report() -> bool:
+    """Return whether there is what makes the page, the extra ``report``."""
+    return find_spec("jinja2") is not None

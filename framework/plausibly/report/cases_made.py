@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import attrs
@@ -234,14 +234,14 @@ def _scores(
     subject: Subject,
     model: tuple[NDArray[np.float64], str] | None,
     rows: list[int],
-    bars: object,
+    bars: Callable[[Floats], tuple[tuple[int, ...], ...]],
 ) -> tuple[ScoreColumn, ...]:
     """Return the scores of each score function, once."""
     columns = {}
     for method in subject.methods:
         if method.score not in columns:
             same = model is not None and np.allclose(method.scores, model[0], atol=5e-4)
-            values = None if same else bars(method.scores[rows])  # type: ignore[operator]
+            values = None if same else bars(method.scores[rows])
             columns[method.score] = ScoreColumn(name=method.score, values=values)
     return tuple(columns.values())
 

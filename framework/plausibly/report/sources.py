@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -164,7 +164,7 @@ def default_title(file: str) -> str:
     return f"Prediction sets from {file}" if file else "Prediction sets"
 
 
-def words_of(said: object) -> Words:
+def words_of(said: Mapping[str, str] | None) -> Words:
     """Return what examples and annotators are called; plurals end in s where none is said.
 
     Parameters
@@ -177,7 +177,7 @@ def words_of(said: object) -> Words:
     InputError
         ``words-unknown``.
     """
-    given: dict[str, str] = dict(said) if said else {}  # type: ignore[call-overload]
+    given = dict(said or {})
     known = [field.name for field in attrs.fields(Words)]
     for key in given:
         if key not in known:

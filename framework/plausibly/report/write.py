@@ -19,15 +19,13 @@ from plausibly.evaluation.methods import Methods
 from plausibly.evaluation.results import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
-from plausibly.report import given, of_predictor, sources
+from plausibly.report import REPORT, given, of_predictor, sources
 from plausibly.report.gather import gather
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
 from plausibly.report.render import render
 from plausibly.report.subject import Subject
 from plausibly.study.run import StudyResult
-
-REPORT = "report.html"
 
 Source: TypeAlias = "StudyResult | ConformalPredictor | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""

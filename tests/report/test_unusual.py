@@ -1,0 +1,173 @@
+"""Unusual data: said in words, and never a chart of nothing."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+import numpy as np
+import pytest
+
+import plausibly
+from plausibly.report import cases_made, of_predictor
+from plausibly.report.gather import gather
+from plausibly.report.options import Options
+from report_world import Made, of_compared, of_new, table, world
+
+
+def test_one_example() -> None:
+    report = of_new(world(31))
+    assert report.cases.sentence == "There is one example."
+    assert report.subtitle.startswith("1 example, ")
+    assert report.cases.shown_sentence == ""
+    json.loads(report.to_text())
+
+
+def test_zero_disagreement() -> None:
+    report = of_new(world(60, agreed=True))
+    told = "All annotators agree on every example."
+    assert (report.disagreement.sentence, report.disagreement.nothing) == (told, told)
+    assert all(cell.a == cell.b for cell in report.disagreement.cells)
+
+
+def test_nobody_answers_what_another_answers() -> None:
+    made = world(60, annotators=("ann",))
+    report = of_new(made)
+    assert report.disagreement.nothing == (
+        "No example has answers of two annotators: nobody can disagree."
+    )
+
+
+def test_no_annotations_and_no_groups() -> None:
+    made = world(60)
+    bare = made.predictions.drop_vars(["site", "sex"])
+    lam = made.plausibilities
+    predictor = plausibly.calibrate(bare[:30], lam[:30])
+    report = gather(
+        of_predictor.subject_of(
+            predictor, bare[30:], lam[30:], None, Options(title="x"), alphas=[0.2]
+        )
+    )
+    assert report.disagreement.sentence.startswith(
+        "There are plausibilities, but no single answers"
+    )
+    assert report.cases.annotators == ()
+    assert set(report.cases.said) == {()}
+    assert report.groups == ()
+    assert report.view(0, 0).weak.nothing.startswith("Nothing is known of the examples")
+
+
+def test_two_labels() -> None:
+    report = of_compared(world(60, labels=("no", "yes")))
+    assert max(map(len, report.cases.listed)) == 2
+    assert report.cases.unlisted_words == ""
+    assert "of 2" in report.view(0, 0).sizes.sentence
+
+
+def test_rankings_keep_their_blocks() -> None:
+    made = world(40)
+    examples = [str(name) for name in made.predictions["example"].values]
+    said = [(name, "ann", ["dog", ["cat", "fox"]]) for name in examples]
+    said += [(name, "bob", ["fox"]) for name in examples]
+    ranked = plausibly.build_annotations("partial-ranking", said, ["cat", "dog", "fox", "owl"])
+    report = of_new(attrs.evolve(made, annotations=ranked))
+    assert report.cases.ranked
+    assert report.cases.said[0] == ((0, ((1,), (0, 2)), 1), (1, ((2,),), 1))
+    # Dog stands first for one, fox for the other.
+    (cell,) = report.disagreement.cells
+    assert (cell.a, cell.b, cell.pairs, cell.examples) == (1, 2, 10, 10)
+
+
+def test_many_labels_leave_bars_out_and_say_so() -> None:
+    labels = [f"label {k:03d}" for k in range(419)]
+    report = of_new(world(45, labels=labels), alphas=("0.2",))
+    cases = report.cases
+    assert max(map(len, cases.listed)) <= 30
+    assert all(
+        len(listed) + left == 419 for listed, left in zip(cases.listed, cases.unlisted, strict=True)
+    )
+    assert cases.unlisted_words.startswith("Bars show the labels with a plausibility, in a set, or")
+    # What is said or in a set is there before anything else.
+    for listed, bits, size, answers in zip(
+        cases.listed, cases.sets[0], cases.size[0], cases.said, strict=True
+    ):
+        assert {block[0] for _, (block,), _ in answers} <= set(listed)
+        assert bits.bit_count() <= size
+        if len(listed) < 30:
+            assert bits.bit_count() == size
+    assert len(report.disagreement.labels) <= 20
+    assert "parted over most are shown" in report.disagreement.note
+
+
+@pytest.fixture(scope="module")
+def many() -> Made:
+    """12,030 examples, of which 30 calibrate."""
+    return world(12_030, annotators=("ann", "bob"))
+
+
+def test_more_than_ten_thousand_examples(many: Made) -> None:
+    report = of_new(many)
+    cases = report.cases
+    assert cases.total == 12_000
+    assert 10_000 <= cases.shown <= 10_010
+    assert len(report.to_text().encode()) < 5_000_000
+    assert cases.shown_sentence.startswith(f"{cases.shown:,} of 12,000 examples are shown: 10,000")
+    assert "chosen by a hash of their names (seed 0) and so by no result" in cases.shown_sentence
+    assert list(cases.names) == sorted(cases.names)
+    # Figures are of all examples.
+    assert sum(bar.count for bar in report.view(0, 0).sizes.bars) == 12_000
+    for view in report.views:
+        assert len(view.surprising.cases) == 10
+
+
+def test_fewer_are_shown_where_they_would_not_fit() -> None:
+    made = world(400)
+    subject = of_predictor.subject_of(
+        plausibly.calibrate(made.predictions[:50], made.plausibilities[:50]),
+        made.predictions[50:],
+        made.plausibilities[50:],
+        made.annotations,
+        Options(title="x"),
+        alphas=[0.2],
+    )
+    severity, _ = cases_made.severities(subject)
+    outcomes = cases_made.Outcomes(subject=subject, severity=severity)
+    whole = cases_made.cases(outcomes, ["r01", "r02", "r03"])
+    few = cases_made.cases(outcomes, ["r01", "r02", "r03"], budget=len(whole.to_text()) // 3)
+    assert len(few.to_text()) <= len(whole.to_text()) // 3
+    assert set(few.names) < set(whole.names)
+    assert "as many as fit into a file of 5 MB" in few.shown_sentence
+
+
+def test_risk_is_shown_and_what_dangerous_is_left_out() -> None:
+    made = world(80)
+    risk = ("label", ["low", "high", "medium", "low"])
+    report = of_new(attrs.evolve(made, predictions=made.predictions.assign_coords(risk=risk)))
+    assert [(label.risk, label.severity) for label in report.labels] == [
+        ("low", 0),
+        ("high", 2),
+        ("medium", 1),
+        ("low", 0),
+    ]
+    lam = made.plausibilities.values[30:]
+    severity = np.array([0, 2, 1, 0])
+    assert list(report.cases.severity) == np.where(lam > 0, severity, -1).max(axis=1).tolist()
+    for at, (listed, bits) in enumerate(
+        zip(report.cases.listed, report.cases.sets[0], strict=True)
+    ):
+        inside = {label for j, label in enumerate(listed) if bits >> j & 1}
+        left = [severity[k] for k in range(4) if lam[at, k] > 0 and k not in inside]
+        assert report.cases.severity_missed[0][at] == max(left, default=-1)
+
+
+def test_tied_votes_have_every_policy() -> None:
+    made = world(60)
+    votes = [*made.votes]
+    for at in range(30, 40):
+        votes = [vote for vote in votes if vote[0] != f"e{at:05d}"]
+        votes += [(f"e{at:05d}", "ann", "cat"), (f"e{at:05d}", "bob", "dog")]
+    tied = attrs.evolve(made, annotations=table(votes, ["cat", "dog", "fox", "owl"]), votes=votes)
+    report = of_new(tied)
+    found = dict(report.view(0, 0).vote.voted)
+    assert list(found) == ["first", "fractional", "any", "all"]
+    assert (found["all"].mean or 0) <= (found["fractional"].mean or 0) <= (found["any"].mean or 0)

@@ -1,0 +1,149 @@
+"""A small made world of a report: predictions, votes by name, and an oracle in plain loops."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import attrs
+import numpy as np
+import xarray as xr
+
+import plausibly
+from plausibly.conformal.alphas import AlphaLike
+from plausibly.errors import PlausiblyWarning
+from plausibly.report import given, of_predictor, of_study
+from plausibly.report.gather import gather
+from plausibly.report.model import ReportData
+from plausibly.report.options import Options
+
+LABELS = ("cat", "dog", "fox", "owl")
+METHODS: dict[str, dict[str, object]] = {
+    "everyone": {"calibrator": "expected"},
+    "largest": {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "maximum"},
+}
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Made:
+    """Predictions and votes of the same examples."""
+
+    predictions: xr.DataArray
+    annotations: xr.Dataset
+    votes: list[tuple[str, str, str]]
+
+    @property
+    def plausibilities(self) -> xr.DataArray:
+        """Shares of the votes, in the order of the predictions."""
+        lam = plausibly.aggregate(self.annotations)
+        assert isinstance(lam, xr.DataArray)
+        return lam.sel(
+            example=self.predictions["example"].values, label=self.predictions["label"].values
+        )
+
+
+def world(
+    n: int = 60,
+    labels: Sequence[str] = LABELS,
+    *,
+    seed: int = 0,
+    examples: Sequence[str] | None = None,
+    annotators: Sequence[str] = ("ann", "bob", "cyd"),
+    agreed: bool = False,
+) -> Made:
+    """Return predictions of a model that is often right, and what three annotators said."""
+    rng = np.random.default_rng(seed)
+    wide = len(labels)
+    names = [f"e{i:05d}" for i in range(n)] if examples is None else list(examples)
+    truth = rng.dirichlet(np.full(wide, 0.4), size=n)
+    model = 0.8 * truth + 0.2 * rng.dirichlet(np.ones(wide), size=n)
+    predictions = xr.DataArray(
+        model / model.sum(axis=1, keepdims=True),
+        dims=("example", "label"),
+        coords={
+            "example": names,
+            "label": list(labels),
+            "site": ("example", np.where(np.arange(n) % 3 == 0, "north", "south")),
+            "sex": ("example", np.where(np.arange(n) % 5 < 2, "f", "m")),
+        },
+        attrs={"scale": "probability"},
+    )
+    drawn = (rng.random((n, len(annotators), 1)) > truth.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
+    if agreed:
+        drawn[:] = drawn[:, :1]
+    votes = [
+        (name, who, str(labels[drawn[row, at]]))
+        for row, name in enumerate(names)
+        for at, who in enumerate(annotators)
+    ]
+    return Made(predictions=predictions, annotations=table(votes, labels), votes=votes)
+
+
+def table(votes: Sequence[tuple[str, str, str]], labels: Sequence[str]) -> xr.Dataset:
+    """Return an annotation table of votes."""
+    return plausibly.build_annotations("single-label", votes, list(labels))
+
+
+def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 2) -> xr.Dataset:
+    """Return a study of the methods."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        return plausibly.compare(
+            made.predictions, made.plausibilities, METHODS, alphas=list(alphas), splits=splits
+        )
+
+
+def of_compared(made: Made, study: xr.Dataset | None = None) -> ReportData:
+    """Return the data of the report on a study."""
+    found = compared(made) if study is None else study
+    one = given.compared(
+        found, made.predictions, made.annotations, made.plausibilities, METHODS, None
+    )
+    return gather(of_study.subject_of(one, Options(title="A study")))
+
+
+def of_new(
+    made: Made,
+    *,
+    calibrating: int = 30,
+    alphas: Sequence[AlphaLike] = (0.2,),
+    options: Options | None = None,
+) -> ReportData:
+    """Return the data of the report on a predictor: all but its calibration examples are new."""
+    lam = made.plausibilities
+    predictor = plausibly.calibrate(made.predictions[:calibrating], lam[:calibrating])
+    return gather(
+        of_predictor.subject_of(
+            predictor,
+            made.predictions[calibrating:],
+            lam[calibrating:],
+            made.annotations,
+            options or Options(title="A predictor"),
+            alphas=list(alphas),
+        )
+    )
+
+
+def parted(votes: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], int]:
+    """Return in how many pairs of votes on one example two labels meet, in plain loops."""
+    found: dict[tuple[str, str], int] = {}
+    by_example: dict[str, list[str]] = {}
+    for example, _, label in votes:
+        by_example.setdefault(example, []).append(label)
+    for said in by_example.values():
+        for first, second in combinations(said, 2):
+            pair = (min(first, second), max(first, second))
+            found[pair] = found.get(pair, 0) + 1
+    return found
+
+
+def embedded(page: str) -> dict[str, Any]:  # Any: whatever JSON holds
+    """Return the JSON that a page holds."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found.group(1))  # Any: as above
+    return data
