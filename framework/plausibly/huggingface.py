@@ -16,6 +16,8 @@ from plausibly.labelled.names import EXAMPLE, LABEL
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
+__all__ = ["predictions"]
+
 Labels: TypeAlias = Sequence[str] | Mapping[int, str] | Mapping[str, str]
 """Names in order, or the ``id2label`` of a model's configuration, also as JSON has it."""
 
