@@ -98,7 +98,8 @@ def test_names_are_escaped() -> None:
 
 def test_long_sets_say_how_many() -> None:
     assert as_text(tuple("abcdef")) == "{a, b, c, d, e, f}"
-    assert as_text("x" * 100) == as_text(("x" * 100,))[1:-1] == "x" * 39 + "…" + "x" * 20
+    assert as_text(("x" * 100,)) == "{" + "x" * 39 + "…" + "x" * 20 + "}"
+    assert len(as_text("x" * 300)) == 240
     assert as_text(tuple("abcdefg")) == "{a, b, c, d, e, f, … 7 labels}"
 
 

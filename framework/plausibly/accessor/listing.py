@@ -18,6 +18,7 @@ SHOWN = 10
 _GAP = "  "
 _LABELS = 6
 _WIDE = 60
+_CELL = 240
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -85,7 +86,7 @@ def as_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if not isinstance(value, tuple):
-        return shown_name(value, width=_WIDE, lines=1)
+        return shown_name(value, width=_CELL, lines=1)
     names = [shown_name(name, width=_WIDE, lines=1) for name in value[:_LABELS]]
     shown = ", ".join(names)
     return (
