@@ -7,7 +7,8 @@ splits and resamples therefore do not depend on row order, chunking or batch siz
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Protocol, runtime_checkable
 
@@ -54,6 +55,42 @@ def hash_names(names: Iterable[object]) -> Hashes:
         state.update(str(name).encode("utf-8", "surrogatepass"))
         digests += state.digest()
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+@attrs.frozen(eq=False)
+class Names:
+    """Names as text; what is asked about them is found out once.
+
+    Attributes
+    ----------
+    texts : sequence of str
+    """
+
+    texts: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def row(self) -> tuple[str, ...]:
+        """The names in their order; always the same object."""
+        return tuple(self.texts)
+
+    @cached_property
+    def distinct(self) -> frozenset[str]:
+        """The names, each once."""
+        return frozenset(self.texts)
+
+    @cached_property
+    def usable(self) -> bool:
+        """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
+        known = self.distinct
+        return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Hashes of the names, in their order."""
+        return hash_names(self.texts)
 
 
 def _mix(values: Hashes) -> Hashes:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly.conformal import examples as module
+from plausibly import keys as module
 from plausibly.conformal.examples import Examples
 from plausibly.keys import hash_names
 

@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +28,11 @@ def exact(value: object) -> Fraction | None:
     """Return the number as the decimal that was typed, or None where it is none."""
     if isinstance(value, bool) or not isinstance(value, str | numbers.Number | Decimal):
         return None
+    return _decimal(value)
+
+
+@lru_cache(maxsize=128, typed=True)  # typed: what is equal may be another decimal
+def _decimal(value: object) -> Fraction | None:
     try:
         return Fraction(value) if isinstance(value, Fraction) else Fraction(str(value).strip())
     except (ValueError, ZeroDivisionError):

@@ -18,6 +18,7 @@ from plausibly.conformal.decisions import Decisions
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.facts import Facts
+from plausibly.conformal.kept import Kept
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
 from plausibly.conformal.queries import Queries, combined
@@ -69,10 +70,10 @@ class ArrayPredictor:
     evidence: Evidence
     facts: Facts
     reference: Floats | None = None
-    # Keyed by alpha as it was given, so that a service pays for its Fraction once. An entry is
-    # complete when it is put in, so threads need no lock.
-    _known: dict[AlphaLike, Floats] = attrs.field(factory=dict, init=False)
-    _exact: dict[Fraction, Floats] = attrs.field(factory=dict, init=False)
+    # Keyed by alpha as it was given, so that a service pays for its Fraction once.
+    _known: Kept[AlphaLike, Floats] = attrs.field(factory=Kept, init=False)
+    _exact: Kept[Fraction, Floats] = attrs.field(factory=Kept, init=False)
+    _promises: Kept[Fraction, Guarantee] = attrs.field(factory=Kept, init=False)
 
     @property
     def hashes(self) -> Hashes | None:
@@ -112,6 +113,10 @@ class ArrayPredictor:
         return self._decisions.takes_rows and not self.score.randomised
 
     def _promise(self, alpha: Fraction) -> Guarantee:
+        known = self._promises.get(alpha)
+        return self._promises.keep(alpha, self._stated(alpha)) if known is None else known
+
+    def _stated(self, alpha: Fraction) -> Guarantee:
         stated = self.combiner.guarantee(self.evidence, alpha)
         if self.pools.replicates.weight_by:
             # Only new examples that weigh much get every label; `predict` warns of these.
@@ -279,9 +284,9 @@ class ArrayPredictor:
                 # Without dims it is compared several times faster than as one number in a row.
                 taus = taus[0:1].reshape(())
             self._warn(exact)
-            taus = self._exact.setdefault(exact, taus)
+            self._exact.keep(exact, taus)
         if type(alpha) in _KEYS:
-            self._known[alpha] = taus
+            self._known.keep(alpha, taus)
         return taus
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:

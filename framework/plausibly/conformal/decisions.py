@@ -12,6 +12,7 @@ import numpy as np
 from plausibly.arrays import Bools, Floats, Ints
 from plausibly.conformal import threshold as thresholds
 from plausibly.conformal.facts import Facts
+from plausibly.conformal.kept import Kept
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import MeanOnly, NoThreshold, PValues
 from plausibly.conformal.queries import Combine, Queries, combined
@@ -36,7 +37,7 @@ class Decisions:
     pools: Pools
     combine: Combine
     facts: Facts
-    _thresholds: dict[Fraction, Floats] = attrs.field(factory=dict, init=False)
+    _thresholds: Kept[Fraction, Floats] = attrs.field(factory=Kept, init=False)
 
     @property
     def has_threshold(self) -> bool:
@@ -80,7 +81,7 @@ class Decisions:
                 raise self._no_threshold()
             found = [thresholds.threshold(one, self.combine, alpha) for one in self.pools.cells]
             known = np.array(found, dtype=self.pools.dtype)
-            self._thresholds[alpha] = known
+            self._thresholds.keep(alpha, known)
         return known
 
     def _no_threshold(self) -> IncompatibleComponents:

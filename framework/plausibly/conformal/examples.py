@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Hashes
-from plausibly.keys import hash_names
+from plausibly.keys import Names
+
+
+def _names(given: Names | Sequence[str] | Hashes) -> Names | Hashes:
+    return given if isinstance(given, (Names, np.ndarray)) else Names(given)
 
 
 @attrs.frozen(eq=False)
@@ -19,23 +23,19 @@ class Examples:
 
     Attributes
     ----------
-    given : sequence of str, or ndarray of uint64, (example,)
-        Names, or hashes of names.
+    given : Names, or ndarray of uint64, (example,)
+        Names, which a sequence of text becomes, or hashes of names.
     """
 
-    given: Sequence[str] | Hashes
+    given: Names | Hashes = attrs.field(converter=_names)
 
     def __len__(self) -> int:
         return len(self.given)
 
-    @cached_property
+    @property
     def hashes(self) -> Hashes:
         """Hashes of the names, (example,)."""
-        return self.given if isinstance(self.given, np.ndarray) else hash_names(self.given)
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(self.given)
+        return self.given if isinstance(self.given, np.ndarray) else self.given.hashes
 
     @cached_property
     def _ordered(self) -> Hashes:
@@ -46,7 +46,7 @@ class Examples:
         """Return some of the examples."""
         if isinstance(self.given, np.ndarray):
             return Examples(self.given[rows])
-        return Examples([self.given[row] for row in rows.tolist()])
+        return Examples([self.given.texts[row] for row in rows.tolist()])
 
     def common(self, others: Examples) -> int:
         """Return how many of other examples are among these.
@@ -57,7 +57,7 @@ class Examples:
             Compared by name where both have names, by the hashes of names otherwise.
         """
         if not isinstance(self.given, np.ndarray) and not isinstance(others.given, np.ndarray):
-            return sum(map(self._names.__contains__, others.given))
+            return len(self.given.distinct & others.given.distinct)
         if not len(self):
             return 0
         place = np.searchsorted(self._ordered, others.hashes)

@@ -20,10 +20,10 @@ from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys
 from plausibly.labelled import align, borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented
+from plausibly.labelled.known import names_of
 from plausibly.labelled.named import is_lazy
 from plausibly.labelled.packed import about_packed, slots_of
 from plausibly.labelled.packed_border import as_checked
-from plausibly.labelled.text import name_texts
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 
 
@@ -73,7 +73,7 @@ def matched_inputs(
     """
     model = _checked(predictions)
     table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
-    labels = tuple(str(label) for label in model[names.LABEL].values)
+    labels = names_of(model, names.LABEL).texts
     matched: xr.DataArray | xr.Dataset
     if isinstance(table, xr.Dataset):
         table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
@@ -135,8 +135,8 @@ def calibration_data(
     keys : Keys
     """
     model, table = inputs.predictions, inputs.plausibilities
-    examples = Examples(name_texts(model.indexes[names.EXAMPLE]))
-    labels = tuple(str(label) for label in model[names.LABEL].values)
+    examples = Examples(names_of(model, names.EXAMPLE))
+    labels = names_of(model, names.LABEL).row
     source: Floats | ScoreSource
     augmented: Floats | None = None
     if is_lazy(model):

@@ -23,7 +23,7 @@ from plausibly.conformal.alphas import Alphas, is_several, read_alphas
 from plausibly.conformal.components import called
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.inputs import matched_inputs
-from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array
+from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array, sets_attrs
 from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_if_vacuous
 from plausibly.errors import InputError
@@ -33,7 +33,7 @@ from plausibly.kernels.masses import share
 from plausibly.keys import Keys
 from plausibly.labelled import borders, names
 from plausibly.labelled.augmented import is_augmented
-from plausibly.labelled.text import name_texts
+from plausibly.labelled.known import names_of
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
 _BLOCK = 1 << 21
@@ -100,9 +100,9 @@ def joint_rank(
     name = called(SCORE, component)
     keys = Keys(seed)
     model, scale = inputs.predictions, inputs.scale
-    labels = tuple(str(label) for label in model[names.LABEL].values)
+    labels = names_of(model, names.LABEL).row
     test = read_test(new, labels, scale, model.dtype, augmentations=inputs.augmentations)
-    examples = Examples(name_texts(model.indexes[names.EXAMPLE]))
+    examples = Examples(names_of(model, names.EXAMPLE))
 
     def scored(values: Floats, examples: Examples) -> Floats:
         uniform = None
@@ -127,8 +127,8 @@ def joint_rank(
     sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
     facts = json.dumps([labels, name, scale, inputs.augmentations, seed])
     digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=4)
-    several = is_several(alpha)
-    return sets_array(test, sets, promises, several, digest.hexdigest(), examples, labels)
+    about = sets_attrs(promises, digest.hexdigest(), labels, examples.common(test.examples))
+    return sets_array(test, sets, [one.alpha for one in promises], about, is_several(alpha))
 
 
 def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -19,7 +19,9 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.labelled import borders, names
 from plausibly.labelled.augmented import check_augmented, is_augmented, match_augmentations
-from plausibly.labelled.text import name_texts, not_among
+from plausibly.labelled.known import names_of
+from plausibly.labelled.named import with_values
+from plausibly.labelled.text import not_among
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -37,7 +39,8 @@ class NewExamples:
     values : ndarray, ([augmentation,] example, label)
         In the dtype of the calibration scores.
     checked : DataArray, (example, label)
-        The predictions as given (of the first augmentation), with checked names.
+        The predictions as given (of the first augmentation), with checked names; for what is
+        known of the examples, not for the numbers.
     order : ndarray of int, (label,), or slice
         Position in the predictor's labels of each label as given.
     dims : tuple of str
@@ -52,10 +55,14 @@ class NewExamples:
     @cached_property
     def examples(self) -> Examples:
         """The examples by name."""
-        return Examples(name_texts(self.checked.indexes[names.EXAMPLE]))
+        return Examples(names_of(self.checked, names.EXAMPLE))
 
     def like_input(
-        self, values: Floats | Bools, name: str, alpha: float | None = None
+        self,
+        values: Floats | Bools,
+        name: str,
+        alpha: float | None = None,
+        attrs: Mapping[str, object] | None = None,
     ) -> xr.DataArray:
         """Return values (example, label) with labels, dims and coordinates as they came.
 
@@ -65,17 +72,12 @@ class NewExamples:
         name : str
         alpha : float, optional
             A coordinate besides.
+        attrs : mapping, optional
         """
-        coordinates = dict(self.checked.coords.variables)
-        if alpha is not None:
-            coordinates[names.ALPHA] = xr.Variable((), alpha)
-        # With its indexes as they are nothing is looked for among the names again.
-        array = xr.DataArray(
-            values[:, self.order],
-            xr.Coordinates(coordinates, indexes=dict(self.checked.xindexes)),
-            self.checked.dims,
-            name,
-        )
+        if not isinstance(self.order, slice):
+            values = values[:, self.order]
+        scalars = None if alpha is None else {names.ALPHA: alpha}
+        array = with_values(self.checked, values, name=name, attrs=attrs, scalars=scalars)
         return array if array.dims == self.dims else array.transpose(*self.dims)
 
 
@@ -113,21 +115,21 @@ def read_test(
         ``augmentations-missing``, or what `check_predictions` finds.
     """
     check_scale(predictions, scale)
-    every: xr.DataArray | None = None
     if augmentations:
         if not is_augmented(predictions):
             raise _without_augmentations(augmentations)
         every = match_augmentations(check_augmented(predictions, scale=scale), augmentations)
         checked = every.isel({names.AUGMENTATION: 0}, drop=True)
+        source: Floats = every.values
     else:
-        checked = borders.check_predictions(predictions, whose=whose, scale=scale, whole=whole)
+        checked, source, _ = borders.checked_numbers(
+            predictions, whose=whose, scale=scale, whole=whole
+        )
     order = label_order(checked, labels)
-    source: Floats = checked.values if every is None else every.values
     dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
-    if (order == np.arange(order.size)).all():
-        # As a model gives them again and again: nothing has to be moved, nor back.
+    if isinstance(order, slice):
         values = source.astype(dtype, copy=False)
-        return NewExamples(values=values, checked=checked, order=slice(None), dims=dims)
+        return NewExamples(values=values, checked=checked, order=order, dims=dims)
     values = np.empty(source.shape, dtype=dtype)
     values[..., order] = source
     return NewExamples(values=values, checked=checked, order=order, dims=dims)
@@ -147,8 +149,11 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
         )
 
 
-def label_order(checked: xr.DataArray, labels: Sequence[str]) -> NDArray[np.intp]:
+def label_order(checked: xr.DataArray, labels: Sequence[str]) -> NDArray[np.intp] | slice:
     """Return the position among a predictor's labels of each label as given.
+
+    All of them where the order is the same, as a model gives them again and again: nothing has to
+    be moved, nor back.
 
     Parameters
     ----------
@@ -162,7 +167,9 @@ def label_order(checked: xr.DataArray, labels: Sequence[str]) -> NDArray[np.intp
     InputError
         ``predictor-labels``.
     """
-    given = [str(label) for label in checked[names.LABEL].values]
+    given = names_of(checked, names.LABEL).row
+    if given is labels or given == tuple(labels):
+        return slice(None)
     lacking, excess = not_among(labels, given), not_among(given, labels)
     if lacking or excess:
         what = f'lack the label "{lacking[0]}"' if lacking else f'have the label "{excess[0]}"'
@@ -219,11 +226,9 @@ def threshold_array(
 def sets_array(
     test: NewExamples,
     sets: Sequence[Bools],
-    promises: Sequence[Guarantee],
+    alphas: Sequence[Fraction],
+    attrs: Mapping[str, object],
     several: bool,
-    fingerprint: str,
-    calibrated: Examples | None,
-    labels: Sequence[str],
 ) -> xr.DataArray:
     """Return sets as one labelled array that carries its guarantees.
 
@@ -232,29 +237,39 @@ def sets_array(
     test : NewExamples
     sets : sequence of ndarray of bool, (example, label)
         One an alpha.
-    promises : sequence of Guarantee
-        One an alpha.
+    alphas : sequence of Fraction
+    attrs : mapping
+        From `sets_attrs`.
     several : bool
         Whether to keep the dim ``alpha``.
+    """
+    if LEFT_OUT in test.checked.attrs:
+        attrs = {**attrs, LEFT_OUT: test.checked.attrs[LEFT_OUT]}
+    arrays = [
+        test.like_input(one, "prediction_sets", float(alpha), attrs)
+        for one, alpha in zip(sets, alphas, strict=True)
+    ]
+    return xr.concat(arrays, dim=names.ALPHA) if several else arrays[0]
+
+
+def sets_attrs(
+    promises: Iterable[Guarantee], fingerprint: str, labels: Sequence[str], overlap: int = 0
+) -> dict[str, object]:
+    """Return what sets say about themselves.
+
+    Parameters
+    ----------
+    promises : iterable of Guarantee
+        One an alpha.
     fingerprint : str
-    calibrated : Examples or None
-        The calibration examples.
     labels : sequence of str
         In the order of the calibration predictions, in which ties are broken.
+    overlap : int
+        How many of the examples also calibrated.
     """
-    arrays = [
-        test.like_input(one, "prediction_sets", float(promise.alpha))
-        for one, promise in zip(sets, promises, strict=True)
-    ]
-    array = xr.concat(arrays, dim=names.ALPHA) if several else arrays[0]
-    overlap = 0 if calibrated is None else calibrated.common(test.examples)
-    stated = [promise.to_json() for promise in promises]
-    array.attrs = {
-        GUARANTEES: json.dumps(stated),
+    return {
+        GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
         FINGERPRINT: fingerprint,
         OVERLAP: overlap,
         LABEL_ORDER: json.dumps(list(labels)),
     }
-    if LEFT_OUT in test.checked.attrs:
-        array.attrs[LEFT_OUT] = test.checked.attrs[LEFT_OUT]
-    return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import attrs
@@ -13,7 +14,15 @@ from plausibly.conformal.alphas import Alphas, is_several, read_alphas
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.asking import largest_scores, queries_of, warn_of_new
 from plausibly.conformal.facts import Facts as Facts
-from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, threshold_array
+from plausibly.conformal.kept import Kept
+from plausibly.conformal.labelled_sets import (
+    OVERLAP,
+    NewExamples,
+    read_test,
+    sets_array,
+    sets_attrs,
+    threshold_array,
+)
 from plausibly.conformal.queries import Queries, combined
 from plausibly.labelled.named import is_lazy
 
@@ -24,6 +33,8 @@ class ConformalPredictor(ArrayPredictor):
 
     What it holds, and what it answers to plain arrays, is in `ArrayPredictor`.
     """
+
+    _about: Kept[tuple[Fraction, ...], dict[str, object]] = attrs.field(factory=Kept, init=False)
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
         """Return the least score that stays in a set.
@@ -156,16 +167,14 @@ class ConformalPredictor(ArrayPredictor):
             warn_of_new(test, queries, self.pools.replicates, sets, alphas)
         for one in alphas:
             self._warn(one)
-        promises = [self._promise(one) for one in alphas]
-        return sets_array(
-            test,
-            sets,
-            promises,
-            is_several(alpha),
-            self.fingerprint,
-            self.examples,
-            self.labels,
-        )
+        asked = tuple(alphas)
+        about = self._about.get(asked)
+        if about is None:
+            promises = [self._promise(one) for one in alphas]
+            made = sets_attrs(promises, self.fingerprint, self.labels)
+            about = self._about.keep(asked, made)
+        overlap = 0 if self.examples is None else self.examples.common(test.examples)
+        return sets_array(test, sets, alphas, {**about, OVERLAP: overlap}, is_several(alpha))
 
     def save(self, path: str | Path, *, names: bool = True) -> None:
         """Write the predictor to a file, whole or not at all.

@@ -26,7 +26,7 @@ from plausibly.conformal import regions_promise as promised
 from plausibly.conformal import regions_simplex as simplex
 from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
 from plausibly.conformal.examples import Examples
-from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array
+from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.masses import share
 from plausibly.kernels.order import order_statistic
@@ -258,11 +258,11 @@ class PlausibilityRegion:
         reduced: Callable[[Floats, float], Bools],
         promise: Callable[[Fraction], Guarantee],
     ) -> xr.DataArray:
-        new, scores = self.read(predictions)
-        sets = [reduced(scores, self.warned(one)) for one in read_alphas(alpha)]
-        stated = [promise(one) for one in read_alphas(alpha)]
-        known, several = Examples(self.hashes), is_several(alpha)
-        return sets_array(new, sets, stated, several, self.fingerprint, known, self.labels)
+        (new, scores), alphas = self.read(predictions), read_alphas(alpha)
+        sets = [reduced(scores, self.warned(one)) for one in alphas]
+        stated, overlap = map(promise, alphas), Examples(self.hashes).common(new.examples)
+        about = sets_attrs(stated, self.fingerprint, self.labels, overlap)
+        return sets_array(new, sets, alphas, about, is_several(alpha))
 
     def grid(self, predictions: xr.DataArray, alpha: Alphas, *, parts: int = 10) -> xr.Dataset:
         """Return which vectors of a grid on the simplex are in each example's region.

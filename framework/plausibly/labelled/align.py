@@ -10,10 +10,11 @@ import xarray as xr
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
 from plausibly.labelled.hierarchy import without_unsaid_parents
+from plausibly.labelled.known import names_of
 from plausibly.labelled.left_out import Labelled, with_left_out
 from plausibly.labelled.near import difference, near_pair
 from plausibly.labelled.packed import label_dim, taken
-from plausibly.labelled.text import does, name_texts, not_among, positions, quoted, several
+from plausibly.labelled.text import does, not_among, positions, quoted, several
 
 
 def match_labels(
@@ -48,7 +49,7 @@ def match_labels(
         Where the names are not the same, with those on either side alone and, where two are
         alike, with the pair. ``parents-named`` where labels above others have plausibility.
     """
-    here = name_texts(array.indexes[label_dim(array)])
+    here = names_of(array, label_dim(array)).texts
     wanted = list(labels)
     if here == wanted:
         return array
@@ -56,7 +57,7 @@ def match_labels(
     surplus = not_among(here, wanted)
     if surplus and not lost:
         array = without_unsaid_parents(array, wanted, whose=whose, other=other)
-        here = name_texts(array.indexes[label_dim(array)])
+        here = names_of(array, label_dim(array)).texts
         surplus = not_among(here, wanted)
     if lost or surplus:
         raise _labels_differ(surplus, lost, len(wanted), whose, other, name, do)
@@ -127,9 +128,9 @@ def match_examples(
         ``examples-differ`` where one has an example that the other lacks (with `only_common`:
         where they share none), with the pair of names that are most alike.
     """
-    here = name_texts(predictions.indexes[names.EXAMPLE])
-    there = name_texts(plausibilities.indexes[names.EXAMPLE])
-    if here == there:
+    here = names_of(predictions, names.EXAMPLE).texts
+    there = names_of(plausibilities, names.EXAMPLE).texts
+    if here is there or here == there:
         return predictions, plausibilities
     place = positions(there, here)
     common = np.flatnonzero(place >= 0)

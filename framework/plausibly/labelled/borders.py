@@ -7,6 +7,7 @@ finite floats.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 from plausibly.arrays import Floats, Ints
 from plausibly.errors import InputError, warn
 from plausibly.labelled import names
-from plausibly.labelled.named import check_finite, named_floats, refuse_rows, span
+from plausibly.labelled.named import (
+    check_finite,
+    contiguous,
+    named_array,
+    named_floats,
+    refuse_rows,
+    span,
+    with_values,
+)
 from plausibly.labelled.near import near
 from plausibly.labelled.packed import is_packed, unpack
 from plausibly.labelled.row_facts import off_whole, row_facts
@@ -71,17 +80,35 @@ def check_predictions(
     PlausiblyWarning
         ``probabilities-hard`` where nearly all rows are only 0 and 1.
     """
-    array = named_floats(predictions, whose, "predictions")
+    array, values, scale = checked_numbers(predictions, whose=whose, scale=scale, whole=whole)
+    attrs = {**array.attrs, names.SCALE: scale}
+    return with_values(array, values, name=array.name, attrs=attrs)
+
+
+def checked_numbers(
+    predictions: xr.DataArray, *, whose: str, scale: str | None, whole: bool
+) -> tuple[xr.DataArray, Floats, str]:
+    """Return predictions under text names, their contiguous floats (example, label), their scale.
+
+    What `check_predictions` puts together again: a service predicts one row at a time.
+    """
+    array = named_array(predictions, whose, "predictions")
     scale = known_scale(array, whose, scale)
-    array = array.assign_attrs({names.SCALE: scale})
-    check_finite(array, whose, "probabilities-not-finite")
-    if scale in ("probability", "independent"):
-        _check_between(array, whose)
+    values = contiguous(array)
     if scale == "probability":
-        _check_sums(array, whose)
-        if whole:
-            warn_if_hard(hard_rows(array.values), array.shape, whose)
-    return array
+        facts = row_facts(values)
+        least, most = facts.least, facts.most
+    else:
+        least, most = float(values.min()), float(values.max())
+    if not (isfinite(least) and isfinite(most)):
+        check_finite(array, whose, "probabilities-not-finite")
+    if scale in ("probability", "independent"):
+        _check_between(array, values, scale, whose, least, most)
+    if scale == "probability":
+        _check_sums(array, facts.sums, whose)
+        if whole and len(values) >= _HARD_LEAST:
+            warn_if_hard(hard_rows(values), values.shape, whose, stacklevel=4)
+    return array, values, scale
 
 
 def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
@@ -107,7 +134,11 @@ def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> st
 
 def hard_rows(values: Floats) -> int:
     """Return how many rows (example, label) are only 0 and 1."""
-    return int(((values == 0) | (values == 1)).all(axis=1).sum())
+    extreme = (values == 0) | (values == 1)
+    # Most predictions have no row of such entries: counting all is quicker than row by row.
+    if np.count_nonzero(extreme) < values.shape[1]:
+        return 0
+    return int(np.count_nonzero(extreme.all(axis=1)))
 
 
 def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: int = 3) -> None:
@@ -163,7 +194,7 @@ def check_plausibilities(
     array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
     values: Floats = array.values
     facts = row_facts(values)
-    if not (np.isfinite(facts.least) and np.isfinite(facts.most)):
+    if not (isfinite(facts.least) and isfinite(facts.most)):
         check_finite(array, whose, "plausibilities-not-finite")
     if facts.least < 0:
         low = _over_draws(values.min(axis=-1), np.minimum)
@@ -217,10 +248,10 @@ def _over_draws(values: NDArray[Any], reduce: np.ufunc) -> NDArray[Any]:  # Any:
     return found
 
 
-def _check_between(array: xr.DataArray, whose: str) -> None:
+def _check_between(
+    array: xr.DataArray, values: Floats, scale: str, whose: str, low: float, high: float
+) -> None:
     """Refuse probabilities below 0; above 1 those that each stand alone."""
-    values: Floats = array.values
-    low, high = float(values.min()), float(values.max())
     if low < 0:
         logits = high > 1 or low < -1
         refuse_rows(
@@ -235,7 +266,7 @@ def _check_between(array: xr.DataArray, whose: str) -> None:
             if logits
             else 'mend these rows, or --bad-rows drop (bad_rows="drop")',
         )
-    if array.attrs.get(names.SCALE) == "independent" and high > 1:
+    if scale == "independent" and high > 1:
         refuse_rows(
             "probabilities-above-one",
             array,
@@ -248,9 +279,7 @@ def _check_between(array: xr.DataArray, whose: str) -> None:
         )
 
 
-def _check_sums(array: xr.DataArray, whose: str) -> None:
-    values: Floats = array.values
-    sums = values.sum(axis=1, dtype=np.float64)
+def _check_sums(array: xr.DataArray, sums: NDArray[np.float64], whose: str) -> None:
     off = np.abs(sums - 1) > _SUM_WITHIN
     if off.any():
         percent = bool((np.abs(sums[off] / 100 - 1) <= _SUM_WITHIN).all())

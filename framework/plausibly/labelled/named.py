@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,13 +12,16 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Floats, FloatType
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
-from plausibly.labelled.text import check_names, does, name_texts, quoted, several, text_array
+from plausibly.labelled.known import checked_names, remember
+from plausibly.labelled.text import does, name_texts, quoted, several, text_array
 
 
 def is_lazy(array: object) -> bool:
     """Return whether an array, or something in a Dataset, is in chunks that are not read yet."""
     if isinstance(array, xr.DataArray):
-        return array.chunks is not None
+        # For an array in memory `chunks` would take as long as all other checks of one row.
+        in_memory = isinstance(getattr(array.variable, "_data", None), np.ndarray)
+        return not in_memory and array.chunks is not None
     if isinstance(array, xr.Dataset):
         return any(one.chunks is not None for one in array.variables.values())
     return False
@@ -26,8 +30,46 @@ def is_lazy(array: object) -> bool:
 def named_floats(array: object, whose: str, what: str, *, draws: bool = False) -> xr.DataArray:
     """Return ([draw,] example, label) floats under text names, contiguous."""
     found = named_array(array, whose, what, draws=draws)
-    values: NDArray[Any] = found.values  # Any: the kinds of numbers are checked by now
-    return found.copy(data=np.ascontiguousarray(values, float_type(values.dtype)))
+    return with_values(found, contiguous(found), name=found.name, attrs=found.attrs)
+
+
+def contiguous(array: xr.DataArray) -> Floats:
+    """Return the numbers of an array as contiguous floats; those that are so are not copied."""
+    values: NDArray[Any] = array.values  # Any: the kinds of numbers are checked by now
+    return np.ascontiguousarray(values, float_type(values.dtype))
+
+
+def with_values(
+    array: xr.DataArray,
+    values: NDArray[Any],  # Any: numbers or flags
+    *,
+    name: Hashable,
+    attrs: Mapping[Any, Any] | None = None,  # Any: as xarray has it
+    scalars: Mapping[str, float] | None = None,
+) -> xr.DataArray:
+    """Return other values under the names of an array, which shares its coordinates.
+
+    Parameters
+    ----------
+    array : DataArray
+    values : ndarray, of the shape of `array`
+    name : str or None
+    attrs : mapping, optional
+    scalars : mapping of str to float, optional
+        Coordinates without dims, besides.
+    """
+    coordinates = dict(array.coords.variables)
+    for key, value in (scalars or {}).items():
+        coordinates[key] = xr.Variable((), value)
+    # As xarray itself makes the result of a ufunc: nothing is copied or looked for among the names
+    # again, which for one row would take several times as long as all else.
+    return xr.DataArray(
+        xr.Variable(array.dims, values, attrs),
+        coordinates,
+        name=name,
+        indexes=dict(array.xindexes),
+        fastpath=True,
+    )
 
 
 def float_type(dtype: np.dtype[Any]) -> FloatType:  # Any: any real numbers
@@ -53,8 +95,11 @@ def named_array(array: object, whose: str, what: str, *, draws: bool = False) ->
     if set(array.dims) != set(dims):
         raise _dims_differ(array, wanted, whose, what)
     array = array if array.dims == dims else array.transpose(*dims)
+    indexed = array.xindexes
     for dim in wanted:
-        array = _named(array, dim, whose, what)
+        if dim not in indexed:
+            raise _unnamed(array, dim, whose, what)
+        array = _with_names(array, dim, whose)
     if array.dtype.kind not in "fiub":
         raise InputError(
             "numbers-expected",
@@ -96,21 +141,24 @@ def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what:
     )
 
 
-def _named(array: xr.DataArray, dim: str, whose: str, what: str) -> xr.DataArray:
-    size = array.sizes[dim]
-    if dim not in array.indexes:
-        raise InputError(
-            f"{dim}s-unnamed",
-            f"{does(whose, 'have')} {several(size, dim)} and no {dim} names",
-            expected="names in order; an order is never guessed",
-            do=f"{what}.assign_coords({dim}=[...])",
-            whose=whose,
-        )
-    texts = name_texts(array.indexes[dim])
-    check_names(texts, dim, whose=whose)
-    if array.coords[dim].dtype.kind == "U":
+def _unnamed(array: xr.DataArray, dim: str, whose: str, what: str) -> InputError:
+    return InputError(
+        f"{dim}s-unnamed",
+        f"{does(whose, 'have')} {several(array.sizes[dim], dim)} and no {dim} names",
+        expected="names in order; an order is never guessed",
+        do=f"{what}.assign_coords({dim}=[...])",
+        whose=whose,
+    )
+
+
+def _with_names(array: xr.DataArray, dim: str, whose: str) -> xr.DataArray:
+    """Return the array with checked names along a dim, as text."""
+    found = checked_names(array, dim, whose=whose)
+    if array.coords.variables[dim].dtype.kind == "U":
         return array
-    return array.assign_coords({dim: text_array(texts)})
+    renamed = array.assign_coords({dim: text_array(found.texts)})
+    remember(renamed.get_index(dim), found)
+    return renamed
 
 
 def span(numbers: Floats, to: str = "to") -> str:

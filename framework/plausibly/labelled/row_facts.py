@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from math import isfinite
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +36,8 @@ class RowFacts:
 def row_facts(values: Floats) -> RowFacts:
     """Return the facts about an array whose last dim are the entries of a row."""
     flat = values.reshape(-1, values.shape[-1])
+    if flat.size <= _CELLS:
+        return _of_few(values)
     sums = np.empty(len(flat))
 
     def within(part: slice) -> tuple[float, float]:
@@ -49,6 +54,15 @@ def row_facts(values: Floats) -> RowFacts:
     found = at_once(within, parts(len(flat), _worth(flat)))
     least, most = np.min([low for low, _ in found]), np.max([high for _, high in found])
     return RowFacts(least=float(least), most=float(most), sums=sums.reshape(values.shape[:-1]))
+
+
+def _of_few(values: Floats) -> RowFacts:
+    least, most = float(values.min()), float(values.max())
+    # Infinite entries are told of by the extremes.
+    quiet = nullcontext() if isfinite(least + most) else np.errstate(invalid="ignore")
+    with quiet:
+        sums = np.add.reduce(values, axis=-1, dtype=np.float64)
+    return RowFacts(least=least, most=most, sums=sums)
 
 
 def off_whole(values: Floats, total: Ints, within: float) -> NDArray[np.float64]:

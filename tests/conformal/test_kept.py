@@ -1,0 +1,120 @@
+"""What is remembered: names of indexes, answers about alphas; never too many, never wrong ones."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plausibly
+from plausibly.conformal.kept import Kept
+from plausibly.errors import InputError
+from plausibly.keys import Names, hash_names
+from plausibly.labelled import borders, known
+from plausibly.labelled.named import with_values
+
+TEXTS = st.lists(st.text("ab\0", max_size=2), max_size=6)
+
+
+def array(examples: list[str], labels: str = "ab") -> xr.DataArray:
+    values = np.full((len(examples), len(labels)), 1 / len(labels))
+    coords = {"example": examples, "label": list(labels)}
+    return xr.DataArray(values, coords, ("example", "label"), attrs={"scale": "probability"})
+
+
+@given(TEXTS)
+def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
+    names = Names(texts)
+    wanted = len(set(texts)) == len(texts) and all(one and "\0" not in one for one in texts)
+    assert names.usable is wanted
+    assert names.hashes.tolist() == hash_names(texts).tolist()
+    assert (len(names), names.row) == (len(texts), tuple(texts))
+    assert names.distinct == frozenset(texts)
+
+
+def test_an_index_is_read_once_and_forgotten_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = array(["one", "two"])
+    first = known.names_of(seen, "example")
+    with monkeypatch.context() as patched:
+        patched.setattr(known, "name_texts", None)
+        assert known.names_of(seen + 1, "example") is first
+    assert known.names_of(array(["one", "three"]), "example").texts == ["one", "three"]
+    place = id(seen.get_index("example"))
+    assert place in known._seen
+    del seen
+    gc.collect()
+    assert place not in known._seen
+
+
+def test_long_names_that_are_the_same_are_checked_once() -> None:
+    texts = [f"case {number}" for number in range(40)]
+    these, those = array(texts), array([*texts])
+    assert known.names_of(these, "example") is known.names_of(those, "example")
+    other = known.names_of(array([*texts[:-1], "other"]), "example")
+    assert other.texts == [*texts[:-1], "other"]
+
+
+def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "_KEPT", 10)
+    many = [pd.Index([f"{place}", f"{place} b"]) for place in range(80)]
+    for index in many:
+        known.remember(index, Names(index.tolist()))
+    assert sum(len(names) for _, names in known._seen.values()) == 10
+    assert id(many[-1]) in known._seen
+    assert id(many[0]) not in known._seen
+    long = pd.Index([str(place) for place in range(11)])
+    known.remember(long, Names(long.tolist()))
+    assert id(long) not in known._seen
+
+
+def test_a_name_that_is_there_twice_is_refused_each_time() -> None:
+    predictor = plausibly.calibrate(
+        array([str(place) for place in range(30)]),
+        lam := array([str(place) for place in range(30)]),
+    )
+    assert lam.sizes == {"example": 30, "label": 2}
+    twice = array(["same", "same"])
+    for _ in range(2):
+        with pytest.raises(InputError, match="name same in rows 1 and 2"):
+            predictor.predict(twice, 0.1)
+
+
+def test_answers_are_bounded_and_the_latest_stay() -> None:
+    kept: Kept[int, str] = Kept()
+    for number in range(1_000):
+        assert kept.keep(number, str(number)) == str(number)
+    assert list(kept) == list(range(1_000 - 128, 1_000))
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_a_predictor_that_is_asked_for_many_alphas_keeps_few() -> None:
+    generator = np.random.default_rng(0)
+    model = array([str(place) for place in range(50)]).copy(data=generator.dirichlet([1, 1], 50))
+    predictor = plausibly.calibrate(model, model)
+    asked = [f"0.{number:04d}" for number in range(1, 400)]
+    first = [predictor.threshold_array(one).tolist() for one in asked]
+    for one in asked:
+        predictor.predict(model[:2], one)
+    assert [predictor.threshold_array(one).tolist() for one in asked] == first
+    kept = (predictor._known, predictor._exact, predictor._promises, predictor._about)
+    assert [len(one) for one in (*kept, predictor._decisions._thresholds)] == [128] * 5
+
+
+def test_values_under_names_are_what_xarray_makes_of_them() -> None:
+    given_ = array(["one", "two"]).assign_coords(site=("example", [3, 4])).T
+    flags = np.array([[True, False], [False, True]])
+    made = with_values(given_, flags, name="sets", attrs={"a": 1}, scalars={"alpha": 0.1})
+    coords = {**given_.coords, "alpha": 0.1}
+    assert made.identical(xr.DataArray(flags, coords, given_.dims, "sets", {"a": 1}))
+    assert made.sel(label="b", example="one").item() is False
+    assert "alpha" not in given_.coords
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=3, max_size=3), min_size=1))
+def test_hard_rows_are_counted_as_one_by_one(rows: list[list[float]]) -> None:
+    assert borders.hard_rows(np.array(rows)) == sum(set(row) <= {0.0, 1.0} for row in rows)
