@@ -106,7 +106,9 @@ def test_419_labels(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_one_example(browser: Browser, tmp_path: Path) -> None:
-    world = World(names=("a", "b"), examples=1, sites=(), agreed=True, annotators=("r01",))
+    world = World(
+        names=("a", "b"), examples=1, sites=(), agreed=True, annotators=("r01",), alphas=("1/10",)
+    )
     path, data = written(tmp_path, world)
     with opened(browser, path) as page:
         assert listed_cases(page) == ["case_0000"]
@@ -115,6 +117,8 @@ def test_one_example(browser: Browser, tmp_path: Path) -> None:
         page.locator("#list .item").focus()
         page.keyboard.press("ArrowDown")
         assert open_case(page) == "case_0000"
+        alpha = page.locator("#case .at-alpha").first
+        assert alpha.evaluate("line => line.style.left") == "10%"
         assert page.locator(".plot polyline").count() == 0  # one point is no curve
         assert data.view(0, 0).realised.sentence in page.locator("main").inner_text()
 

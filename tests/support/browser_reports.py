@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from random import Random
 
 import attrs
@@ -135,7 +136,7 @@ class _Made:
         )
         sets, size, missed, severity_missed = [], [], [], []
         for method, alpha in self.views:
-            level = 1000 * float(world.alphas[alpha])
+            level = 1000 * float(Fraction(world.alphas[alpha]))
             inside = [[value > level for value in p[method][i]] for i in every]
             sets.append(tuple(sum(1 << j for j, in_ in enumerate(row) if in_) for row in inside))
             size.append(tuple(sum(row) for row in inside))
@@ -234,7 +235,9 @@ class _Made:
             )
             for s in low_sites
         ]
-        promised = None if world.methods[method] == "voted" else 1 - float(world.alphas[alpha])
+        promised = (
+            None if world.methods[method] == "voted" else 1 - float(Fraction(world.alphas[alpha]))
+        )
         findings = [
             Finding(
                 severity=world.worst, name="guarantee", sentence=f"The guarantee is {world.worst}."

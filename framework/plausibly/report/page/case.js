@@ -32,7 +32,7 @@ function judgement(i, j, columns) {
     make("span.label", { role: "rowheader" }, named(label.name),
       make("span.tag", {}, make(inside ? "b.good" : said ? "b.bad" : "b", { "aria-hidden": "true" }, inside ? "● " : said ? "▲ " : "○ "),
         inside ? "in the set" : said ? "said, but left out" : "left out", label.risk && ` · risk ${label.risk}`)),
-    make("span.scale", { "aria-hidden": "true" }, bars, make("i.at-alpha", { style: { left: width(Number(DATA.alphas[state.alpha])) } })),
+    make("span.scale", { "aria-hidden": "true" }, bars, make("i.at-alpha", { style: { left: width(alphaValue()) } })),
     columns.map(([title, , value]) => make("span.number", { role: "cell", "data-value": title }, share(value(j), title === "said" ? 2 : 3))));
 }
 

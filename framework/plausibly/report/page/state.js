@@ -18,6 +18,13 @@ const state = {
 
 const viewIndex = () => state.method * DATA.alphas.length + state.alpha;
 const view = () => DATA.views[viewIndex()];
+
+/** Returns alpha as a number; it may have been typed as a fraction. */
+function alphaValue() {
+  const [above, below = 1] = DATA.alphas[state.alpha].split("/");
+  return above / below;
+}
+
 const examples = (n) => counted(n, WORDS.example, WORDS.examples);
 const labelNames = (codes) => namesOf(codes.map((code) => LABELS[code].name));
 

@@ -24,9 +24,7 @@ const votedOf = (vote) => (vote.voted.find(([policy]) => policy === state.ties) 
 
 function methodBars(method, code) {
   const { vote, verdict } = DATA.views[code * DATA.alphas.length + state.alpha];
-  const level = 1 - Number(DATA.alphas[state.alpha]);
-  const promised = verdict.guarantee.level ?? level;
-  const line = () => make("i.promised", { style: { left: width(promised) } });
+  const line = () => make("i.promised", { style: { left: width(1 - alphaValue()) } });
   return make("div.method", { "data-shown": code === state.method },
     make("p", { title: method.about }, make("b", {}, named(method.name)), method.reference && " (to compare)", make("span.soft.small", {},
       ` ${share(vote.size.mean, 2)} labels a set · guaranteed ${verdict.guarantee.shown}`)),
@@ -53,8 +51,8 @@ function drawVote() {
     make("p.says", {}, vote.sentence),
     policies.length > 1 && tiesSwitch(policies),
     figure({
-      of: `Mean of ${examples(CASES.total)}; lines end at 95 % intervals, dashes at what is promised`,
-      legend: [["said", "what was said"], ["voted", "the vote"], ["promise", "promised"]],
+      of: `Mean of ${examples(CASES.total)}; lines end at 95 % intervals`,
+      legend: [["said", "what was said"], ["voted", "the vote"], ["promise", `1 − alpha, ${share(1 - alphaValue(), 2)}`]],
       drawing: make("div.methods", {}, DATA.methods.map(methodBars), axis(0, 1, [0, 0.25, 0.5, 0.75, 1])),
       table: {
         caption: "Coverage and size by method",
