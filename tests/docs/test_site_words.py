@@ -25,6 +25,7 @@ from site_pages import DOCS, PROJECT
 
 RAISES = {
     *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),
+    "NotConformalized",
     *("AnswerRefused", "PlausiblyWarning", "warn", "_Fault", "refuse_rows", "cls", "__init__"),
     *("message", "_unjoined"),
 }

@@ -1,4 +1,4 @@
-"""The real PyTorch, where it is installed: a trained network on digits, in batches, to sets."""
+"""The real PyTorch, where it is installed (``tox -e torch``): a network on digits, to sets."""
 
 from __future__ import annotations
 
