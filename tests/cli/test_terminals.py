@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import struct
@@ -96,9 +97,9 @@ def test_a_terminal_has_colours_and_the_same_words(world: World) -> None:
     plain = piped(world, *PREDICT)
     assert ESCAPE not in plain
     assert _CODES.sub("", shown) == plain
-    assert f"{ESCAPE}1malpha  threshold" in shown
+    assert shown.startswith(f"{ESCAPE}1malpha")
     assert f"     2     3   mean  empty{ESCAPE}0m\n0.1 " in shown
-    assert f"{ESCAPE}1mnext " in shown
+    assert f"{ESCAPE}1mnext{ESCAPE}0m" in shown
     assert f"{ESCAPE}36mplausibly evaluate sets.csv -a VOTES{ESCAPE}0m" in shown
 
 
@@ -159,6 +160,31 @@ def test_a_terminal_that_has_ascii_alone(world: World) -> None:
         assert "file-missing" in text
         text = " ".join(text.split())
         assert "new_votes.csv, ..." in text
+
+
+def test_heads_of_tables_are_told_from_their_rows() -> None:
+    lines = [
+        "alpha 0.1, 20 examples             coverage   95 % interval   set size",
+        "aggregated: what experts said          .933    .869 to .997       2.10",
+        "  .5 to .8                       12    .889    .785 to .993       2.33",
+        "promised .90, measured .933: kept, for the average example.",
+        "saved  sets.csv",
+    ]
+    stream = io.StringIO()
+    terminal.print_styled("\n".join(lines), stream)
+    head, *rest = stream.getvalue().splitlines()
+    assert head == f"{ESCAPE}1m{lines[0]}{ESCAPE}0m"
+    assert rest[:-1] == lines[1:-1]
+    assert rest[-1] == f"{ESCAPE}1msaved{ESCAPE}0m  sets.csv"
+
+
+def test_marks_have_colours() -> None:
+    stream = io.StringIO()
+    terminal.print_styled("voted .844 ✗ nothing\nwarning guarantee-vacuous: x, vacuous", stream)
+    assert stream.getvalue() == (
+        f"voted .844 {ESCAPE}31m✗{ESCAPE}0m nothing\n"
+        f"{ESCAPE}1;33mwarning guarantee-vacuous{ESCAPE}0m: x, {ESCAPE}33mvacuous{ESCAPE}0m\n"
+    )
 
 
 def test_letters_that_others_stand_for() -> None:

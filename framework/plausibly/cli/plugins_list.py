@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
-from plausibly.cli.terminal import is_styled
+from plausibly.cli.terminal import is_styled, width
 from plausibly.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -225,10 +225,21 @@ def metadata_of(source: Source) -> dict[str, str]:
 
 
 def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
+    fitting = _fitting(table)
     if is_styled(sys.stdout) and not (output.json or output.quiet):
-        _show_styled(table, states)
+        _show_styled(fitting, states)
     else:
-        output.show(aligned(table))
+        output.show(aligned(fitting))
+
+
+def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return a table without the columns for which a terminal is too narrow."""
+    found = list(table)
+    for title in ("distribution", "module", "plugin"):
+        if max(map(len, aligned(found).splitlines())) > width() and title in found[0][1:]:
+            place = found[0].index(title)
+            found = [[*row[:place], *row[place + 1 :]] for row in found]
+    return found
 
 
 def aligned(table: Sequence[Sequence[str]]) -> str:

@@ -36,6 +36,7 @@ _PLAIN = {
 _ERRORS = "plausibly"
 
 _NUMBER = re.compile(r"[-+]?\.?\d")
+_MEASURED = re.compile(r"[-+]?\d*\.\d|\d+ %$")
 _CELLS = re.compile(r" {2,}")
 
 
@@ -114,11 +115,11 @@ def print_styled(text: str, stream: TextIO) -> None:
     from rich.text import Text
 
     styled = Text(text)
-    styled.highlight_regex(r"(?m)^[a-z][a-z ]*(?=  )", "bold")
+    styled.highlight_regex(r"(?m)^[a-z]+(?: [a-z]+)*(?=  )", "bold")
     styled.highlight_regex(r"(?m)^error [a-z-]+", "bold red")
     styled.highlight_regex(r"(?m)^warning [a-z-]+", "bold yellow")
     styled.highlight_regex(r"(?m)^next +(?P<cyan>\S.*)$")
-    styled.highlight_regex(r"(?P<red>✗|^FAILED\b)|(?P<yellow>\bvacuous\b)")
+    styled.highlight_regex(r"(?P<red>✗|^FAILED\b)|(?P<yellow>(?<!-)\bvacuous\b)")
     for start, end in _heads(text):
         styled.stylize("bold", start, end)
     console = Console(file=stream, highlight=False, force_terminal=True)
@@ -131,8 +132,8 @@ def _heads(text: str) -> list[tuple[int, int]]:
     found, start = [], 0
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         cells, under = _CELLS.split(line.strip()), _CELLS.split(below.strip())
-        numbers = sum(_NUMBER.match(cell) is not None for cell in under)
-        if len(cells) > 2 and 1 < numbers > sum(_NUMBER.match(cell) is not None for cell in cells):
+        named = len(cells) > 2 and not any(map(_MEASURED.match, cells))
+        if named and sum(_NUMBER.match(cell) is not None for cell in under) > 1:
             found.append((start, start + len(line)))
         start += len(line) + 1
     return found
