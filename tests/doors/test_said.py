@@ -104,6 +104,10 @@ def test_frames_of_others() -> None:
     pa = pytest.importorskip("pyarrow", reason="a frame that is not of pandas")
     frame = pa.table(dict(zip(LABELS, SHARES.T, strict=True)))
     assert thresholds(calibrated(frame)) == pytest.approx(EXPECTED)
+    counted = pa.table(dict(zip(LABELS, COUNTS.T, strict=True)))
+    assert thresholds(calibrated(counted)) == pytest.approx(EXPECTED)
+    long = pa.Table.from_pandas(LONG)
+    assert thresholds(calibrated(long, NAMED)) == pytest.approx(EXPECTED)
     wide = pa.table(dict(zip(READERS, np.array(VOTES).T.tolist(), strict=True)))
     assert thresholds(calibrated(wide)) == pytest.approx(EXPECTED)
 

@@ -38,6 +38,9 @@ def test_outputs_come_in_order_under_names() -> None:
     assert list(found["example"].values) == names
     assert list(found["label"].values) == LABELS
     assert found.attrs["scale"] == "logit"
+    tensor = Tensor(np.arange(7) + 600)
+    numbered = predictions(Module(), batches(), labels=LABELS, examples=tensor)
+    assert list(numbered["example"].values) == [str(row) for row in range(600, 607)]
     unnamed = predictions(Module(), Loader(batches(), rows=7), labels=LABELS)
     assert list(unnamed["example"].values) == [str(row) for row in range(7)]
 

@@ -56,6 +56,9 @@ class Tensor:
             raise RuntimeError("numpy cannot read this tensor")
         return self.values
 
+    def __iter__(self) -> Iterator[Tensor]:
+        return (Tensor(row) for row in self.values)
+
     def tolist(self) -> list[object]:
         found: list[object] = self.values.tolist()
         return found

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, listed
 from plausibly.io import frames
-from plausibly.io.annotations import read_annotations
 from plausibly.io.plain_records import build_annotations
 from plausibly.labelled import names
 from plausibly.labelled.packed import is_packed
@@ -180,12 +179,11 @@ def _check_declared(given: Said, labels: Labels) -> None:
 def _of_frame(given: object, rows: Rows, labels: Labels) -> Said:
     if not isinstance(given, pd.DataFrame):
         _, columns = frames.columns_of(given)
-        given = pd.DataFrame(
-            {one.name: one.numbers() if one.content == "number" else one.texts() for one in columns}
-        ).replace("", None)
+        given = pd.DataFrame({one.name: _cells_of(one) for one in columns})
     if set(_LONG) <= set(given.columns):
-        table = read_annotations(given[list(_LONG)], "crowd-table", labels.names)
-        return named(table, rows)
+        long = given[list(_LONG)].astype(object).itertuples(index=False, name=None)
+        answers = [(name_text(task), by, said) for task, by, said in long if not is_missing(said)]
+        return named(_table("single-label", answers, labels), rows)
     called = _names_of(given, rows)
     columns_as = [str(labels.text(column)) for column in given.columns]
     if all(_is_number(dtype) for dtype in given.dtypes):
@@ -204,8 +202,15 @@ def _of_frame(given: object, rows: Rows, labels: Labels) -> Said:
             )
         return _numbers(given.to_numpy(), called, columns_as, labels)
     cells = given.astype(object).to_numpy()
-    answers = [(row, by, cell) for row, by, cell in _cells(cells, called, columns_as)]
-    return _table("single-label", answers, labels)
+    return _table("single-label", list(_cells(cells, called, columns_as)), labels)
+
+
+def _cells_of(column: frames.FrameColumn) -> Sequence[object]:
+    if column.content != "number":
+        return [text or None for text in column.texts()]
+    cells: list[object] = column.numbers().tolist()
+    whole = column.type.startswith(("Int", "UInt")) and np.isfinite(column.numbers()).all()
+    return [int(cell) for cell in column.numbers()] if whole else cells
 
 
 def _is_number(dtype: object) -> bool:
@@ -272,7 +277,7 @@ def _answers(
 ) -> xr.Dataset:
     """Return the table of a list of answers for each row."""
     found = kind or _kind_of(given)
-    records: list[tuple[str, str | None, object]] = []
+    records: list[tuple[str, object, object]] = []
     for name, row in zip(called, given, strict=True):
         for answer in _row(row, found, name):
             if found == "single-label" and isinstance(answer, float) and answer % 1:
@@ -340,8 +345,6 @@ def _numbers_in_lists(answer: float, name: str) -> InputError:
     )
 
 
-def _table(
-    kind: str, records: Sequence[tuple[str, str | None, object]], labels: Labels
-) -> xr.Dataset:
+def _table(kind: str, records: Sequence[tuple[str, object, object]], labels: Labels) -> xr.Dataset:
     read = [(name, by, labels.text(answer)) for name, by, answer in records]
     return build_annotations(kind, read, labels.names)

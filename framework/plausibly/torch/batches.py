@@ -15,7 +15,7 @@ from plausibly.labelled.text import name_texts, several
 Tensor: TypeAlias = Any  # torch is an extra
 Module: TypeAlias = Any  # as above
 Batch: TypeAlias = Any  # whatever a loader gives
-Examples: TypeAlias = Sequence[object] | str | int | Callable[[Batch], Iterable[object]]
+Examples: TypeAlias = Iterable[object] | str | int | Callable[[Batch], Iterable[object]]
 
 WHOSE = "the module"
 _HALVES = ("torch.float16", "torch.bfloat16")
@@ -25,7 +25,11 @@ def spoken(examples: Examples | None) -> list[str] | None:
     """Return the names that were given for all examples at once."""
     if examples is None or isinstance(examples, (str, int)) or callable(examples):
         return None
-    return name_texts(examples)
+    return _texts(examples)
+
+
+def _texts(found: Any) -> list[str]:  # Any: names in a list, an array or a tensor
+    return name_texts(found.tolist() if hasattr(found, "tolist") else found)
 
 
 def check_order(loader: object) -> None:
@@ -141,7 +145,7 @@ def names_of(
         found = examples(batch) if callable(examples) else batch[examples]
     except (KeyError, IndexError, TypeError):
         raise _batch_unfit(batch, f"batch {number} has no item {examples!r}") from None
-    names = name_texts(found.tolist() if hasattr(found, "tolist") else found)
+    names = _texts(found)
     if len(names) != rows:
         raise names_differ(len(names), rows, f"the module gives for batch {number}")
     return names
