@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import attrs
 
@@ -14,6 +14,15 @@ from plausibly import markup
 
 if TYPE_CHECKING:
     from cattrs import Converter
+
+
+class Printer(Protocol):
+    """What IPython prints with."""
+
+    def text(self, obj: str) -> None:
+        """Print a text as it is."""
+        ...
+
 
 Target = Literal["aggregated", "voted", "mass", "risk"]
 
@@ -152,6 +161,10 @@ class Guarantee:
                 text, 96, initial_indent=f"  {title:<9} ", subsequent_indent=" " * 12
             )
         return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+        # What a cell or a console of IPython shows as text.
+        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         return markup.framed(self.statement(), markup.table(self.rows(), titled=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -55,6 +56,10 @@ def test_a_guarantee() -> None:
     assert piece.text.startswith("P(Y in C(X)) >= .90")
     assert piece.cells == [list(row) for row in promise.rows()]
     assert str(promise).startswith("P(Y in C(X)) >= .90\n  of what   ")
+    printed = SimpleNamespace(text=lambda obj: said.append(obj))
+    said: list[str] = []
+    promise._repr_pretty_(printed, False)
+    assert said == [str(promise)]
     wild = Guarantee(alpha=Fraction(1, 10), level=None, why=HOSTILE)
     assert HOSTILE in shown(wild).text
     assert "script" not in shown(wild).tags
