@@ -1,4 +1,4 @@
-"""Run the blocks of the tutorials and how-tos: ``--write`` pastes what they print, and their figures.
+"""Run the blocks of the tutorials and how-tos: ``--write`` pastes what they print, with figures.
 
 A page is read from above; every block is of one of these:
 
@@ -185,10 +185,11 @@ def folder(where: Path) -> Iterator[None]:
 
     old = Path.cwd()
     write_files(where)
-    settings = {"backend": "agg", "svg.fonttype": "none", "svg.hashsalt": "plausibly"}
     os.chdir(where)
     try:
-        with matplotlib.rc_context(settings):
+        with matplotlib.rc_context(
+            {"backend": "agg", "svg.fonttype": "none", "svg.hashsalt": "plausibly"}
+        ):
             yield
     finally:
         os.chdir(old)

@@ -1,15 +1,18 @@
-"""The first five minutes, the tutorials and the how-tos: every block runs and shows what it prints."""
+"""The first five minutes, tutorials and how-tos: every block runs and shows what it prints."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
+import cli_world
 import run_pages
-from readme_world import indented
+from plausibly.plugin import READER, resolve
+from readme_world import indented, rows, write_files
 from site_pages import DOCS, PROJECT, name, without_code
 
 
@@ -55,6 +58,45 @@ def test_the_start_shows_the_table_of_the_first_screen() -> None:
     (shown,) = (block.body for block in run_pages.blocks(page) if block.of == "README")
     first_screen = (PROJECT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
     assert shown.strip() in indented(first_screen)
+
+
+def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (DOCS / "tutorials" / "service.md").read_text(encoding="utf-8")
+    (night,) = (block.body for block in run_pages.blocks(page) if block.of == "nightly.sh")
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    first, *asked, last = night.splitlines()
+    assert first == "set -e"
+    for line in asked:
+        name, *words = shlex.split(line.partition(" > ")[0])
+        assert name == "plausibly"
+        ran = cli_world.run(*words)
+        assert (ran.code, ran.err) == (0, "")
+    old, new = last.removeprefix("mv ").split()
+    assert (tmp_path / old).is_file()
+    assert new in page.partition("## The service")[0]
+
+
+def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
+    page = (DOCS / "howto" / "my_data.md").read_text(encoding="utf-8")
+    asked = [
+        shlex.split(found[1])[1]
+        for *_, typed in rows(page, "your votes are in")
+        if (found := re.search(r"`(--reader .+)`", typed))
+    ]
+    assert len(asked) == 13
+    for reader in asked:
+        given = tomllib.loads(f"it = {reader}")["it"] if reader.startswith("{") else reader
+        resolve(READER, given)
+    for reader in cli_world.run("plugins", "list", "--kind", "reader", "--json").document[
+        "components"
+    ]:
+        name = reader["name"]
+        assert any(name in one for one in asked) or name in (
+            "annotation-table",  # what convert writes: read without being asked for
+            "crowd-table",  # recognised by its columns
+            "selectors",  # of one public data set: in the tutorial on rankings
+        )
 
 
 def test_a_block_that_nothing_runs_is_refused(tmp_path: Path) -> None:
