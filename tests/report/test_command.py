@@ -1,0 +1,196 @@
+"""``plausibly report``, and the report at the end of ``plausibly run``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import plausibly
+from cli_world import World, make, run
+from report_world import embedded
+from study_world import WHOLE
+
+KEYS = """
+[report]
+title = "Animals & others"
+words = { example = "picture" }
+text = "diagnosis"
+annotator_names = true
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    world = make(tmp_path)
+    world.write("study.toml", WHOLE.replace("count = 6", "count = 1") + KEYS)
+    return world
+
+
+@pytest.fixture
+def predictor(world: World) -> Path:
+    done = run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
+    assert done.code == 0
+    return world.path("predictor.nc")
+
+
+def without_jinja(name: str) -> ModuleType:
+    """Import what is asked for, but for Jinja, which is not there."""
+    if name == "jinja2":
+        raise ModuleNotFoundError("No module named 'jinja2'", name="jinja2")
+    return import_module(name)
+
+
+def test_a_study_ends_with_its_report_and_gives_it_again(world: World) -> None:
+    told = run("run", "study.toml", "--json")
+    assert told.code == 0
+    report = told.document["report"]
+    assert report["path"] == "out/report.html"
+    assert report["title"] == "Animals & others"
+    assert [view["method"] for view in report["views"]][:2] == ["everyone", "everyone"]
+    assert {finding["severity"] for view in report["views"] for finding in view["findings"]} <= {
+        "broken",
+        "vacuous",
+        "weak",
+        "kept",
+    }
+    first = world.path("out/report.html").read_bytes()
+    for source in ("out", "study.toml"):
+        again = run("report", source, "-o", "again.html")
+        assert (again.code, again.err) == (0, "")
+        assert world.path("again.html").read_bytes() == first
+    # The study in the page is the one that gives it.
+    data = embedded(first.decode())
+    assert data["provenance"]["command"] == "plausibly run resolved.toml"
+    assert data["provenance"]["study"] == world.path("out/resolved.toml").read_text()
+    assert data["words"]["examples"] == "pictures"
+    assert data["cases"]["text"][0] == "cat"
+    assert data["cases"]["annotators"] == ["w0", "w1", "w2"]
+    assert [column["name"] for column in data["groups"]] == ["site"]
+    # Sets of the first split's test half are those of sets.csv.
+    sets = plausibly.io.read_sets("out/sets.csv")
+    names = data["cases"]["names"]
+    labels = [label["name"] for label in data["labels"]]
+    for example in sets["example"].values:
+        at = names.index(str(example))
+        bits, listed = data["cases"]["sets"][0][at], data["cases"]["listed"][at]
+        inside = {labels[label] for j, label in enumerate(listed) if bits >> j & 1}
+        row = sets.isel(alpha=0).sel(example=example)
+        assert inside == {str(label) for label in row["label"].values[row.values]}
+
+
+def test_what_changed_since_is_not_reported(world: World) -> None:
+    assert run("report", "study.toml").err == (
+        "error study-unfinished: out holds no results of a study\n"
+        "  expected  results.nc, resolved.toml and predictor.nc; got no results.nc\n"
+        "  do        plausibly run study.toml\n"
+    )
+    assert run("run", "study.toml", "--no-report").code == 0
+    assert not world.path("out/report.html").exists()
+    world.edit("study.toml", "seed = 1", "seed = 2")
+    assert run("report", "study.toml").err == (
+        "error study-changed: the results in out are of another study\n"
+        "  expected  the study as when it ran; got another study\n"
+        "  do        plausibly run study.toml, which reports it too\n"
+    )
+    world.edit("votes.csv", "c00,w0,cat", "c00,w0,fox")
+    changed = run("report", "out")
+    assert changed.code == 2
+    assert changed.err.startswith("error study-changed: the results in out are of other data\n")
+    assert not world.path("report.html").exists()
+
+
+def test_without_the_extra_a_study_runs_and_a_report_says_what_to_install(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plausibly.extras.import_module", without_jinja)
+    told = run("run", "study.toml")
+    assert told.code == 0
+    last = 'report         pip install "plausibly[report]", for a report of this study\n'
+    assert told.out.endswith(last)
+    assert not world.path("out/report.html").exists()
+    refused = run("report", "out")
+    assert refused.code == 2
+    assert "error extra-missing: the report needs jinja2, which is not installed" in refused.err
+
+
+def test_a_report_that_fails_undoes_no_study(world: World) -> None:
+    world.edit("study.toml", 'text = "diagnosis"', 'thumbnail = "diagnosis"')
+    told = run("run", "study.toml", "--json")
+    assert told.code == 0
+    assert told.document["report"] is None
+    (warning,) = [one for one in told.document["warnings"] if one["name"] == "report-none"]
+    assert warning["what"] == 'the study has no report: no picture can be read from "cat"'
+    assert world.path("out/results.nc").exists()
+
+
+def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
+    words = ("report", "--predictor", "predictor.nc", "-p", "new.csv", "-a", "new_votes.csv")
+    told = run(*words, "-e", "new_patients.csv", "--alpha", "0.25", "-o", "new.html")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("verdict  These sets cover ")
+    assert told.out.endswith("next     open new.html\n")
+    data = embedded(world.path("new.html").read_text("utf-8"))
+    assert data["provenance"]["command"] == (
+        "plausibly report --predictor predictor.nc -o new.html -p new.csv -a new_votes.csv "
+        "-e new_patients.csv --alpha 0.25"
+    )
+    sets = plausibly.load_predictor(predictor).predict(plausibly.read_predictions("new.csv"), 0.25)
+    lam = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
+    found = plausibly.evaluate(sets, lam)
+    mean = data["views"][0]["vote"]["aggregated"]["mean"]
+    assert mean == pytest.approx(float(found["aggregated_coverage_mean"]), abs=5e-6)
+    # The command that the page names gives it again.
+    again = run(*data["provenance"]["command"].split()[1:])
+    assert again.code == 0
+    assert embedded(world.path("new.html").read_text("utf-8")) == data
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "do"),
+    [
+        ((), "error report-source: what to report is not said", "plausibly report out"),
+        (
+            ("out", "--predictor", "p.nc"),
+            "error report-source: two things to report",
+            "leave one out",
+        ),
+        (
+            ("--predictor", "p.nc", "-p", "new.csv"),
+            "error report-source: a predictor alone is no report",
+            "plausibly report --predictor p.nc -p new.csv -a new_votes.csv",
+        ),
+        (
+            ("out", "--alpha", "0.2"),
+            "error option-unfit: --alpha has no meaning in the report of a study",
+            "leave --alpha out: the study file says it",
+        ),
+        (
+            ("out", "--words", "case=scan"),
+            'error words-unknown: no word of a report is called "case"',
+            'words={"example": "nodule"} (--words example=nodule)',
+        ),
+    ],
+)
+def test_what_is_not_clear_is_asked(
+    words: tuple[str, ...], what: str, do: str, world: World
+) -> None:
+    refused = run("report", *words)
+    assert refused.code == 2
+    assert refused.err.startswith(f"{what}\n")
+    assert f"  do        {do}\n" in refused.err
+
+
+def test_a_column_that_is_not_there_is_named(world: World, predictor: Path) -> None:
+    refused = run(
+        *("report", "--predictor", "predictor.nc", "-p", "new.csv", "-a", "new_votes.csv"),
+        *("-e", "new_patients.csv", "--text", "diagnosys"),
+    )
+    assert refused.err == (
+        'error coordinate-missing: examples have no coordinate "diagnosys"\n'
+        "  expected  one of patient, site, diagnosis; got diagnosys\n"
+        '  do        did you mean "diagnosis"?\n'
+    )

@@ -1,0 +1,224 @@
+"""The file: the same bytes for the same data, whole or as it was, and never more than text."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import plausibly
+from plausibly.errors import InputError, MissingExtra
+from plausibly.report.render import render
+from plausibly.report.write import Report
+from report_world import METHODS, Made, compared, embedded, of_new, table, world
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(2)>",
+    "\"quoted\" & 'single'",
+    "naïve 🦊 émoji",
+    "\u202eright to left\u202c עברית",
+    "x" * 300,
+    "line\u2028separator",
+)
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    return world(60)
+
+
+def written(made: Made, path: Path, **options: object) -> Report:
+    """Write the report of a predictor that half of the examples calibrated."""
+    predictor = plausibly.calibrate(made.predictions[:30], made.plausibilities[:30])
+    return plausibly.write_report(
+        predictor,
+        path,
+        predictions=made.predictions[30:],
+        annotations=plausibly.select(
+            made.annotations, example=made.predictions["example"].values[30:].tolist()
+        ),
+        alphas=0.2,
+        **options,  # type: ignore[arg-type]  # each test names those that there are
+    )
+
+
+def test_it_says_what_it_is(made: Made, tmp_path: Path) -> None:
+    found = written(made, tmp_path / "report.html", words={"example": "scan"})
+    size = (tmp_path / "report.html").stat().st_size
+    assert found.size == size
+    assert (
+        repr(found) == f"{tmp_path / 'report.html'}  {size / 1e6:.1f} MB, 30 scans, opens offline"
+    )
+    assert Path(found) == tmp_path / "report.html"
+    assert "<a href=" in found._repr_html_()
+
+
+def test_the_same_data_give_the_same_bytes_in_any_order(made: Made, tmp_path: Path) -> None:
+    study = compared(made)
+    order = np.random.default_rng(1).permutation(60)
+    votes = [made.votes[at] for at in np.random.default_rng(2).permutation(len(made.votes))]
+    shuffled = table(votes, ["cat", "dog", "fox", "owl"])
+    for name, model, said in (
+        ("one.html", made.predictions, made.annotations),
+        ("two.html", made.predictions, made.annotations),
+        ("three.html", made.predictions[order], shuffled),
+    ):
+        plausibly.write_report(
+            study, tmp_path / name, predictions=model, annotations=said, methods=METHODS
+        )
+    first = (tmp_path / "one.html").read_bytes()
+    assert (tmp_path / "two.html").read_bytes() == first
+    assert (tmp_path / "three.html").read_bytes() == first
+
+
+def test_the_old_file_stays_where_the_new_one_fails(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("the old one")
+
+    def broken(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", broken)
+    with pytest.raises(InputError) as caught:
+        written(made, path)
+    assert caught.value.name == "output-unwritable"
+    assert path.read_text() == "the old one"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_extra_is_named(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(name: str) -> ModuleType:
+        if name == "jinja2":
+            raise ModuleNotFoundError("No module named 'jinja2'", name="jinja2")
+        return import_module(name)
+
+    monkeypatch.setattr("plausibly.extras.import_module", without)
+    with pytest.raises(MissingExtra) as caught:
+        written(made, tmp_path / "report.html")
+    assert str(caught.value).startswith(
+        "error extra-missing: the report needs jinja2, which is not installed\n"
+    )
+    assert 'do        pip install "plausibly[report]"' in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Made:
+    return world(
+        40,
+        labels=HOSTILE[:4],
+        examples=[f"{HOSTILE[at % len(HOSTILE)]} {at}" for at in range(40)],
+        annotators=HOSTILE[:3],
+    )
+
+
+def test_every_text_is_text(hostile: Made) -> None:
+    data = of_new(hostile)
+    page = render(data)
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    shown = embedded(page)
+    assert shown["cases"]["names"] == list(data.cases.names)
+    assert [label["name"] for label in shown["labels"]] == list(HOSTILE[:4])
+    text = data.to_text()
+    assert not set("<>&\u2028\u2029") & set(text)
+
+
+def test_annotators_have_no_names_unless_they_are_asked_for(hostile: Made, tmp_path: Path) -> None:
+    written(hostile, tmp_path / "report.html")
+    shown = embedded((tmp_path / "report.html").read_text("utf-8"))
+    assert shown["cases"]["annotators"] == ["r01", "r02", "r03"]
+    assert {row["name"] for row in shown["disagreement"]["annotators"]} == {"r01", "r02", "r03"}
+    written(hostile, tmp_path / "named.html", annotator_names=True)
+    named = embedded((tmp_path / "named.html").read_text("utf-8"))
+    assert named["cases"]["annotators"] == sorted(HOSTILE[:3])
+
+
+PIXEL = (
+    b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00"
+    b"\x1f\x15\xc4\x89"
+)
+
+
+def test_texts_and_pictures(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.png").write_bytes(PIXEL)
+    names = made.predictions["example"].values
+    rows = [f"{name},{'w' * 600},{'one.png' if at else ''}" for at, name in enumerate(names)]
+    Path("more.csv").write_text("\n".join(["example,words,picture", *rows]) + "\n")
+    written(made, Path("report.html"), examples="more.csv", text="words", thumbnail="picture")
+    cases = embedded(Path("report.html").read_text("utf-8"))["cases"]
+    assert set(cases["text"]) == {"w" * 499 + "…"}
+    assert cases["thumbnail"][-1].startswith("data:image/png;base64,iVBORw0KGgo")
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "told"),
+    [
+        (b"GIF89a" + bytes(70_000), "thumbnail-large", "make small copies"),
+        (b"<svg onload=alert(1)>", "thumbnail-unreadable", "mend the column picture"),
+        (None, "thumbnail-unreadable", "no such file or directory"),
+    ],
+)
+def test_a_picture_that_cannot_be_put_in(
+    content: bytes | None,
+    name: str,
+    told: str,
+    made: Made,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("one").write_bytes(content)
+    predictions = made.predictions.assign_coords(picture=("example", ["one"] * 60))
+    with pytest.raises(InputError) as caught:
+        written(
+            Made(predictions=predictions, annotations=made.annotations, votes=made.votes),
+            Path("report.html"),
+            thumbnail="picture",
+        )
+    assert caught.value.name == name
+    assert told in str(caught.value)
+
+
+def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> None:
+    study = compared(made)
+    data = {"predictions": made.predictions, "annotations": made.annotations}
+    for source, options, what, do in (
+        (study, {}, "the report lacks predictions", "predictions=..., annotations=..."),
+        (study, data, "the report lacks methods", "methods=methods"),
+        (
+            study,
+            {**data, "methods": METHODS, "cluster": "site"},
+            "cluster has no meaning in a report on what compare gave: it has its own",
+            "leave cluster out",
+        ),
+        (
+            study,
+            {**data, "methods": ["voted"]},
+            "methods are not those that were compared",
+            "pass what compare was given",
+        ),
+        (
+            study,
+            {**data, "methods": METHODS, "words": {"exmaple": "scan"}},
+            'no word of a report is called "exmaple"',
+            "--words example=nodule",
+        ),
+        (made.annotations, data, "there is no report on a AnnotationTable", "plausibly run wrote"),
+    ):
+        with pytest.raises(InputError) as caught:
+            plausibly.write_report(source, tmp_path / "report.html", **options)
+        told = " ".join(str(caught.value).split())
+        assert what in told
+        assert do in told
+    assert not list(tmp_path.iterdir())
