@@ -54,11 +54,11 @@ def test_names_of_sets() -> None:
     frame = listing.to_frame()
     assert list(frame.columns) == ["example", "alpha", "labels", "set"]
     assert len(frame) == len(listing) == 120
-    for row in frame.itertuples():
-        inside = sets.sel(example=row.example, alpha=row.alpha)
-        wanted = tuple(name for name in LABELS if bool(inside.sel(label=name)))
-        assert row.set == wanted
-        assert row.labels == len(wanted)
+    inside = sets.transpose("example", "alpha", "label").values.reshape(120, 4).tolist()
+    wanted = [tuple(np.array(LABELS, dtype=object)[row]) for row in inside]
+    assert frame["set"].tolist() == wanted
+    assert frame["labels"].tolist() == [len(row) for row in wanted]
+    assert frame["example"].tolist() == np.repeat(sets["example"].values, 2).tolist()
     assert frame["alpha"].tolist()[:4] == [0.2, 0.1, 0.2, 0.1]
 
 

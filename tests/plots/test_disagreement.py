@@ -37,7 +37,7 @@ def table(votes: list[list[int]]) -> xr.Dataset:
 VOTES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1, max_size=6)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(VOTES.filter(lambda votes: any(len(said) > 1 for said in votes)))
 def test_every_pair_of_answers_is_counted(votes: list[list[int]]) -> None:
     wanted = np.zeros((3, 3))
