@@ -58,7 +58,7 @@ function drawVerdict() {
     make("div.signs", {},
       counts.map(([kind, n]) => sign(kind, kind === "weak" ? counted(n, "weak group") : n > 1 ? `${n} ${SIGNS[kind][2]}` : "")),
       button),
-    make("p.sentence", {}, verdict.sentence),
+    make(verdict.sentence.length > 150 ? "p.sentence.long" : "p.sentence", {}, verdict.sentence),
     make("p.about", {}, verdict.limits),
     make("ul.findings", {}, verdict.findings.filter(({ severity, sentence }) => severity !== "kept" || !verdict.sentence.includes(sentence)).map(findingLine)),
     make("details", { open: wasOpen },
