@@ -153,7 +153,12 @@ def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> 
     asks = LogisticRegression().set_fit_request(sample_weight=True)
     routed = AmbiguousConformalClassifier(asks).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
     assert (routed.predict_proba(X_NEW) == expected).all()
-    cross_validate(routed, X_TRAIN, Y_TRAIN, cv=3, params={"sample_weight": weights})
+    folds = {}
+    for weighted in (False, True):
+        routed.set_score_request(sample_weight=weighted)
+        found = cross_validate(routed, X_TRAIN, Y_TRAIN, cv=3, params={"sample_weight": weights})
+        folds[weighted] = found["test_score"]
+    assert (folds[False] < folds[True]).all()
     silent = AmbiguousConformalClassifier(LogisticRegression())
     with pytest.raises(ValueError, match="sample_weight"):
         silent.fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
@@ -184,6 +189,7 @@ def test_rows_that_the_model_saw_by_content() -> None:
         with pytest.warns(plausibly.PlausiblyWarning) as warned:
             model.conformalize(seen, VOTES)
         assert "got rows with the same numbers" in " ".join(str(warned[0].message).split())
+    model.conformalize(X.tolist(), VOTES)  # no matrix: nothing is compared
     # One row by chance, or rows that are all alike, say nothing.
     model.conformalize(np.vstack([X[:1], X_NEW]), [VOTES[0], *V_NEW])
     few = (X > 0).astype(float)

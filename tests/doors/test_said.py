@@ -139,6 +139,20 @@ def test_single_labels_with_missing_votes_and_sets() -> None:
     assert thresholds(calibrated(lists, kind="label-set")) == thresholds(calibrated(sets))
 
 
+def test_a_row_that_nobody_answered_is_missed_by_name() -> None:
+    gone = [None, *VOTES[1:]]
+    for nothing in (gone, [[], *VOTES[1:]], [[None], *VOTES[1:]]):
+        with pytest.raises(plausibly.InputError) as refused:
+            calibrated(nothing)
+        assert refused.value.name == "examples-differ"
+        assert refused.value.details["only_here"] == ["0"]
+        assert thresholds(calibrated(nothing, only_common=True)) == thresholds(
+            calibrated(VOTES[1:], X[1:])
+        )
+    with pytest.raises(plausibly.InputError, match="annotations-empty"):
+        calibrated([None] * len(X))
+
+
 def test_rankings() -> None:
     rankings = [[[[row[0]], [label for label in LABELS if label != row[0]]]] for row in VOTES]
     table = plausibly.build_annotations(

@@ -76,6 +76,11 @@ def test_batches_go_where_the_module_is() -> None:
     pairs = [[rows, Tensor(np.zeros(len(rows.values)))] for rows in batches()]
     predictions(Module(device=device), pairs, labels=LABELS)
     assert device.brought == 6
+    mapped: list[object] = [{"x": rows, "names": ["a"]} for rows in batches(size=7)]
+    predictions(
+        Module(device=device), mapped, labels=LABELS, call=lambda model, batch: model(batch["x"])
+    )
+    assert device.brought == 7
     named = Device()
     predictions(lambda rows: rows, batches(), labels=LABELS, device=named)
     assert named.brought == 3

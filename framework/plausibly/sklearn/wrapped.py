@@ -210,9 +210,9 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return pd.DataFrame(values, index=index, columns=columns)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return where the metadata of `fit` go: to the estimator."""
+        """Return where metadata go: those of `fit` to the estimator, those of `score` no further."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=type(self).__name__)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self.chosen(), method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:  # Any: scikit-learn has no types
