@@ -17,6 +17,7 @@ from plausibly.conformal.replicates import LABEL_CELLS, Replicates
 from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_of_heavy, warn_of_unseen
 from plausibly.conformal.weights import check_weights
+from plausibly.kernels import narrow
 from plausibly.keys import Keys
 from plausibly.labelled import names, text
 from plausibly.protocols import ScoreFunction
@@ -102,8 +103,7 @@ def mean_scores(scores: Floats) -> Floats:
 def largest_scores(scores: Floats) -> Floats:
     """Return the largest score of each example, (example,), of the mean over augmentations."""
     plain = mean_scores(scores) if scores.ndim == 3 else scores
-    largest: Floats = plain.max(axis=1)
-    return largest
+    return narrow.largest(plain)
 
 
 def warn_of_new(

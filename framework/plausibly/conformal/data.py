@@ -14,6 +14,7 @@ from plausibly.arrays import Floats, FloatType, Hashes, Ints
 from plausibly.conformal.coordinates import as_values, incomplete, lacking
 from plausibly.conformal.examples import Examples
 from plausibly.errors import InputError, counted
+from plausibly.kernels import narrow
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_units
 from plausibly.kernels.slots import Slots
@@ -126,8 +127,7 @@ class CalibrationData:
         """Return the largest score of each example, (example,)."""
         if not isinstance(self.source, np.ndarray):
             return self.source.largest()
-        largest: Floats = self.source.max(axis=1)
-        return largest
+        return narrow.largest(self.source)
 
     @cached_property
     def plausibilities(self) -> Floats:

@@ -15,8 +15,9 @@ import attrs
 import numpy as np
 
 from plausibly.plugin import Bools, Floats, IncompatibleComponents, InputError, Ints
+from plausibly_builtins.scores import narrow
 
-_CELLS = 1 << 17  # a block of this many cells, as float64, stays within the second-level cache
+_CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
 
 
 @attrs.frozen(eq=False)
@@ -74,8 +75,12 @@ class Places:
     @property
     def below(self) -> Floats:
         """Sum of the probabilities that are less than this one, in float64."""
-        sums = np.zeros(self.ordered.shape, dtype=np.float64)
-        np.cumsum(self.ordered[:, :-1], axis=1, dtype=np.float64, out=sums[:, 1:])
+        sums: Floats
+        if self.ordered.shape[1] <= narrow.MOST:
+            sums = narrow.sums_before(self.ordered)
+        else:
+            sums = np.zeros(self.ordered.shape, dtype=np.float64)
+            np.cumsum(self.ordered[:, :-1], axis=1, dtype=np.float64, out=sums[:, 1:])
         rows, _ = self._ties
         if rows.size:
             sums[rows] = np.take_along_axis(sums[rows], self._tied_first, axis=1)
@@ -140,12 +145,17 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
             lost = np.isnan(ordered[:, -1:])
             if lost.any():
                 found = np.where(lost, np.nan, found)
-            np.put_along_axis(scores[block], order, found, axis=1)
+            if rows.shape[1] <= narrow.MOST:
+                narrow.put(found, order, scores[block])
+            else:
+                np.put_along_axis(scores[block], order, found, axis=1)
     return scores.reshape(probabilities.shape)
 
 
 def _in_order(rows: Floats) -> tuple[Ints, Floats]:
     """Return which label stands at each place, and its probability."""
+    if narrow.fits(rows):
+        return narrow.in_order(rows)
     if rows.dtype == np.float32 and not np.signbit(rows).any():
         # Bits of floats from zero up are in the order of the floats, NaN behind all. With the label
         # behind them they fit into 64 bits, and sorting numbers is faster than sorting places.
