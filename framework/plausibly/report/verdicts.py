@@ -18,6 +18,9 @@ from plausibly.report.subject import Subject
 from plausibly.report.views import Finding, Interval, Promise, Verdict, Weak
 
 SEVERITIES = ("broken", "vacuous", "weak", "kept")
+_FLATTERING = ("examples-alike",)
+"""Checks that flatter a figure where they do not hold, by as much as the share of what they name."""
+
 _COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_coverage"}
 
 
@@ -42,7 +45,11 @@ def verdict(
         Finding(severity=_severity(promise, stands), name=_name(promise, stands), sentence=sentence)
     ]
     findings += [
-        Finding(severity="broken", name=check.name, sentence=check.words)
+        Finding(
+            severity="weak" if check.name in _FLATTERING else "broken",
+            name=check.name,
+            sentence=check.words,
+        )
         for check in checks
         if check.state == BROKEN
     ]
