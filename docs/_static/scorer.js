@@ -1,6 +1,11 @@
-// A page whose title is asked for comes before pages that have the words somewhere.
+// A page whose title is asked for comes first. Of pages that have the words somewhere, the one on which
+// method to use comes first, and the list of all messages, which has most words, last.
 var Scorer = {
-  score: ([, , anchor, , score, , kind]) => score + (kind === "title" && !anchor ? 30 : 0),
+  score: ([page, , anchor, , score, , kind]) => {
+    if (kind === "title") return anchor ? score : score + 30;
+    if (kind !== "text") return score;
+    return score + ({ choosing: 3, messages: -10 }[page] || 0);
+  },
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
