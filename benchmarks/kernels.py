@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly.kernels import coverage
 from plausibly.kernels.draws import draw_labels
+from plausibly.kernels.radix import order_statistic
 from plausibly.kernels.rank import Ranks
 from plausibly.keys import Keys, hash_names
 from turns import Row, in_turn, peak, ratio, seconds, show, versions
@@ -75,6 +76,33 @@ def by_threshold(generator: np.random.Generator, queries: int) -> Row:
         goal="at least 80",
         note="equal sets",
     )
+
+
+def of_order(generator: np.random.Generator, size: int) -> Iterator[Row]:
+    """Yield an order statistic of many scores beside a copy, and beside a partition of the copy."""
+    scores = generator.random(size, dtype=np.float32)
+    copy, rank = scores.copy(), size // 10
+
+    def ours() -> object:
+        return order_statistic(scores, rank)
+
+    def partitioned() -> object:
+        copy.partition(rank - 1)
+        return copy[rank - 1]
+
+    calls = {"copyto": lambda: np.copyto(copy, scores), "partition": partitioned, "ours": ours}
+    taken = in_turn(calls, 5)
+    if ours() != partitioned():
+        raise RuntimeError("the order statistics differ")
+    memory = f"{peak(ours)}; goal under 32 MiB"
+    for beside, goal in (("copyto", "at most 7"), ("partition", "at most 0.33")):
+        yield Row(
+            what=f"order statistic of {size:,} scores by counts of bits",
+            beside=f"`{beside}` ({seconds(taken, beside)})",
+            ratio=ratio(taken, "ours", beside),
+            goal=goal,
+            note=memory,
+        )
 
 
 def draws(generator: np.random.Generator, examples: int, labels: int, dense: bool) -> Iterator[Row]:
@@ -178,6 +206,7 @@ def rows(large: bool) -> Iterator[Row]:
     yield ranks(generator, 10_000, 1_000, 419)
     yield ranks(generator, 10**6, 10_000 // part, 1_000)
     yield by_threshold(generator, 10**7 // part)
+    yield from of_order(generator, 10**8 // part)
     yield from draws(generator, 10**6 // part, 10, dense=True)
     yield from draws(generator, 10**5 // part, 419, dense=False)
     yield covered(generator, 10**5 // part, 419)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
     from plausibly.conformal.regions import PlausibilityRegion
     from plausibly.conformal.regions_calibrate import calibrate_region
+    from plausibly.conformal.score_threshold import score_threshold
     from plausibly.conformal.stored import load_predictor
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.agreement import agreement
@@ -82,6 +83,7 @@ __all__ = [
     "reliability",
     "reproduce",
     "save_study",
+    "score_threshold",
     "select",
     "sensitivity",
     "to_frame",
@@ -124,6 +126,7 @@ _HOME = {
     "reliability": "plausibly.evaluation.reliability",
     "reproduce": "plausibly.reproduction.run",
     "save_study": "plausibly.evaluation.record",
+    "score_threshold": "plausibly.conformal.score_threshold",
     "select": "plausibly.labelled.verbs",
     "sensitivity": "plausibly.evaluation.sensitivity",
     "to_frame": "plausibly.labelled.frame",

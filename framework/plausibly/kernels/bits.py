@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
+from plausibly.arrays import Floats, FloatType
 
 Bits: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
@@ -34,3 +34,22 @@ def ordered_bits(values: Floats) -> Bits:
     wide = plain.view(np.uint64)
     wide ^= np.uint64(1 << 63) | (np.uint64(0) - (wide >> np.uint64(63)))
     return wide
+
+
+def from_bits(
+    bits: int, dtype: FloatType
+) -> np.floating[Any]:  # Any: the bit width is that of the numbers
+    """Return the float that `ordered_bits` makes an integer of.
+
+    Parameters
+    ----------
+    bits : int
+        From 0; what belongs to no number is NaN.
+    dtype : dtype
+        float32 or float64.
+    """
+    top = 1 << 8 * dtype.itemsize - 1
+    plain = bits ^ top if bits & top else 2 * top - 1 - bits
+    unsigned = np.uint32 if dtype == np.float32 else np.uint64
+    found: np.floating[Any] = np.array([plain], dtype=unsigned).view(dtype)[0]  # Any: as above
+    return found
