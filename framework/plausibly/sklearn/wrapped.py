@@ -210,7 +210,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return pd.DataFrame(values, index=index, columns=columns)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return where metadata go: those of `fit` to the estimator, those of `score` no further."""
+        """Return where metadata go: those of `fit` to the estimator, of `score` no further."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self.chosen(), method_mapping=mapping)
