@@ -214,7 +214,9 @@ def main(arguments: list[str] | None = None) -> int:
             page.write_text(new, encoding="utf-8")
             FIGURES.mkdir(exist_ok=True)
             for name, drawing in drawn.items():
-                (FIGURES / name).write_text(drawing, encoding="utf-8")
+                kept = FIGURES / name
+                if not kept.exists() or words(kept.read_text(encoding="utf-8")) != words(drawing):
+                    kept.write_text(drawing, encoding="utf-8")
     return 0 if asked.write else int(wrong > 0)
 
 
