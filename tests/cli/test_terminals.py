@@ -89,12 +89,17 @@ def piped(world: World, *words: str, **environment: str) -> str:
 
 PREDICT = ("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
 INFO = ("plugins", "list", "--kind", "combiner")
+NEW = ("plugins", "new", "thesis-pl", "--kind", "aggregator", "--dry-run")
+WRONG = ("plugins", "list", "--kind", "combinr", "--quiet")
 
 
-def test_a_terminal_has_colours_and_the_same_words(world: World) -> None:
+def test_a_terminal_has_colours_and_the_same_words(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code, shown = in_terminal(world, *PREDICT)
     assert code == 0
-    plain = piped(world, *PREDICT)
+    monkeypatch.chdir(world.folder)
+    plain = run(*PREDICT).out
     assert ESCAPE not in plain
     assert _CODES.sub("", shown) == plain
     assert shown.startswith(f"{ESCAPE}1malpha")
@@ -112,9 +117,7 @@ def test_terminals_without_colours(world: World, why: str) -> None:
 
 
 def test_colours_may_be_forced_into_a_pipe(world: World) -> None:
-    assert f"{ESCAPE}1;31merror file-missing{ESCAPE}0m" in piped(
-        world, "predict", "predictor.nc", "-p", "n.csv", "-o", "s.csv", FORCE_COLOR="1"
-    )
+    assert f"{ESCAPE}1;31merror kind-unknown{ESCAPE}0m" in piped(world, *WRONG, FORCE_COLOR="1")
     assert ESCAPE not in piped(world, *INFO, FORCE_COLOR="0")
 
 
@@ -123,10 +126,7 @@ def test_a_document_is_never_coloured(world: World) -> None:
     assert ESCAPE not in shown
 
 
-MISSING = ("predict", "predictor.nc", "-p", "x.csv", "-o", "p.csv", "--quiet")
-
-
-@pytest.mark.parametrize(("columns", "words"), [(40, INFO), (40, MISSING), (200, PREDICT)])
+@pytest.mark.parametrize(("columns", "words"), [(40, INFO), (40, WRONG), (200, NEW)])
 def test_lines_are_as_long_as_the_terminal_is_wide(
     world: World, columns: int, words: tuple[str, ...]
 ) -> None:
@@ -138,28 +138,27 @@ def test_lines_are_as_long_as_the_terminal_is_wide(
         assert 25 < longest <= 40
 
 
-def test_the_lines_of_an_evaluation_fit_a_narrow_terminal(world: World) -> None:
-    assert in_terminal(world, *PREDICT)[0] == 0
-    words = ("evaluate", "sets.csv", "-a", "new_votes.csv")
-    code, shown = in_terminal(world, *words, columns=40)
-    assert code == 0
-    lines = _CODES.sub("", shown).split("\n")
-    assert max(map(len, lines)) <= 40
-    assert " ".join(_CODES.sub("", shown).split()) == " ".join(piped(world, *words).split())
+def test_the_lines_of_an_evaluation_fit_a_narrow_terminal(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(world.folder)
+    assert run(*PREDICT).code == 0
+    text = run("evaluate", "sets.csv", "-a", "new_votes.csv").out
+    narrow = terminal.narrowed(text, 40)
+    assert max(map(len, narrow.split("\n"))) <= 40 < max(map(len, text.split("\n")))
+    assert narrow.split() == text.split()
 
 
 def test_a_terminal_that_has_ascii_alone(world: World) -> None:
-    words = ("predict", "predictor.nc", "-p", "zzz.csv", "-o", "s.csv", "--quiet")
-    ascii_alone = {"PYTHONIOENCODING": "ascii"}
+    words = ("plugins", "new", "é…", "--kind", "score", "--quiet")
+    ascii_alone = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"}
     for text in (
         in_terminal(world, *words, environment=ascii_alone)[1],
         piped(world, *words, **ascii_alone),
     ):
         assert "Traceback" not in text
         assert text.isascii()
-        assert "file-missing" in text
-        text = " ".join(text.split())
-        assert "new_votes.csv, ..." in text
+        assert 'a plugin cannot be called "?..."' in _CODES.sub("", text)
 
 
 def test_heads_of_tables_are_told_from_their_rows() -> None:
