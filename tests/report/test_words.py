@@ -89,6 +89,24 @@ def test_votes_promise_nothing_of_what_experts_say(made: Made) -> None:
     assert verdict.guarantee.shown == "nothing"
 
 
+def test_copies_flatter_and_break_no_guarantee(made: Made) -> None:
+    values = made.predictions.values.copy()
+    values[1] = values[0]
+    copied = attrs.evolve(made, predictions=made.predictions.copy(data=values))
+    report = of_compared(copied)
+    told = (
+        "2 of 150 examples have exactly the predictions of another, and splits part them: shared "
+        "ones flatter coverage."
+    )
+    findings = {one.name: one for one in report.view(0, 0).verdict.findings}
+    assert (findings["examples-alike"].severity, findings["examples-alike"].sentence) == (
+        "weak",
+        told,
+    )
+    assert report.view(0, 0).verdict.sentence.startswith("These sets cover ")
+    assert report.believe.sentence.startswith("1 assumption is broken: no copies among examples")
+
+
 def test_known_examples_on_both_sides_break_an_assumption(made: Made) -> None:
     patients = ("example", [f"p{at // 2}" for at in range(150)])
     shared = attrs.evolve(made, predictions=made.predictions.assign_coords(patient=patients))

@@ -50,7 +50,7 @@ def halves(
     Raises
     ------
     InputError
-        ``report-one`` where a half would be empty.
+        ``split-empty`` where a half would be empty.
     """
     hashes = hash_names(predictions[names.EXAMPLE].values)
     groups, strata = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 import xarray as xr
@@ -60,9 +59,3 @@ def thousandths(values: ArrayLike) -> list[int]:
     found = np.where((found == 0) & (given > 0), 1, found)
     found = np.where((found == 1000) & (given < 1), 999, found)
     return [int(value) for value in found.ravel()]
-
-
-def joined(texts: Iterable[str]) -> str:
-    """Return texts as people list them: ``a, b and c``."""
-    *most, last = list(texts) or [""]
-    return f"{', '.join(most)} and {last}" if most else last

@@ -19,7 +19,7 @@ from plausibly.report.views import Finding, Interval, Promise, Verdict, Weak
 
 SEVERITIES = ("broken", "vacuous", "weak", "kept")
 _FLATTERING = ("examples-alike",)
-"""Checks that flatter a figure where they do not hold, by as much as the share of what they name."""
+"""Checks that flatter figures where they do not hold, by the share of what they name."""
 
 _COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_coverage"}
 
