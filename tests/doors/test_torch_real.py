@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -12,16 +12,17 @@ import xarray as xr
 import plausibly
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+Torch: TypeAlias = Any  # the library, its modules and tensors: an extra
 LABELS = [str(digit) for digit in range(10)]
 
 
 @pytest.fixture(scope="module")
-def torch() -> Any:  # Any: an extra
+def torch() -> Torch:
     return pytest.importorskip("torch")
 
 
 @pytest.fixture(scope="module")
-def digits(torch: Any) -> tuple[Any, Any]:  # Any: as above
+def digits(torch: Torch) -> tuple[Torch, Torch]:
     datasets = pytest.importorskip("sklearn.datasets", reason="the digits are scikit-learn's")
     x, y = datasets.load_digits(return_X_y=True)
     # They come in blocks of one hand each.
@@ -30,7 +31,7 @@ def digits(torch: Any) -> tuple[Any, Any]:  # Any: as above
 
 
 @pytest.fixture(scope="module")
-def network(torch: Any, digits: tuple[Any, Any]) -> Any:  # Any: as above
+def network(torch: Torch, digits: tuple[Torch, Torch]) -> Torch:
     torch.manual_seed(0)
     nn = torch.nn
     module = nn.Sequential(
@@ -45,13 +46,13 @@ def network(torch: Any, digits: tuple[Any, Any]) -> Any:  # Any: as above
     return module
 
 
-def loader(torch: Any, *tensors: object, **options: object) -> Any:  # Any: as above
+def loader(torch: Torch, *tensors: object, **options: object) -> Torch:
     data = torch.utils.data
     return data.DataLoader(data.TensorDataset(*tensors), **options)
 
 
 def test_batches_give_what_the_module_gives_at_once(
-    torch: Any, digits: tuple[Any, Any], network: Any
+    torch: Torch, digits: tuple[Torch, Torch], network: Torch
 ) -> None:
     x = digits[0][600:700]
     network.train()
@@ -69,20 +70,20 @@ def test_batches_give_what_the_module_gives_at_once(
     network.float()
 
 
-def plausibly_predictions(module: Any, batches: Any, **options: Any) -> xr.DataArray:  # Any: above
+def plausibly_predictions(module: Torch, batches: Torch, **options: Torch) -> xr.DataArray:
     from plausibly.torch import predictions
 
     return predictions(module, batches, labels=LABELS, **options)
 
 
-def test_half_precision(torch: Any, digits: tuple[Any, Any]) -> None:
+def test_half_precision(torch: Torch, digits: tuple[Torch, Torch]) -> None:
     module = torch.nn.Linear(64, 10).bfloat16()
     found = plausibly_predictions(module, loader(torch, digits[0][:8].bfloat16(), batch_size=4))
     assert found.dtype == np.float32
 
 
 def test_shuffled_loaders_are_refused_or_name_their_rows(
-    torch: Any, digits: tuple[Any, Any], network: Any
+    torch: Torch, digits: tuple[Torch, Torch], network: Torch
 ) -> None:
     x, place = digits[0][600:700], torch.arange(600, 700)
     shuffled = loader(torch, x, place, batch_size=16, shuffle=True)
@@ -96,7 +97,9 @@ def test_shuffled_loaders_are_refused_or_name_their_rows(
     np.testing.assert_allclose(named.sel(example=order).values, still.values, atol=1e-5)
 
 
-def test_sets_cover_what_they_promise(torch: Any, digits: tuple[Any, Any], network: Any) -> None:
+def test_sets_cover_what_they_promise(
+    torch: Torch, digits: tuple[Torch, Torch], network: Torch
+) -> None:
     x, y = digits
     names = [f"digit {row}" for row in range(len(x))]
     found = plausibly_predictions(network, loader(torch, x, batch_size=256), examples=names)
