@@ -76,8 +76,11 @@ def opened(
         context.close()
 
 
-def test_the_question_lands_on_the_table_of_methods(browser: Browser, site: str) -> None:
-    with opened(browser, site, "search.html?q=which+method+should+I+use") as page:
+@pytest.mark.parametrize("question", ["which+method+should+I+use", "which+method"])
+def test_the_question_lands_on_the_table_of_methods(
+    browser: Browser, site: str, question: str
+) -> None:
+    with opened(browser, site, f"search.html?q={question}") as page:
         first = page.locator("#search-results li a").first
         first.wait_for()
         assert first.inner_text() == "Which method should I use?"
