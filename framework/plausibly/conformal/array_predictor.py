@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
+from numpy import asarray
 from numpy.typing import ArrayLike, NDArray
 
 from plausibly.arrays import Bools, Floats, FloatType, Hashes
@@ -28,7 +29,6 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.protocols import PValueCombiner, ScoreFunction
 
-_KEYS = (float, str)
 _LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
 
 
@@ -70,7 +70,8 @@ class ArrayPredictor:
     evidence: Evidence
     facts: Facts
     reference: Floats | None = None
-    # Keyed by alpha as it was given, so that a service pays for its Fraction once.
+    # Keyed by alpha as it was given, so that a service pays for its Fraction once; where one
+    # comparison makes the sets.
     _known: Kept[AlphaLike, Floats] = attrs.field(factory=Kept, init=False)
     _exact: Kept[Fraction, Floats] = attrs.field(factory=Kept, init=False)
     _promises: Kept[Fraction, Guarantee] = attrs.field(factory=Kept, init=False)
@@ -213,14 +214,21 @@ class ArrayPredictor:
         PlausiblyWarning
             Where every set is every label: the first time that this alpha is asked for.
         """
-        values = self._rows(predictions)
+        # As `_rows` does it: on this path even a call counts.
+        values: Floats = asarray(predictions, self._dtype)
+        if values.shape != self._row or isnan(values.item(values.argmax())):
+            self._rows(values)
         # A number of another type may equal a float, and stand for another decimal.
-        taus = self._known.get(alpha) if type(alpha) in _KEYS else None
+        kind = type(alpha)
+        taus = self._known.get(alpha) if kind is float or kind is str else None
         if taus is None:
             taus = self._taus(alpha)
-        if self._direct:
-            kept: Bools = values >= taus
-            return kept
+            if not self._direct:
+                return self._by_scores(values, taus, uniform)
+        kept: Bools = values >= taus
+        return kept
+
+    def _by_scores(self, values: Floats, taus: Floats, uniform: Floats | None) -> Bools:
         scores = self._scores(values, uniform)
         return self._decisions.at_least(scores, np.atleast_1d(taus), None).reshape(values.shape)
 
@@ -285,7 +293,7 @@ class ArrayPredictor:
                 taus = taus[0:1].reshape(())
             self._warn(exact)
             self._exact.keep(exact, taus)
-        if type(alpha) in _KEYS:
+        if self._direct and type(alpha) in (float, str):
             self._known.keep(alpha, taus)
         return taus
 
