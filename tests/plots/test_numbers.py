@@ -304,6 +304,21 @@ def test_an_example_that_is_not_there() -> None:
     )
     with pytest.raises(InputError, match="nothing to draw of an example"):
         plots.example()
+    with pytest.raises(InputError) as caught:
+        plots.example(lam[0].drop_vars("example"))
+    assert str(caught.value) == (
+        "error examples-unnamed: plausibilities have no example\n"
+        "  expected  the dim example, or one example by name; got the dims label\n"
+        '  do        give the whole array, and name="..."'
+    )
+
+
+def test_one_example_that_was_taken_out() -> None:
+    _, new, lam, sets = parts()
+    one = plots.example(*(found.sel(example="case 61") for found in (lam, new, sets)))
+    same = plots.example(lam, new, sets, name="case 61")
+    assert [bar.get_width() for bar in one.patches] == [bar.get_width() for bar in same.patches]
+    assert one.get_title("left") == same.get_title("left")
 
 
 def test_a_region_is_drawn_as_it_draws_itself() -> None:

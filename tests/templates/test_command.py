@@ -37,7 +37,8 @@ def test_the_transcript(here: Path) -> None:
     assert ran.out == (
         "thesis-pl/  pyproject.toml README.md thesis_pl/__init__.py\n"
         "            thesis_pl/aggregator.py thesis_pl/py.typed tests/test_kit.py\n"
-        "next        cd thesis-pl; pip install -e .; pytest; plausibly plugins check\n"
+        "next        cd thesis-pl; pip install -e .; python -m pytest\n"
+        "            plausibly plugins check\n"
     )
     assert [path.name for path in here.iterdir()] == ["thesis-pl"]
     assert files(here / "thesis-pl") == {
@@ -55,7 +56,7 @@ def test_a_folder_of_its_own_and_a_command_that_can_be_pasted(here: Path) -> Non
     ran = run("plugins", "new", "glicko", "--kind", "score", "-o", "my code/glicko")
     assert ran.code == 0
     assert ran.out.splitlines()[-2:] == [
-        "next             cd 'my code/glicko'; pip install -e .; pytest",
+        "next             cd 'my code/glicko'; pip install -e .; python -m pytest",
         "                 plausibly plugins check",
     ]
     assert all(len(line) <= 80 for line in ran.out.splitlines())

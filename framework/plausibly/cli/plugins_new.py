@@ -91,7 +91,7 @@ def show(
 def _next(place: Path, indent: int) -> list[str]:
     """Return what to type next; a command is never broken, only put on a line of its own."""
     lines = [f"cd {shlex.quote(str(place))}"]
-    for command in ("pip install -e .", "pytest", "plausibly plugins check"):
+    for command in ("pip install -e .", "python -m pytest", "plausibly plugins check"):
         longer = f"{lines[-1]}; {command}"
         lines[-1:] = [longer] if indent + len(longer) <= WIDTH else [lines[-1], command]
     return lines

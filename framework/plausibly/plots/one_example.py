@@ -55,7 +55,7 @@ def example(
     Parameters
     ----------
     plausibilities, predictions : DataArray, (example, label), optional
-        Predictions between 0 and 1.
+        Predictions between 0 and 1. One example that was taken out of them will do.
     sets : DataArray of bool, (example, label[, alpha]), or a mapping of names to them, optional
         Each has a column of marks; one an alpha where there are several.
     name : str, optional
@@ -73,7 +73,8 @@ def example(
     Raises
     ------
     InputError
-        ``example-nothing`` where nothing is given to draw, ``example-unknown``.
+        ``example-nothing`` where nothing is given to draw, ``examples-unnamed``,
+        ``example-unknown``.
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
@@ -92,6 +93,7 @@ def example(
             got="none of them",
             do="plausibly.plots.example(plausibilities, predictions, sets)",
         )
+    given = {key: _over_examples(one, key) for key, one in given.items()}
     first = next(iter(given.values()))
     called = str(first[names.EXAMPLE].values[0]) if name is None else name
     labels = [str(one) for one in first[names.LABEL].values]
@@ -182,6 +184,22 @@ def draw_bars(
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.set_xlim(0, max(1.02, _FIRST_MARK + _STEP * (len(marks) - 0.3)))
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+
+
+def _over_examples(array: xr.DataArray, whose: str) -> xr.DataArray:
+    """Return an array with the dim ``example``, also where one example was taken out of it."""
+    if names.EXAMPLE in array.dims:
+        return array
+    if names.EXAMPLE in array.coords:
+        return array.expand_dims(names.EXAMPLE)
+    raise InputError(
+        "examples-unnamed",
+        f"{whose} have no example",
+        expected="the dim example, or one example by name",
+        got=f"the dims {listed(map(str, array.dims)) or 'none'}",
+        do='give the whole array, and name="..."',
+        whose=whose,
+    )
 
 
 def _row(array: xr.DataArray, whose: str, name: str, labels: Sequence[str]) -> xr.DataArray:
