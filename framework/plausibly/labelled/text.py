@@ -43,6 +43,9 @@ def name_texts(values: Iterable[object]) -> list[str]:
     if isinstance(values, (np.ndarray, pd.Index)):
         text = isinstance(values.dtype, pd.StringDtype) or values.dtype.kind == "U"
         complete = text and not (isinstance(values, pd.Index) and values.hasnans)
+        if complete and isinstance(values, pd.Index):
+            # An Arrow-backed index gives a list of its own far more slowly.
+            return values.to_numpy(object).tolist()
         values = values.tolist()  # reading an Arrow-backed index one by one is slow
         if complete:
             return values
