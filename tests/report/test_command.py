@@ -194,3 +194,16 @@ def test_a_column_that_is_not_there_is_named(world: World, predictor: Path) -> N
         "  expected  one of patient, site, diagnosis; got diagnosys\n"
         '  do        did you mean "diagnosis"?\n'
     )
+
+
+def test_a_dry_run_says_what_a_report_would_be_on(predictor: Path) -> None:
+    asked = ("-p", "probabilities.csv", "-a", "votes.csv", "-o", "dry.html")
+    told = run("report", "--predictor", predictor.name, *asked, "--dry-run")
+    assert told.code == 0
+    lines = told.out.splitlines()
+    assert lines[0].startswith("dry run      what can be checked is right; nothing was written")
+    assert any("would do     a report on 30 examples" in line for line in lines)
+    assert any("would write  dry.html (new)" in line for line in lines)
+    assert not Path("dry.html").exists()
+    lacking = run("report", "--predictor", predictor.name, *asked, "--dry-run", "--text", "notes")
+    assert lacking.code == 2

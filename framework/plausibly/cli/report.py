@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from plausibly.cli import asked, common, values
+from plausibly.cli.dry import DryRun
 from plausibly.cli.output import Output
 from plausibly.report import REPORT
 
@@ -110,6 +111,7 @@ def report(
     bad_rows: common.BadRowsPolicy = None,
     strip: common.Strip = False,
     rename: common.Rename = None,
+    dry_run: DryRun = False,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -178,7 +180,15 @@ def report(
         )
         if study is not None:
             made.of_study(
-                output, study, options, examples=examples, labels=labels, by=by, said=said, out=out
+                output,
+                study,
+                options,
+                examples=examples,
+                labels=labels,
+                by=by,
+                said=said,
+                out=out,
+                dry_run=dry_run,
             )
         elif predictor is not None and predictions is not None:
             made.of_predictor(
@@ -218,6 +228,7 @@ def report(
                 ),
                 said=said,
                 out=out,
+                dry_run=dry_run,
             )
 
     return output.run(body)

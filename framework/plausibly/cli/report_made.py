@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.cli import asks, layout, matching, reading
+from plausibly.cli import asks, dry, layout, matching, reading
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.alphas import read_alphas
@@ -17,10 +17,13 @@ from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require
+from plausibly.labelled import names
+from plausibly.labelled.text import several
 from plausibly.report import REPORT, sources
 from plausibly.report import of_predictor as predicted
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, facts_of, with_tables
+from plausibly.report.subject import Subject
 from plausibly.report.write import Report, write_subject
 from plausibly.study import StudyResult
 
@@ -98,6 +101,7 @@ def of_study(
     by: Sequence[str] | None,
     said: Mapping[str, object],
     out: Path,
+    dry_run: bool,
 ) -> None:
     """Write the report of a study that ran.
 
@@ -112,6 +116,8 @@ def of_study(
     by : sequence of str or None
     said : mapping
     out : Path
+    dry_run : bool
+        Say what would be written instead.
     """
     with output.working(f"reading {path.name}"):
         found = sources.finished(path)
@@ -122,8 +128,11 @@ def of_study(
         subject = sources.study_subject(
             found, options, examples=examples, labels=labels, by=by, command=command
         )
-        report = write_subject(subject, out)
-    say(output, report)
+        report = None if dry_run else write_subject(subject, out)
+    if report is not None:
+        say(output, report)
+    else:
+        _would(output, subject, {"study": path, "-e": examples, "--labels": labels}, out)
 
 
 def of_predictor(
@@ -137,6 +146,7 @@ def of_predictor(
     *,
     said: Mapping[str, object],
     out: Path,
+    dry_run: bool,
 ) -> None:
     """Write the report of a predictor on new examples.
 
@@ -151,6 +161,8 @@ def of_predictor(
     judging : Judging
     said : mapping
     out : Path
+    dry_run : bool
+        Say what would be written instead.
     """
     read_alphas(list(judging.alphas))
     ties = inputs.check_ties(judging.ties)
@@ -194,8 +206,24 @@ def of_predictor(
             facts=facts_of(facts),
             command=_command(["--predictor", path.name, "-o", out.name], said),
         )
-        report = write_subject(subject, out)
-    say(output, report)
+        report = None if dry_run else write_subject(subject, out)
+    files = {
+        "--predictor": path,
+        "-p": asked_model.path,
+        asked_opinions.flag: asked_opinions.path,
+        "-e": asked_model.examples,
+        "--labels": naming.labels,
+    }
+    if report is not None:
+        say(output, report)
+    else:
+        _would(output, subject, files, out)
+
+
+def _would(output: Output, subject: Subject, read: Mapping[str, Path | None], out: Path) -> None:
+    """Say what would be written."""
+    examples = several(subject.predictions.sizes[names.EXAMPLE], "example")
+    dry.show(output, read=read, would=f"a report on {examples}", write=[out])
 
 
 def after_run(output: Output, result: StudyResult) -> Path:
