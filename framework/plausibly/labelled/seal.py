@@ -22,7 +22,7 @@ import xarray as xr
 from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
-from plausibly.labelled.text import name_texts
+from plausibly.labelled.known import names_of
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
@@ -51,7 +51,7 @@ def digest(table: xr.Dataset) -> str:
     """Return the digest of names and codes, whatever types they are stored in."""
     state = blake2b(digest_size=16)
     for dim in _DIMS:
-        texts = name_texts(table.indexes[dim]) if dim in table.indexes else []
+        texts = names_of(table, dim).texts if dim in table.indexes else []
         state.update(f"{dim}:{len(texts)}:".encode())
         state.update("\0".join(texts).encode("utf-8", "surrogatepass"))
     for column, dtype in _COLUMNS.items():

@@ -37,8 +37,10 @@ from numpy.typing import ArrayLike, NDArray
 from plausibly import markup
 from plausibly.arrays import Ints
 from plausibly.errors import InputError
+from plausibly.keys import Names
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe, most_said
+from plausibly.labelled.known import remember
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.seal import sealed
 from plausibly.labelled.states import STATES
@@ -144,12 +146,13 @@ def build_table(
         size is out of range.
     """
     named = {
-        names.EXAMPLE: name_texts(examples),
-        names.LABEL: name_texts(labels),
-        names.ANNOTATOR: name_texts(annotators),
+        names.EXAMPLE: Names(name_texts(examples)),
+        names.LABEL: Names(name_texts(labels)),
+        names.ANNOTATOR: Names(name_texts(annotators)),
     }
-    for dim, texts in named.items():
-        check_names(texts, dim, whose=_WHOSE)
+    for dim, given in named.items():
+        if not given.usable:
+            check_names(given.texts, dim, whose=_WHOSE)
     example = _codes(response_example, names.RESPONSE_EXAMPLE, 0, len(named[names.EXAMPLE]))
     annotator = _codes(
         response_annotator,
@@ -186,7 +189,7 @@ def build_table(
     table = AnnotationTable(
         {name: variable for name, variable in ordered.items() if name not in kept},
         coords={
-            **{dim: (dim, text_array(texts)) for dim, texts in named.items()},
+            **{dim: (dim, text_array(given.texts)) for dim, given in named.items()},
             **{name: variable for name, variable in ordered.items() if name in kept},
         },
         attrs={
@@ -197,6 +200,8 @@ def build_table(
             names.LEFT_OUT: json.dumps({str(k): int(v) for k, v in (left_out or {}).items()}),
         },
     )
+    for dim, given in named.items():
+        remember(table.get_index(dim), given)
     return sealed(table)
 
 
@@ -257,8 +262,8 @@ def _still(column: NDArray[Number]) -> NDArray[Number]:
     return column
 
 
-def _check_lengths(variables: Extra, named: Mapping[str, list[str]]) -> None:
-    sizes: dict[Hashable, int] = {dim: len(texts) for dim, texts in named.items()}
+def _check_lengths(variables: Extra, named: Mapping[str, Names]) -> None:
+    sizes: dict[Hashable, int] = {dim: len(given) for dim, given in named.items()}
     for name, variable in variables.items():
         for dim, size in zip(variable.dims, variable.shape, strict=True):
             if sizes.setdefault(dim, size) != size:
