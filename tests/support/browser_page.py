@@ -131,17 +131,20 @@ def violations(page: Page) -> list[str]:
 
 def listed_cases(page: Page) -> list[str]:
     """Return the names of the cases that the list shows."""
-    return page.locator("#list .item .id").all_inner_texts()
+    names: list[str] = page.locator("#list .item .id").all_inner_texts()
+    return names
 
 
 def found_words(page: Page) -> str:
     """Return what is said of how many cases were found."""
-    return page.locator("#count").inner_text()
+    words: str = page.locator("#count").inner_text()
+    return words
 
 
 def open_case(page: Page) -> str:
     """Return the name of the case that is open."""
-    return page.locator("#case h3").first.inner_text()
+    name: str = page.locator("#case h3").first.inner_text()
+    return name
 
 
 def until(page: Page, holds: str) -> None:

@@ -207,3 +207,22 @@ class Provenance:
     study: str
     rows: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
+
+
+@attrs.frozen(kw_only=True)
+class Still:
+    """A figure as an image in the page.
+
+    Attributes
+    ----------
+    section : str
+        ``vote``, ``weak`` or ``sizes``: where it stands.
+    alt : str
+        What it shows, in words.
+    source : str
+        Its SVG as a ``data:`` address.
+    """
+
+    section: str
+    alt: str
+    source: str

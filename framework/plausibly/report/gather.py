@@ -19,6 +19,7 @@ from plausibly.report.measuring import Measured, measured, wheres
 from plausibly.report.model import GroupColumn, Label, Method, ReportData
 from plausibly.report.numbers import about_percent
 from plausibly.report.parting import called, disagreement
+from plausibly.report.stills import stills
 from plausibly.report.subject import Subject
 from plausibly.report.verdicts import verdict
 from plausibly.report.views import Surprising, View
@@ -94,6 +95,7 @@ def gather(subject: Subject) -> ReportData:
         cases=drawn,
         believe=believe(subject, uniform),
         provenance=_provenance(subject),
+        stills=stills(found[0].at(0), subject.words.examples),
     )
 
 

@@ -17,7 +17,7 @@ from typing import cast
 import attrs
 
 from plausibly.report.cases import Cases
-from plausibly.report.facts import Believe, Disagreement, Provenance
+from plausibly.report.facts import Believe, Disagreement, Provenance, Still
 from plausibly.report.views import View
 
 FORMAT = 1
@@ -118,6 +118,8 @@ class ReportData:
         Section 6.
     believe : Believe
     provenance : Provenance
+    stills : tuple of Still
+        Figures that stand in the page itself, not in the data.
     """
 
     title: str
@@ -133,6 +135,7 @@ class ReportData:
     cases: Cases
     believe: Believe
     provenance: Provenance
+    stills: tuple[Still, ...] = ()
 
     def view(self, method: int, alpha: int) -> View:
         """Return what depends on method and alpha."""
@@ -140,8 +143,11 @@ class ReportData:
 
     def to_json(self) -> dict[str, object]:
         """Return plain data: objects by the names of attributes, None for what does not exist."""
-        found = _plain(self)
-        return {"format": FORMAT, **found} if isinstance(found, dict) else {}
+        found = _plain(attrs.evolve(self, stills=()))
+        if not isinstance(found, dict):
+            return {}
+        del found["stills"]
+        return {"format": FORMAT, **found}
 
     def to_text(self) -> str:
         """Return the JSON text, as short as it can be, the same for the same data.
