@@ -158,7 +158,20 @@ MUTANTS = {
     "annotator-order": Mutant(changed(Shares, weights=_first_annotator_twice)),
     "example-alone": Mutant(_after(_to_the_mean)),
     "inputs-unchanged": Mutant(_after(_marks_the_table)),
-    "read-only-inputs": Mutant(_after(_sorts_in_place)),
+    # The columns of a table that was built are read-only for everyone.
+    "read-only-inputs": Mutant(
+        _after(_sorts_in_place),
+        frozenset(
+            {
+                "counted-responses",
+                "declared-labels",
+                "example-alone",
+                "label-order",
+                "one-label",
+                "unknown-annotators",
+            }
+        ),
+    ),
     "declared-labels": Mutant(_after(_drops_unnamed)),
     "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
     "zero-examples": Mutant(_after(_needs_examples)),

@@ -233,8 +233,10 @@ def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str])
 
 
 def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Return a table without the columns for which a terminal is too narrow."""
+    """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
     found = list(table)
+    if not sys.stdout.isatty():
+        return found
     for title in ("distribution", "module", "plugin"):
         if max(map(len, aligned(found).splitlines())) > width() and title in found[0][1:]:
             place = found[0].index(title)
