@@ -58,13 +58,16 @@ class Scoring:
             xr.DataArray(
                 values,
                 dims=(names.EXAMPLE, names.LABEL),
-                coords={names.EXAMPLE: ask.examples, names.LABEL: text_array(self.labels)},
+                coords={
+                    names.EXAMPLE: text_array(ask.examples),
+                    names.LABEL: text_array(self.labels),
+                },
             ),
             whose=ask.whose,
             scale=self.scale,
             whole=False,
         ).values
-        examples = Examples(ask.examples.tolist())
+        examples = Examples(ask.examples)
         uniform = score_uniforms(self.score, self.keys, examples, checked)
         scores = scores_of(checked, self.scale, self.score, self.called, uniform)
         hard = borders.hard_rows(checked) if self.scale == "probability" else 0
@@ -73,22 +76,34 @@ class Scoring:
 
 @attrs.frozen(eq=False)
 class Ask:
-    """Which scores of one chunk are wanted.
+    """Which scores of one chunk are wanted: as few bytes as can be, since they travel.
 
     Attributes
     ----------
-    examples : ndarray of str, (example,)
-        Names of all examples in the chunk.
+    named : bytes
+        Names of all examples in the chunk, a zero byte between them.
     whose : str
         What messages call the chunk.
     row, label : ndarray of int, (atom,)
         Places in the chunk.
     """
 
-    examples: NDArray[np.str_]
+    named: bytes
     whose: str
     row: Ints
     label: Ints
+
+    @classmethod
+    def of(cls, examples: list[str], whose: str, row: Ints, label: Ints, labels: int) -> Ask:
+        """Return what is asked about these examples."""
+        narrow = (np.min_scalar_type(max(0, size - 1)) for size in (len(examples), labels))
+        places = [column.astype(dtype) for column, dtype in zip((row, label), narrow, strict=True)]
+        return cls("\0".join(examples).encode("utf-8", "surrogatepass"), whose, *places)
+
+    @property
+    def examples(self) -> list[str]:
+        """Names of all examples in the chunk."""
+        return self.named.decode("utf-8", "surrogatepass").split("\0")
 
 
 @attrs.frozen(eq=False)
@@ -202,7 +217,8 @@ class ChunkedScores:
     def _ask(self, chunk: Chunk, row: Ints, label: Ints) -> Ask:
         examples = name_texts(self.predictions.indexes[names.EXAMPLE][chunk.start : chunk.stop])
         whose = called(self.predictions, chunk, self.whose)
-        return Ask(text_array(examples), whose, row, label)
+        labels = self.predictions.sizes[names.LABEL]
+        return Ask.of(examples, whose, row, label, labels)
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,).
