@@ -46,6 +46,12 @@ MALFORMED = (
             '  do        did you mean "patient"?',
         ),
         (
+            lambda: evaluate(TAGGED, LAM, cluster=TAGGED["patient"]),  # type: ignore[arg-type]  # a mistake that users make
+            "error coordinate-missing: a coordinate of the examples is asked for by its name\n"
+            "  expected  text; got DataArray\n"
+            '  do        sets.assign_coords({"site": ("example", values)}), and then "site"',
+        ),
+        (
             lambda: evaluate(TAGGED, LAM, by="site"),
             'error coordinate-empty: 1 of 10 examples have no "site"\n'
             "  expected  a value for each example; got none for e0009\n"

@@ -50,5 +50,11 @@ def test_parts_divide_a_size_and_none_is_too_small(size: int, least: int, number
     assert len(found) == 1 or min(part.stop - part.start for part in found) >= least
 
 
-def test_cores_are_those_that_this_process_may_use() -> None:
-    assert threads.cores() >= 1
+def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 7)
+    assert threads.cores() == 3
+    monkeypatch.delattr("os.sched_getaffinity")
+    assert threads.cores() == 7
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert threads.cores() == 1

@@ -144,9 +144,18 @@ def example_values(
     Raises
     ------
     InputError
-        ``coordinate-missing``, with the coordinates there are; ``coordinate-empty``, with the
-        examples that have no value.
+        ``coordinate-missing``, with the coordinates there are, or where values are given instead
+        of a name; ``coordinate-empty``, with the examples that have no value.
     """
+    given: object = coordinate
+    if not isinstance(given, str):
+        raise InputError(
+            "coordinate-missing",
+            "a coordinate of the examples is asked for by its name",
+            expected="text",
+            got=type(given).__name__,
+            do='sets.assign_coords({"site": ("example", values)}), and then "site"',
+        )
     for array in arrays:
         if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
             return _filled(coordinate, array[coordinate])
