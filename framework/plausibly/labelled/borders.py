@@ -28,7 +28,8 @@ from plausibly.labelled.named import (
 )
 from plausibly.labelled.near import near
 from plausibly.labelled.packed import is_packed, unpack
-from plausibly.labelled.row_facts import off_whole, row_facts
+from plausibly.labelled.row_facts import all_whole, row_facts, sound
+from plausibly.labelled.row_facts import hard_rows as hard_rows
 from plausibly.labelled.rows import check_answered as check_answered
 from plausibly.labelled.text import quoted
 
@@ -95,6 +96,20 @@ def checked_numbers(
     array = named_array(predictions, whose, "predictions")
     scale = known_scale(array, whose, scale)
     values = contiguous(array)
+    if scale != "probability":
+        _check_numbers(array, values, scale, whose)
+        return array, values, scale
+    if not sound(values, _SUM_WITHIN)[0]:
+        _check_numbers(array, values, scale, whose)
+    if whole and len(values) >= _HARD_LEAST:
+        # As soon as one row in ten is not hard, nothing is said of the others.
+        hard = hard_rows(values, enough=len(values) // 10)
+        warn_if_hard(hard, values.shape, whose, stacklevel=4)
+    return array, values, scale
+
+
+def _check_numbers(array: xr.DataArray, values: Floats, scale: str, whose: str) -> None:
+    """Refuse what is not finite, and what the scale does not allow."""
     if scale == "probability":
         facts = row_facts(values)
         least, most = facts.least, facts.most
@@ -106,9 +121,6 @@ def checked_numbers(
         _check_between(array, values, scale, whose, least, most)
     if scale == "probability":
         _check_sums(array, facts.sums, whose)
-        if whole and len(values) >= _HARD_LEAST:
-            warn_if_hard(hard_rows(values), values.shape, whose, stacklevel=4)
-    return array, values, scale
 
 
 def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
@@ -130,15 +142,6 @@ def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> st
             whose=whose,
         )
     return scale
-
-
-def hard_rows(values: Floats) -> int:
-    """Return how many rows (example, label) are only 0 and 1."""
-    extreme = (values == 0) | (values == 1)
-    # Most predictions have no row of such entries: counting all is quicker than row by row.
-    if np.count_nonzero(extreme) < values.shape[1]:
-        return 0
-    return int(np.count_nonzero(extreme.all(axis=1)))
 
 
 def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: int = 3) -> None:
@@ -193,6 +196,16 @@ def check_plausibilities(
         plausibilities = unpack(plausibilities)
     array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
     values: Floats = array.values
+    total = _total(array)
+    distributions, whole = sound(values, _PLAUSIBILITIES_WITHIN, total, _PLAUSIBILITIES_WITHIN)
+    if not distributions:
+        _check_distributions(array, whose)
+    return _with_exact_denominator(array, total, whole=whole)
+
+
+def _check_distributions(array: xr.DataArray, whose: str) -> None:
+    """Refuse entries that are not finite or below 0, and rows that do not sum to 1."""
+    values: Floats = array.values
     facts = row_facts(values)
     if not (isfinite(facts.least) and isfinite(facts.most)):
         check_finite(array, whose, "plausibilities-not-finite")
@@ -220,7 +233,6 @@ def check_plausibilities(
             expected=f"1 within {_PLAUSIBILITIES_WITHIN:g}",
             do='mend these rows, or lam / lam.sum("label"), if they are weights',
         )
-    return _with_exact_denominator(array)
 
 
 def mean_over_draws(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray:
@@ -297,22 +309,38 @@ def _check_sums(array: xr.DataArray, sums: NDArray[np.float64], whose: str) -> N
         )
 
 
-def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
+def _total(array: xr.DataArray) -> Ints | None:
+    """Return the denominator of each example where there may be one, (example,)."""
+    column = array.coords.variables.get(names.DENOMINATOR)
+    if column is None or column.dims != (names.EXAMPLE,) or column.dtype.kind not in "iu":
+        return None
+    total: Ints = column.values
+    return total
+
+
+def _with_exact_denominator(
+    array: xr.DataArray, total: Ints | None, *, whole: bool
+) -> xr.DataArray:
     """Return the array without a denominator of which its rows are not whole multiples.
 
     Arithmetic on plausibilities, such as a mean of two, keeps coordinates that no longer hold.
     Without the coordinate masses are rounded up, which is valid for all rows.
+
+    Parameters
+    ----------
+    array : DataArray
+    total : ndarray of int, (example,), or None
+        The denominator, where there may be one.
+    whole : bool
+        Whether the counts are known to be whole.
     """
     if names.DENOMINATOR not in array.coords:
         return array
-    column = array.coords[names.DENOMINATOR]
-    fits = column.dims == (names.EXAMPLE,) and column.dtype.kind in "iu"
-    if fits:
-        total: Ints = column.values
-        values: Floats = array.values
-        error = _over_draws(off_whole(values, total, _PLAUSIBILITIES_WITHIN), np.maximum)
-        within = np.maximum(_PLAUSIBILITIES_WITHIN, 4 * np.finfo(values.dtype).eps * total)
-        fits = bool((total > 0).all() and (error <= np.minimum(within, 0.25)).all())
-    if not fits:
+    if total is None or not (
+        total.min() > 0 and (whole or all_whole(array.values, total, _PLAUSIBILITIES_WITHIN))
+    ):
         return array.drop_vars(names.DENOMINATOR)
+    if total.dtype == np.int64:
+        return array
+    column = array.coords[names.DENOMINATOR]
     return array.assign_coords({names.DENOMINATOR: column.astype(np.int64)})

@@ -1,4 +1,8 @@
-"""What the checks of plausibilities ask of every row, in one pass while a block is in the cache."""
+"""What the checks of plausibilities ask of every row, in one pass while a block is in the cache.
+
+Nearly all arrays are sound, and `sound` says so at the least cost; what is wrong with the others is
+found out by `row_facts` and `off_whole`.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,104 @@ class RowFacts:
     sums: NDArray[np.float64]
 
 
+def sound(
+    values: Floats, within: float, total: Ints | None = None, whole_within: float = 0.0
+) -> tuple[bool, bool]:
+    """Return whether rows are distributions, and counts of their total, beyond doubt.
+
+    Parameters
+    ----------
+    values : ndarray of float, (..., example, label)
+    within : float
+        How far from 1 the sum of a row may be.
+    total : ndarray of int, (example,), optional
+        What the rows may be counts over.
+    whole_within : float
+        How far off whole numbers counts may be.
+
+    Returns
+    -------
+    distributions : bool
+        Whether all entries are finite and not below 0, and all sums are within `within` of 1. A
+        row that is at the very edge may be refused: sums are rounded in another order than those of
+        `row_facts`.
+    whole : bool
+        Whether they are, and all counts are whole numbers. False without a total.
+    """
+    width = values.shape[-1]
+    if total is None and values.size <= _CELLS:
+        return _few_sound(values, within), False
+    # Rounding errors of a sum of numbers that are not below zero, and as much again.
+    slack = width * float(np.finfo(values.dtype).eps)
+    widened = slack > within / 2
+    if widened:
+        slack = width * float(np.finfo(np.float64).eps)
+    low, high = 1 - (within - slack), 1 + (within - slack)
+    shares = None if total is None else total.astype(np.float64)[:, None]
+
+    def check(rows: Floats, part: slice) -> tuple[bool, bool]:
+        whole = shares is not None
+        made, off = _rooms(part, width, whole or widened), _rooms(part, width, whole)
+        for block in _blocks(part, width):
+            some, size = rows[block], block.stop - block.start
+            if widened:
+                np.copyto(made[:size], some)
+                some = made[:size]
+            # Not a number is not above; an infinite entry makes a sum infinite.
+            if not some.min() >= 0:
+                return False, False
+            # Adds row by row in a third of the time of `sum`.
+            sums = np.einsum("ij->i", some)
+            if not (sums.min() >= low and sums.max() <= high):
+                return False, False
+            if whole and shares is not None:
+                counts = np.multiply(some, shares[block], out=made[:size])
+                rest = np.subtract(counts, np.rint(counts, out=off[:size]), out=counts)
+                whole = bool(rest.max() <= whole_within and rest.min() >= -whole_within)
+        return True, whole
+
+    planes = values.reshape(-1, *values.shape[-2:])
+    cuts = parts(planes.shape[1], _worth(values))
+    found = at_once(lambda one: check(*one), [(plane, part) for plane in planes for part in cuts])
+    return all(rows for rows, _ in found), all(whole for _, whole in found)
+
+
+def _few_sound(values: Floats, within: float) -> bool:
+    # Not a number is not above; an infinite entry makes a sum infinite.
+    if not values.min() >= 0:
+        return False
+    sums = np.add.reduce(values, axis=-1, dtype=np.float64)
+    return bool(np.abs(sums - 1).max() <= within)
+
+
+def _rooms(part: slice, width: int, wanted: bool) -> NDArray[np.float64]:
+    """Return room for a block of rows, none where it is not wanted."""
+    rows = min(part.stop - part.start, max(1, _CELLS // max(1, width)))
+    return np.empty((rows if wanted else 0, width))
+
+
+def hard_rows(values: Floats, *, enough: int | None = None) -> int:
+    """Return how many rows (example, label) are only 0 and 1.
+
+    Parameters
+    ----------
+    values : ndarray, (example, label)
+    enough : int, optional
+        Rows that are not, beyond which no more are looked at.
+    """
+    hard = 0
+    rows = max(1, _CELLS // values.shape[1])
+    for start in range(0, len(values), rows):
+        block = values[start : start + rows]
+        extreme = (block == 0) | (block == 1)
+        # Most predictions have no row of such entries: counting all is quicker than row by row.
+        if np.count_nonzero(extreme) >= values.shape[1]:
+            hard += int(np.count_nonzero(extreme.all(axis=1)))
+        if enough is not None and start + len(block) - hard > enough:
+            break
+    return hard
+
+
 def row_facts(values: Floats) -> RowFacts:
     """Return the facts about an array whose last dim are the entries of a row."""
     flat = values.reshape(-1, values.shape[-1])
@@ -63,6 +165,23 @@ def _of_few(values: Floats) -> RowFacts:
     with quiet:
         sums = np.add.reduce(values, axis=-1, dtype=np.float64)
     return RowFacts(least=least, most=most, sums=sums)
+
+
+def all_whole(values: Floats, total: Ints, within: float) -> bool:
+    """Return whether all counts are whole, as far as the rounding of their shares lets them be.
+
+    Parameters
+    ----------
+    values : ndarray of float, (..., example, label)
+        Shares.
+    total : ndarray of int, (example,)
+        What they are shares of.
+    within : float
+        How far off counts may be at least.
+    """
+    error = off_whole(values, total, within)
+    rounding = np.maximum(within, 4 * np.finfo(values.dtype).eps * total)
+    return bool((error <= np.minimum(rounding, 0.25)).all())
 
 
 def off_whole(values: Floats, total: Ints, within: float) -> NDArray[np.float64]:
