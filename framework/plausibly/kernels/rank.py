@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
 from plausibly.kernels.bits import Bits, ordered_bits
+from plausibly.kernels.threads import at_once, parts
 
 Side: TypeAlias = Literal["left", "right"]
 
 _TABLE_BITS = 20
 _BLOCK = 1 << 16
 _LEAST_POOL = 1 << 10  # below, a plain search stays in the nearest cache
-_LEAST_QUERIES = 1 << 15
+_LEAST_QUERIES = 1 << 15  # also of a thread
 
 
 @attrs.frozen(eq=False)
@@ -51,16 +52,22 @@ class Ranks:
             return plain
         found = np.empty(queries.shape, np.int64)
         flat, out = queries.reshape(-1), found.reshape(-1)
-        for start in range(0, flat.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            self._search(flat[block], side, out[block])
+        _ = self._padded  # once, before the threads
+
+        def search(part: slice) -> None:
+            for start in range(part.start, part.stop, _BLOCK):
+                block = slice(start, min(start + _BLOCK, part.stop))
+                self._search(flat[block], side, out[block])
+
+        at_once(search, parts(flat.size, _LEAST_QUERIES))
         return found
 
     @cached_property
     def _span(self) -> tuple[int, int]:
         """Bits of the first atom, and how many of the last bits one place of the table takes."""
         first, last = (int(one) for one in ordered_bits(self.ordered[[0, -1]]))
-        bits = min(_TABLE_BITS, self.ordered.size.bit_length() + 3)
+        # About as many places as atoms: a larger table takes longer to make than it saves.
+        bits = min(_TABLE_BITS, self.ordered.size.bit_length())
         return first, max(0, (last - first).bit_length() - bits)
 
     @cached_property
