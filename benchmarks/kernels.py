@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.kernels import coverage
+from plausibly.kernels.bracket import order_statistic
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.radix import order_statistic
+from plausibly.kernels.order import at_least
 from plausibly.kernels.rank import Ranks
 from plausibly.keys import Keys, hash_names
 from turns import Row, in_turn, peak, ratio, seconds, show, versions
@@ -61,7 +62,7 @@ def by_threshold(generator: np.random.Generator, queries: int) -> Row:
     sets = np.empty(scores.shape, bool)
 
     def ours() -> object:
-        return np.greater_equal(scores, tau, out=sets)
+        return at_least(scores, tau, sets)
 
     def by_p() -> NDArray[np.bool_]:
         return (table.of(scores, "right") + 10) / (total + 10) > ALPHA
@@ -97,7 +98,7 @@ def of_order(generator: np.random.Generator, size: int) -> Iterator[Row]:
     memory = f"{peak(ours)}; goal under 32 MiB"
     for beside, goal in (("copyto", "at most 7"), ("partition", "at most 0.33")):
         yield Row(
-            what=f"order statistic of {size:,} scores by counts of bits",
+            what=f"order statistic of {size:,} scores between two bounds",
             beside=f"`{beside}` ({seconds(taken, beside)})",
             ratio=ratio(taken, "ours", beside),
             goal=goal,

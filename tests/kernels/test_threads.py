@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing.process
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +41,28 @@ def test_the_error_of_the_first_item_is_raised(cores: int) -> None:
 
     with pytest.raises(ValueError, match=r"^3$"):
         at_once(refuse, range(9))
+
+
+def test_work_in_another_thread_is_divided_no_further(cores: int) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        names = pool.submit(at_once, lambda _: threading.current_thread().name, range(4)).result()
+        assert len(set(names)) == 1
+        assert pool.submit(parts, 100, 1).result() == [slice(0, 100)]
+
+
+def test_work_in_a_process_among_others_is_divided_no_further(
+    cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert threads.spare() == cores
+    monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: object())
+    assert threads.spare() == 1
+    assert parts(100, 1) == [slice(0, 100)]
+
+
+def test_what_holds_here_holds_in_the_threads(cores: int) -> None:
+    with np.errstate(divide="raise"):
+        found = at_once(lambda _: np.geterr()["divide"], range(5))
+    assert found == ["raise"] * 5
 
 
 @given(st.integers(0, 200), st.integers(1, 50), st.integers(1, 9))

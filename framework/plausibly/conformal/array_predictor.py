@@ -27,6 +27,7 @@ from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_if_vacuous, warn_of_small_cells
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
+from plausibly.kernels.order import at_least
 from plausibly.protocols import PValueCombiner, ScoreFunction
 
 _LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
@@ -216,7 +217,8 @@ class ArrayPredictor:
         """
         # As `_rows` does it: on this path even a call counts.
         values: Floats = asarray(predictions, self._dtype)
-        if values.shape != self._row or isnan(values.item(values.argmax())):
+        batch = values.shape != self._row
+        if batch or isnan(values.item(values.argmax())):
             self._rows(values)
         # A number of another type may equal a float, and stand for another decimal.
         kind = type(alpha)
@@ -225,7 +227,7 @@ class ArrayPredictor:
             taus = self._taus(alpha)
             if not self._direct:
                 return self._by_scores(values, taus, uniform)
-        kept: Bools = values >= taus
+        kept: Bools = at_least(values, taus) if batch else values >= taus
         return kept
 
     def _by_scores(self, values: Floats, taus: Floats, uniform: Floats | None) -> Bools:

@@ -19,6 +19,7 @@ from plausibly.conformal.queries import Combine, Queries, combined
 from plausibly.conformal.replicates import LABEL_CELLS
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import rounded
+from plausibly.kernels.order import at_least
 
 
 @attrs.frozen(eq=False)
@@ -122,8 +123,7 @@ class Decisions:
             taus = known[cell][:, None]
         elif not self.pools.replicates.by:
             taus = taus[:1]
-        kept: Bools = scores >= taus
-        return kept
+        return at_least(scores, taus)
 
     def require_rows(self) -> None:
         """Raise `IncompatibleComponents` where rows of numbers do not say enough."""

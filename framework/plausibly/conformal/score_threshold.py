@@ -10,13 +10,14 @@ import numpy as np
 from plausibly.arrays import Floats
 from plausibly.conformal.alphas import AlphaLike, read_alpha
 from plausibly.errors import InputError, counted, warn
-from plausibly.kernels.radix import order_statistic, order_statistic_of
+from plausibly.kernels.bracket import least, order_statistic
+from plausibly.kernels.radix import order_statistic_of
 
 if TYPE_CHECKING:
     import dask.array
 
-_FEW = 1 << 24
-"""Scores up to which a partition of a copy is quicker than counting bits, and small."""
+_FEW = 1 << 20
+"""Scores up to which a partition of a copy is quicker than bounds and a pass, and small."""
 
 
 def score_threshold(
@@ -77,7 +78,7 @@ def score_threshold(
         from plausibly.lazy.pool import counted_in_chunks
 
         return order_statistic_of(counted_in_chunks(scores), rank, scores.dtype)
-    if np.isnan(scores.min()):
+    if np.isnan(least(scores)):
         raise _malformed("NaN")
     if scores.size > _FEW or rank < 1:
         return order_statistic(scores, rank)

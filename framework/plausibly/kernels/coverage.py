@@ -6,7 +6,7 @@ its own values alone: an example has the same coverage alone and in a batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -14,18 +14,30 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, Ints
 from plausibly.kernels.slots import Slots
+from plausibly.kernels.threads import at_once, parts
 
 Ties: TypeAlias = Literal["first", "random", "fractional", "any", "all"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 
 _CELLS = 1 << 17  # a block of this many cells, as float64, stays within the second-level cache
+_WORTH = 1 << 21  # cells that are worth a thread
 
 
 def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
     """Yield slices of rows of an array (row, column, ...) that hold about `_CELLS` cells each."""
-    rows = max(1, _CELLS // max(1, shape[1]))
-    for start in range(0, shape[0], rows):
-        yield slice(start, start + rows)
+    yield from _blocks(slice(0, shape[0]), shape[1])
+
+
+def _blocks(part: slice, width: int) -> Iterator[slice]:
+    """Yield slices of some of the rows that hold about `_CELLS` cells each."""
+    rows = max(1, _CELLS // max(1, width))
+    for start in range(part.start, part.stop, rows):
+        yield slice(start, min(start + rows, part.stop))
+
+
+def _in_parts(fill: Callable[[slice], None], shape: tuple[int, ...]) -> None:
+    """Call what fills the rows of a slice, in threads where there are many cells."""
+    at_once(fill, parts(shape[0], max(1, _WORTH // max(1, shape[1]))))
 
 
 def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float64]:
@@ -50,11 +62,16 @@ def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float6
     if isinstance(plausibilities, Slots):
         _sum_slots(sets, plausibilities, covered)
         return np.minimum(covered, 1.0, out=covered)
-    inside = np.empty((max(1, _CELLS // max(1, sets.shape[1])), sets.shape[1]))
-    for rows in row_blocks(sets.shape):
-        some = inside[: sets[rows].shape[0]]
-        np.multiply(plausibilities[rows], sets[rows], out=some)
-        np.add.reduce(some, axis=1, out=covered[rows])
+    dense = plausibilities
+
+    def fill(part: slice) -> None:
+        inside = np.empty((max(1, _CELLS // max(1, sets.shape[1])), sets.shape[1]))
+        for rows in _blocks(part, sets.shape[1]):
+            some = inside[: rows.stop - rows.start]
+            np.multiply(dense[rows], sets[rows], out=some)
+            np.add.reduce(some, axis=1, out=covered[rows])
+
+    _in_parts(fill, sets.shape)
     return np.minimum(covered, 1.0, out=covered)
 
 
@@ -167,9 +184,16 @@ def sizes(sets: Bools) -> NDArray[np.int64]:
     -------
     ndarray of int64, (example,)
     """
-    # Added as bytes: counting what is not zero along a short axis takes twice as long.
-    counts: NDArray[np.uint32] = np.add.reduce(sets.view(np.uint8), axis=1, dtype=np.uint32)
-    return counts.astype(np.int64)
+    counts = np.empty(sets.shape[0], dtype=np.int64)
+    # Added as bytes, in as few bytes as hold the sum: `count_nonzero` of short rows takes twice as
+    # long.
+    narrow = np.min_scalar_type(sets.shape[1])
+
+    def fill(part: slice) -> None:
+        counts[part] = np.add.reduce(sets[part].view(np.uint8), axis=1, dtype=narrow)
+
+    _in_parts(fill, sets.shape)
+    return counts
 
 
 def _tied(plausibilities: Floats) -> Bools:

@@ -7,14 +7,18 @@ on the block in which its example stands.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
 from plausibly.kernels.slots import Slots
+from plausibly.kernels.threads import at_once, parts
 
 _FEW = 32  # labels that are compared one by one rather than searched
 _CELLS = 1 << 18  # of plausibilities in a block
+_WORTH = 1 << 21  # plausibilities that are worth a thread
 
 
 def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -40,21 +44,32 @@ def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -
         _from_slots(plausibilities, uniforms, codes)
         return codes.T
     examples, labels = plausibilities.shape
-    rows = max(1, _CELLS // max(1, labels))
-    for start in range(0, examples, rows):
-        block = slice(start, start + rows)
-        draw = _dense if labels <= _FEW else _packed
-        draw(plausibilities[block], uniforms[block], codes[block])
+    draw = _dense if labels <= _FEW else _packed
+    dense, rows = plausibilities, max(1, _CELLS // max(1, labels))
+
+    def fill(part: slice) -> None:
+        for block in _blocks(part, rows):
+            draw(dense[block], uniforms[block], codes[block])
+
+    at_once(fill, parts(examples, max(1, _WORTH // max(1, labels))))
     return codes.T
+
+
+def _blocks(part: slice, rows: int) -> Iterator[slice]:
+    for start in range(part.start, part.stop, rows):
+        yield slice(start, min(start + rows, part.stop))
 
 
 def _from_slots(slots: Slots, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
     examples, width = slots.weight.shape
-    rows = max(1, _CELLS // max(1, width, uniforms.shape[1]))
-    for start in range(0, examples, rows):
-        block = slice(start, start + rows)
-        some = slots.take(block)
-        _slots(some.weight, some.filled, some.label, uniforms[block], out[block])
+    wide = max(1, width, uniforms.shape[1])
+
+    def fill(part: slice) -> None:
+        for block in _blocks(part, max(1, _CELLS // wide)):
+            some = slots.take(block)
+            _slots(some.weight, some.filled, some.label, uniforms[block], out[block])
+
+    at_once(fill, parts(examples, max(1, _WORTH // wide)))
 
 
 def _dense(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from plausibly.arrays import Floats, Masses
+from plausibly.arrays import Bools, Floats, Masses
+from plausibly.kernels.threads import at_once, parts
+
+_WORTH = 1 << 21  # comparisons that are worth a thread
 
 
 def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the user's bit width
@@ -26,6 +29,34 @@ def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the
         return ordered.dtype.type(np.inf)
     value: np.floating[Any] = ordered[rank - 1]  # Any: as above
     return value
+
+
+def at_least(
+    scores: Floats,
+    taus: Floats | np.floating[Any],  # Any: the user's bit width
+    out: Bools | None = None,
+) -> Bools:
+    """Return which scores reach their threshold: prediction sets by one comparison.
+
+    Parameters
+    ----------
+    scores : ndarray, (label,) or (example, label)
+    taus : float or ndarray
+        One for all, one a label, (label,), or one an example, (example, 1).
+    out : ndarray of bool, of the shape of `scores`, optional
+        What they are written into.
+    """
+    if scores.ndim != 2 or scores.size < 2 * _WORTH:
+        few: Bools = np.greater_equal(scores, taus, out=out)
+        return few
+    kept = np.empty_like(scores, dtype=bool) if out is None else out
+    whole = np.broadcast_to(taus, scores.shape)
+
+    def compare(rows: slice) -> None:
+        np.greater_equal(scores[rows], whole[rows], out=kept[rows])
+
+    at_once(compare, parts(len(scores), max(1, _WORTH // scores.shape[1])))
+    return kept
 
 
 def weighted_rank(cumulative: Masses, mass: int) -> int:

@@ -6,8 +6,11 @@ What is made of a part must depend on that part alone, so that no result depends
 from __future__ import annotations
 
 import os
+import sys
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from itertools import pairwise
 from typing import TypeVar
 
@@ -22,13 +25,29 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def spare() -> int:
+    """Return the number of cores that work asked for here may be divided among.
+
+    One in any thread but the main one and in a process that `multiprocessing` started: whoever
+    started those, such as a Dask worker or a study, has work for the other cores.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return 1
+    # Where it was not imported, it started nothing.
+    started = sys.modules.get("multiprocessing.process")
+    if started is not None and started.parent_process() is not None:
+        return 1
+    return cores()
+
+
 def at_once(work: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]:
     """Return what is made of each item, in their order.
 
     Parameters
     ----------
     work : callable
-        Called in several threads.
+        Called in several threads where cores are to spare, each with what holds in this one, such
+        as `numpy.errstate`.
     items : iterable
         What it is called with.
 
@@ -38,11 +57,36 @@ def at_once(work: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]
         What `work` raises; of several, that of the first item.
     """
     given = list(items)
-    threads = min(cores(), len(given))
-    if threads < 2:
+    number = min(spare(), len(given))
+    if number < 2:
         return [work(item) for item in given]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, given))
+    waiting = deque(enumerate(given))
+    made: dict[int, Made] = {}
+    failed: dict[int, BaseException] = {}
+
+    def run() -> None:
+        while not failed:
+            try:
+                place, item = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                made[place] = work(item)
+            except BaseException as reason:  # noqa: BLE001  # raised where the work was asked for
+                failed[place] = reason
+
+    # This thread takes its share: a pool of the standard library takes three times as long.
+    others = [threading.Thread(target=copy_context().run, args=(run,)) for _ in range(number - 1)]
+    for other in others:
+        other.start()
+    try:
+        run()
+    finally:
+        for other in others:
+            other.join()
+    if failed:
+        raise failed[min(failed)]
+    return [made[place] for place in range(len(given))]
 
 
 def parts(size: int, least: int) -> list[slice]:
@@ -55,6 +99,6 @@ def parts(size: int, least: int) -> list[slice]:
     least : int
         Fewest that are worth a thread.
     """
-    number = max(1, min(cores(), size // max(1, least)))
+    number = max(1, min(spare(), size // max(1, least)))
     cuts = [size * part // number for part in range(number + 1)]
     return [slice(start, end) for start, end in pairwise(cuts)]
