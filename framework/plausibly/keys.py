@@ -64,9 +64,12 @@ class Names:
     Attributes
     ----------
     texts : sequence of str
+    known_usable : bool
+        Whether whoever made them knows that they are.
     """
 
     texts: Sequence[str]
+    known_usable: bool = False
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -84,6 +87,8 @@ class Names:
     @cached_property
     def usable(self) -> bool:
         """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
+        if self.known_usable:
+            return True
         known = self.distinct
         return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
 

@@ -90,9 +90,10 @@ if TYPE_CHECKING:
     from plausibly.labelled.packed import pack, unpack
     from plausibly.labelled.responses import by_name as responses_by_name
     from plausibly.labelled.responses import take_responses
-    from plausibly.labelled.rows import Rows, answered_rows, ordered_sum, whole
+    from plausibly.labelled.rows import Rows, answered_rows
     from plausibly.labelled.seal import check_table
     from plausibly.labelled.settled import Duplicates, Response
+    from plausibly.labelled.sums import ordered_sum, whole
     from plausibly.labelled.table import AnnotationTable, build_table
     from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
     from plausibly.labelled.validity import (
@@ -283,7 +284,7 @@ _HOME = {
     "name_text": "plausibly.labelled.text",
     "names": "plausibly.labelled.names",
     "near": "plausibly.labelled.near:near",
-    "ordered_sum": "plausibly.labelled.rows",
+    "ordered_sum": "plausibly.labelled.sums",
     "pack": "plausibly.labelled.packed",
     "parse_json": "plausibly.io.json_files",
     "quoted": "plausibly.labelled.text",
@@ -305,7 +306,7 @@ _HOME = {
     "table_from_records": "plausibly.labelled.build",
     "take_responses": "plausibly.labelled.responses",
     "unpack": "plausibly.labelled.packed",
-    "whole": "plausibly.labelled.rows",
+    "whole": "plausibly.labelled.sums",
     "with_left_out": "plausibly.labelled.left_out",
 }
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from plausibly.errors import InputError
 from plausibly.io import quick_text
-from plausibly.io.quick_text import quick_columns
+from plausibly.io.quick_columns import LongColumn, ShortColumn
+from plausibly.io.quick_text import QuickTable, quick_table
 from plausibly.io.text import TextTable, read_text
+from plausibly.kernels import words
 from plausibly.labelled.coded import Coded, Keyed
 
 CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
@@ -44,14 +46,19 @@ def keyed(column: Keyed | Coded, texts: list[str]) -> bool:
     return list(column) == texts and column.has_empty == ("" in texts)
 
 
+def quick(data: bytes, *, header: bool = False) -> QuickTable | None:
+    return quick_table(data, ",", lambda _: header)
+
+
 @pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+def always(monkeypatch: pytest.MonkeyPatch, bits: int, size: int) -> None:
     monkeypatch.setattr(quick_text, "LEAST", 1)
-    monkeypatch.setattr(quick_text, "_TABLE_BITS", bits)
+    monkeypatch.setattr(quick_text, "_BYTES", size)
+    monkeypatch.setattr(words, "_TABLE_BITS", bits)
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("bits", [20, 0])
+@pytest.mark.parametrize(("bits", "size"), [(20, 1 << 17), (0, 40), (20, 1)])
 @given(
     rows=st.integers(1, 4).flatmap(
         lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1)
@@ -93,10 +100,10 @@ def test_any_table(
 
 @given(st.binary(max_size=60))
 def test_any_bytes(data: bytes) -> None:
-    columns = quick_columns(data, ",")
-    if columns is not None:
+    found = quick(data)
+    if found is not None:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
-        assert [",".join(row) for row in zip(*columns, strict=True)] == text.split("\n")
+        assert [",".join(row) for row in zip(*found.columns, strict=True)] == text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +123,8 @@ def test_any_bytes(data: bytes) -> None:
     ids=["empty", "quote", "zero", "returns", "mixed ends", "ragged", "long", "blank", "", "latin"],
 )
 def test_what_is_odd_is_left_to_the_strict_parser(data: bytes) -> None:
-    assert quick_columns(data, ",") is None
+    assert quick(data) is None
+    assert quick(data, header=True) is None
 
 
 def test_many_rows(tmp_path: Path) -> None:
@@ -130,7 +138,7 @@ def test_many_rows(tmp_path: Path) -> None:
     assert path.stat().st_size > quick_text.LEAST
     quick = read_text(path, role="annotations", repeats=True)
     strict = read_text(path, role="annotations")
-    assert isinstance(quick.columns[0], quick_text.QuickColumn)
+    assert [type(column) for column in quick.columns] == [ShortColumn, ShortColumn, LongColumn]
     assert isinstance(strict.columns[0], list)
     assert same(quick, strict)
     assert quick.coded("task").names == sorted(set(strict.column("task")))

@@ -11,11 +11,12 @@ from plausibly import registry
 from plausibly.conformal.components import called
 from plausibly.errors import InputError, listed
 from plausibly.keys import Keys
-from plausibly.labelled import borders, names, seal, verbs
+from plausibly.labelled import names, seal, verbs
 from plausibly.labelled.hierarchy import without_parents
 from plausibly.labelled.left_out import Labelled, with_left_out
 from plausibly.labelled.packed import pack, unpack
 from plausibly.labelled.packed_border import as_checked
+from plausibly.labelled.rows import asked
 from plausibly.labelled.text import several
 from plausibly.protocols import (
     AGGREGATOR,
@@ -180,10 +181,9 @@ def _aggregated(
         kept = verbs.answered(table)
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = verbs.select(table, example=kept) if dropped else table
-    borders.check_answered(table)
     keys = Keys(seed, "aggregator")
     found: xr.DataArray | xr.Dataset
-    with seal.vouched(table):
+    with asked(table):
         if sparse and isinstance(component, PackedAggregator):
             found = component.aggregate_packed(table, keys)
         else:

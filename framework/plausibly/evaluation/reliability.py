@@ -13,7 +13,8 @@ from plausibly.arrays import Floats, Ints
 from plausibly.conformal.components import called
 from plausibly.errors import ComponentError, InputError, counted
 from plausibly.labelled import names, seal, verbs
-from plausibly.labelled.rows import Rows, ordered_sum
+from plausibly.labelled.rows import Rows
+from plausibly.labelled.sums import ordered_sum
 from plausibly.labelled.text import name_texts, quoted, several, text_array
 from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
 from plausibly.registry.conformance import problems

@@ -3,255 +3,189 @@
 Odd is a quote, a zero byte, a lone carriage return, a row with more or fewer fields than the first,
 a blank row, or what is not UTF-8. A file with any of that is left to the strict parser, which knows
 what to say of it.
+
+The file is looked at once, in pieces of whole rows that stay in the cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import overload
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.io.quick_columns import LongColumn, QuickColumn, ShortColumn
+from plausibly.kernels import words
 from plausibly.kernels.threads import at_once, parts
-from plausibly.labelled.coded import Coded, Keyed
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 LEAST = 1 << 18
 """Bytes of a file that is worth it."""
 
-_WORD = 8
-_TABLE_BITS = 20
-_BLOCK = 1 << 15  # so that what is in hand stays in the cache
-_BYTES = 1 << 17  # the same, of the file
-_PART = 1 << 20  # bytes that are worth a thread
+_BYTES = 1 << 17  # of the file, so that what is in hand stays in the cache
+_PART = 1 << 3  # pieces that are worth a thread
 _NEWLINE, _RETURN = ord("\n"), ord("\r")
-_KEPT = np.array([2**64 - 2 ** (64 - 8 * size) for size in range(9)], np.uint64)
+_MARK = b"\xef\xbb\xbf"
+
+
+class _Odd(Exception):
+    """What stands here is for the strict parser."""
 
 
 @attrs.frozen(eq=False)
-class QuickColumn(Sequence[str]):
-    """A column of a file: its texts are made when they are asked for.
+class QuickTable:
+    """A table whose rows are all alike.
 
     Attributes
     ----------
-    data : ndarray of uint8
-        The bytes of the file, and some more.
-    starts, ends : ndarray of int, (row,)
-        Where each text begins and ends.
+    first : tuple of str
+        The first row.
+    named : bool
+        Whether that row names the columns, and is none of theirs.
+    columns : tuple of sequence of str
+        One a column.
     """
 
-    data: NDArray[np.uint8]
-    starts: Ints
-    ends: Ints
-
-    def __len__(self) -> int:
-        return int(self.starts.size)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return self._texts(self.starts[place], self.ends[place])
-        return self._texts(self.starts[[place]], self.ends[[place]])[0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.coded)
-
-    def rows(self, start: int) -> QuickColumn:
-        """Return the column from a row on."""
-        return QuickColumn(self.data, self.starts[start:], self.ends[start:])
-
-    @cached_property
-    def coded(self) -> Coded:
-        """The column with each different text once."""
-        keys = self._keys()
-        found = None if keys is None else _coded(keys)
-        if keys is None or found is None:
-            return Coded.of(self._texts(self.starts, self.ends))
-        codes, some = found
-        return Coded(_texts_of(keys[some]), codes)
-
-    @cached_property
-    def keyed(self) -> Keyed | Coded:
-        """The column with its rows as numbers, where the texts are short; else coded."""
-        keys = self._keys()
-        if keys is None or not keys.size:
-            return self.coded
-        differ, same = _differing(keys)
-        return Keyed(
-            keys=_together(keys, differ, 0),
-            bits=differ.bit_count(),
-            texts_of=lambda some: _texts_of(_apart(some, differ) | np.uint64(same)),
-            code=lambda: self.coded,
-        )
-
-    def _keys(self) -> NDArray[np.uint64] | None:
-        """Return texts of up to eight bytes as numbers in their order; None where one is longer."""
-        # Eight bytes from every place on; those behind a text are taken away again. No text holds
-        # a zero byte, so that two texts never have one number.
-        shape = (self.data.size - _WORD + 1,)
-        words = np.ndarray(shape, np.dtype(">u8"), self.data.data, strides=(1,))
-        keys = np.empty(len(self), np.uint64)
-        for rows in _blocks(len(self)):
-            starts = self.starts[rows]
-            size = self.ends[rows] - starts
-            if size.max() > _WORD:
-                return None
-            np.bitwise_and(words[starts], _KEPT.take(size), out=keys[rows])
-        return keys
-
-    def _texts(self, starts: Ints, ends: Ints) -> list[str]:
-        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        data = memoryview(self.data.data)
-        return [str(data[start:end], "utf-8") for start, end in pairs]
+    first: tuple[str, ...]
+    named: bool
+    columns: tuple[QuickColumn, ...]
 
 
-def _coded(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
-    """Return the place of each key among the different ones in order, and a row of each of them.
+@attrs.frozen(eq=False)
+class _File:
+    """Bytes that are to be read, with eight more behind them."""
 
-    None where the keys and their places do not fit into 64 bits together.
-    """
-    below = int(keys.size).bit_length()
-    differ = _differing(keys)[0]
-    if differ.bit_count() + below > 64:
-        return None
-    if differ.bit_count() <= _TABLE_BITS:
-        short = _together(keys, differ, 0).view(np.int64)
-        where = np.full(1 << differ.bit_count(), -1, np.int64)
-        where[short] = np.arange(short.size)
-        there = where >= 0
-        place = np.cumsum(there, dtype=np.int32) - np.int32(1)
-        return place.take(short), where[there]
-    # Sorting numbers is several times faster than sorting places by numbers.
-    packed = _together(keys, differ, below)
-    packed |= np.arange(keys.size, dtype=np.uint64)
-    packed.sort()
-    new = np.ones(keys.size, bool)
-    np.greater_equal(packed[1:] ^ packed[:-1], np.uint64(1 << below), out=new[1:])
-    packed &= np.uint64((1 << below) - 1)
-    order = packed.view(np.int64)
-    codes = np.empty(keys.size, np.int32)
-    codes[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    return codes, order[new]
+    read: NDArray[np.uint8]
+    delimiter: int
+    width: int
+    returns: bool
 
+    def rows(self, piece: slice) -> int:
+        """Return how many rows stand in a piece."""
+        return int(np.count_nonzero(self.read[piece] == _NEWLINE))
 
-def _differing(keys: NDArray[np.uint64]) -> tuple[int, int]:
-    """Return the bits in which keys differ, and those that all of them have."""
-    if not keys.size:
-        return 0, 0
-    every = int(np.bitwise_and.reduce(keys))
-    return int(np.bitwise_or.reduce(keys)) ^ every, every
-
-
-def _texts_of(keys: NDArray[np.uint64]) -> list[str]:
-    """Return texts: the bytes of a number from its greatest on, and zeros behind them."""
-    texts = keys.byteswap().view("S8")
-    try:
-        names: list[str] = texts.astype("U8").tolist()  # ASCII only, and several times faster
-    except UnicodeDecodeError:
-        names = [text.decode("utf-8") for text in texts.tolist()]
-    return names
+    def fields(self, piece: slice, rows: int) -> tuple[Ints, Ints]:
+        """Return where the texts of a piece begin in it, and their sizes, row by row."""
+        some = self.read[piece]
+        ends = some == _NEWLINE
+        if self.returns:
+            alone = some == _RETURN
+            if np.count_nonzero(alone) != rows or not alone[:-1][ends[1:]].all() or ends[0]:
+                raise _Odd
+        ends |= some == self.delimiter
+        places = np.flatnonzero(ends)
+        # All line ends stand at the ends of rows where as many stand there as there are.
+        if places.size != rows * self.width:
+            raise _Odd
+        last = places[self.width - 1 :: self.width]
+        if not (some.take(last) == _NEWLINE).all():
+            raise _Odd
+        starts = np.empty_like(places)
+        starts[0] = 0
+        np.add(places[:-1], 1, out=starts[1:])
+        if self.returns:
+            last -= 1
+        sizes = np.subtract(places, starts, out=places)
+        if sizes.min() == 0 and not sizes.reshape(rows, self.width).any(axis=1).all():
+            raise _Odd  # nothing but delimiters: a blank row
+        return starts, sizes
 
 
-def _runs(differ: int) -> Iterator[tuple[int, int]]:
-    """Return runs of the bits in `differ`, and how far each moves down to meet the one below."""
-    at = 0
-    while differ:
-        low = (differ & -differ).bit_length() - 1
-        run = (~(differ >> low) & ((differ >> low) + 1)).bit_length() - 1
-        mask = ((1 << run) - 1) << low
-        yield mask, low - at
-        differ &= ~mask
-        at += run
-
-
-def _apart(keys: NDArray[np.uint64], differ: int) -> NDArray[np.uint64]:
-    """Return the bits that `_together` has moved together where they were."""
-    found = np.zeros(keys.size, np.uint64)
-    for mask, move in _runs(differ):
-        found |= (keys << np.uint64(move)) & np.uint64(mask)
-    return found
-
-
-def _together(keys: NDArray[np.uint64], differ: int, at: int) -> NDArray[np.uint64]:
-    """Return the bits of keys that are in `differ`, moved together, from bit `at` on."""
-    runs = [(np.uint64(mask), at - move) for mask, move in _runs(differ)]
-    found = np.zeros(keys.size, np.uint64)
-    part = np.empty(min(_BLOCK, keys.size), np.uint64)
-    for rows in _blocks(keys.size):
-        given, out = keys[rows], found[rows]
-        here = part[: given.size]
-        for bits, move in runs:
-            np.bitwise_and(given, bits, out=here)
-            if move > 0:
-                here <<= np.uint64(move)
-            else:
-                here >>= np.uint64(-move)
-            out |= here
-    return found
-
-
-def _blocks(size: int) -> Iterator[slice]:
-    for start in range(0, size, _BLOCK):
-        yield slice(start, start + _BLOCK)
-
-
-def _separators(read: NDArray[np.uint8], delimiter: int) -> tuple[Ints, int]:
-    """Return the places of delimiters and line ends, and the number of line ends."""
-    dtype = np.int32 if read.size < 2**31 else np.int64
-
-    def within(part: slice) -> tuple[list[Ints], int]:
-        found, lines = [], 0
-        for start in range(part.start, part.stop, _BYTES):
-            some = read[start : min(start + _BYTES, part.stop)]
-            ends = some == _NEWLINE
-            lines += int(np.count_nonzero(ends))
-            ends |= some == delimiter
-            places = np.flatnonzero(ends)
-            found.append(np.add(places, start, out=np.empty(places.size, dtype), casting="unsafe"))
-        return found, lines
-
-    done = at_once(within, parts(read.size, _PART))
-    return np.concatenate([some for found, _ in done for some in found]), sum(n for _, n in done)
-
-
-def quick_columns(data: bytes, delimiter: str) -> tuple[QuickColumn, ...] | None:
-    """Return the columns of a text table, its first row among them; None where anything is odd.
+def quick_table(
+    data: bytes, delimiter: str, header: Callable[[tuple[str, ...]], bool]
+) -> QuickTable | None:
+    """Return a text table; None where anything is odd.
 
     Parameters
     ----------
     data : bytes
         The file, with or without byte order mark.
     delimiter : str
+    header : callable
+        Whether the first row names the columns.
     """
-    if not data or b'"' in data or b"\0" in data or not _is_utf8(data):
+    start = len(_MARK) if data.startswith(_MARK) else 0
+    if len(data) == start or b'"' in data or b"\0" in data or not _is_utf8(data):
         return None
     returns = b"\r" in data
-    if returns and not data.count(b"\r") == data.count(b"\r\n") == data.count(b"\n"):
-        return None
     end = b"" if data.endswith(b"\n") else b"\r\n" if returns else b"\n"
-    read = np.frombuffer(b"".join((data, end, bytes(_WORD))), np.uint8)
-    ends, count = _separators(read, ord(delimiter))
-    width = int(np.searchsorted(ends, (data + end if end else data).index(b"\n"))) + 1
-    lines, over = divmod(ends.size, width)
-    # All line ends stand at the ends of rows where as many stand there as there are.
-    last = read[ends[width - 1 :: width]] == _NEWLINE
-    if over or count != lines or not last.all():
+    whole = b"".join((data, end, bytes(words.BYTES)))
+    opening = whole[start : whole.index(b"\n")].removesuffix(b"\r")
+    first = tuple(opening.decode("utf-8").split(delimiter))
+    named = header(first)
+    file = _File(np.frombuffer(whole, np.uint8), ord(delimiter), len(first), returns)
+    pieces = list(_pieces(whole, start, len(whole) - words.BYTES))
+    try:
+        if named:
+            line = slice(start, whole.index(b"\n", start) + 1)
+            file.fields(line, 1)
+            pieces[:1] = [slice(line.stop, pieces[0].stop)]
+            pieces = [piece for piece in pieces if piece.stop > piece.start]
+        return QuickTable(first, named, _columns(file, pieces)) if pieces else None
+    except _Odd:
         return None
-    starts = np.empty_like(ends)
-    starts[0] = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    np.add(ends[:-1], 1, out=starts[1:])
-    if returns:
-        ends[width - 1 :: width] -= 1
-    first, last = starts[::width], ends[width - 1 :: width]
-    if (last - first == width - 1).any():
-        return None  # nothing but delimiters: a blank row
-    return tuple(QuickColumn(read, starts[at::width], ends[at::width]) for at in range(width))
+
+
+def _pieces(whole: bytes, start: int, end: int) -> Iterator[slice]:
+    """Return pieces of whole rows."""
+    while start < end:
+        stop = whole.rfind(b"\n", start, min(start + _BYTES, end)) + 1
+        stop = stop or whole.index(b"\n", start) + 1  # a row longer than a piece
+        yield slice(start, stop)
+        start = stop
+
+
+def _columns(file: _File, pieces: Sequence[slice]) -> tuple[QuickColumn, ...]:
+    counts = [rows for some in _by_threads(lambda a: [*map(file.rows, a)], pieces) for rows in some]
+    rows = [slice(*pair) for pair in pairwise(accumulate(counts, initial=0))]
+    short = [np.empty(rows[-1].stop, np.uint64) for _ in range(file.width)]
+    long: set[int] = set()
+    every = words.every_word(file.read)
+
+    def numbers(some: Sequence[tuple[slice, slice]]) -> None:
+        for piece, within in some:
+            starts, sizes = file.fields(piece, within.stop - within.start)
+            if sizes.max() > words.BYTES:
+                largest = sizes.reshape(-1, file.width).max(axis=0)
+                long.update(np.flatnonzero(largest > words.BYTES).tolist())
+                np.minimum(sizes, words.BYTES, out=sizes)
+            # All words of a piece, which costs less than to look for those that are wanted.
+            here = every[piece].astype(np.uint64).take(starts)
+            words.cut(here, sizes, here)
+            for at in {*range(file.width)} - long:
+                short[at][within] = here[at :: file.width]
+
+    both = list(zip(pieces, rows, strict=True))
+    _by_threads(numbers, both)
+    found: list[QuickColumn] = [ShortColumn(numbers) for numbers in short]
+    if not long:
+        return tuple(found)
+    kind = np.int32 if file.read.size < 2**31 else np.int64
+    spans = {at: np.empty((2, rows[-1].stop), kind) for at in long}
+
+    def places(some: Sequence[tuple[slice, slice]]) -> None:
+        for piece, within in some:
+            starts, sizes = file.fields(piece, within.stop - within.start)
+            for at, span in spans.items():
+                begin, size = starts[at :: file.width], sizes[at :: file.width]
+                np.add(begin, piece.start, out=span[0, within], casting="unsafe")
+                np.add(span[0, within], size, out=span[1, within], casting="unsafe")
+
+    _by_threads(places, both)
+    for at, (begin, end) in spans.items():
+        found[at] = LongColumn(file.read, begin, end)
+    return tuple(found)
+
+
+def _by_threads(work: Callable[[Sequence[Item]], Made], items: Sequence[Item]) -> list[Made]:
+    """Return what is made of consecutive items, in as many lots as there are threads."""
+    return at_once(work, [items[part] for part in parts(len(items), _PART)])
 
 
 def _is_utf8(data: bytes) -> bool:

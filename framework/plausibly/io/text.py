@@ -15,7 +15,7 @@ import attrs
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, quick_text
 from plausibly.io.delimited import decode, parse, sniff
-from plausibly.io.quick_text import QuickColumn
+from plausibly.io.quick_columns import LongColumn, ShortColumn
 from plausibly.kernels.threads import cores
 from plausibly.labelled.coded import Coded, Keyed
 
@@ -71,12 +71,12 @@ class TextTable:
     def coded(self, name: str) -> Coded:
         """Return the values of a column that is there, each different one once."""
         column = self.columns[self.header.index(name)]
-        return column.coded if isinstance(column, QuickColumn) else Coded.of(column)
+        return column.coded if isinstance(column, LongColumn | ShortColumn) else Coded.of(column)
 
     def keyed(self, name: str) -> Keyed | Coded:
         """Return the values of a column that is there, in the way that is fastest to sort."""
         column = self.columns[self.header.index(name)]
-        return column.keyed if isinstance(column, QuickColumn) else Coded.of(column)
+        return column.keyed if isinstance(column, LongColumn | ShortColumn) else Coded.of(column)
 
     def votes(self, example: str, annotator: str, label: str) -> tuple[Keyed | Coded, Coded, Coded]:
         """Return three columns that are there, as `plausibly.plugin.table_from_codes` takes them.
@@ -262,18 +262,19 @@ def _quick(data: bytes, path: Path, header: HeaderRule, delimiter: str | None) -
     """Return a large file without anything odd in it; None where the strict parser must look."""
     opening = data[: 5 * files.HEAD].decode("utf-8-sig", "replace")
     used = sniff(opening, path.suffix) if delimiter is None else delimiter
-    columns = quick_text.quick_columns(data, used)
-    if columns is None:
+    found = quick_text.quick_table(
+        data, used, (lambda _: header) if isinstance(header, bool) else header
+    )
+    if found is None:
         return None
-    first = tuple(column[0] for column in columns)
-    named = header if isinstance(header, bool) else header(first)
-    rows = len(columns[0])
+    rows = len(found.columns[0])
+    before = 1 + found.named
     return TextTable(
         whose=path.name,
-        header=first if named else _positions(len(first)),
-        columns=tuple(column.rows(1) for column in columns) if named else columns,
-        lines=range(2 if named else 1, rows + 1),
-        named=named,
+        header=found.first if found.named else _positions(len(found.first)),
+        columns=found.columns,
+        lines=range(before, before + rows),
+        named=found.named,
     )
 
 

@@ -9,8 +9,9 @@ from plausibly.labelled.build import AnswerRefused, table_from_records
 from plausibly.labelled.frame import to_frame
 from plausibly.labelled.joined import concat
 from plausibly.labelled.packed import check_packed, pack, unpack
-from plausibly.labelled.rows import Rows, answered_rows, ordered_sum
+from plausibly.labelled.rows import Rows, answered_rows
 from plausibly.labelled.seal import check_table
+from plausibly.labelled.sums import ordered_sum
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.verbs import answered, select
 

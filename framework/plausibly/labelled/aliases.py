@@ -16,7 +16,8 @@ from plausibly.arrays import Floats, Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
 from plausibly.labelled.merged import with_merged
-from plausibly.labelled.rows import Rows, ordered_sum
+from plausibly.labelled.rows import Rows
+from plausibly.labelled.sums import ordered_sum
 from plausibly.labelled.table import rebuilt
 from plausibly.labelled.text import (
     is_missing,

@@ -16,7 +16,7 @@ import numpy as np
 from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
-from plausibly.labelled.coded import Coded, Keyed
+from plausibly.labelled.coded import Coded, Keyed, by_code
 from plausibly.labelled.near import near
 from plausibly.labelled.order import Ordered, by_keys, by_names
 from plausibly.labelled.records import Records, check_once, coded_columns, read_columns
@@ -189,7 +189,7 @@ def _coded_answers(
         return attrs.evolve(every, example=every.example[first], annotator=every.annotator[first])
 
     code, distinct = _answers(one_each, [*answer.names], parse)
-    return code[answer.codes], distinct
+    return by_code(code, answer.codes), distinct
 
 
 def _answers(
@@ -320,7 +320,7 @@ def _table(
     start = np.cumsum(size) - size
     if (size == 1).all():
         # Every answer is one label, as in most tables: nothing has to be counted out.
-        mention_response, mention = np.arange(answer.size), answer
+        mention_response, mention = np.arange(answer.size, dtype=np.int32), answer
     else:
         mention_response = np.repeat(np.arange(answer.size), size[answer])
         within = np.arange(mention_response.size) - np.repeat(
@@ -339,7 +339,7 @@ def _table(
         response_example=example,
         response_annotator=annotator,
         mention_response=mention_response,
-        mention_label=label[mention],
+        mention_label=by_code(label, mention),
         mention_block=block[mention] if blocks else None,
         mention_weight=weight[mention] if weights else None,
         unlisted=unlisted,

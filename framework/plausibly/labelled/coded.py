@@ -84,7 +84,7 @@ class Keyed(Sequence[str]):
     bits : int
         Of the largest key.
     texts_of : callable
-        Returns the texts of some keys.
+        Returns the texts of some keys, none of them with a NUL.
     code : callable
         Returns the column with each different text once.
     """
@@ -118,3 +118,8 @@ class Keyed(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.coded)
+
+
+def by_code(values: Ints, codes: Ints) -> Ints:
+    """Return the value of each code; the codes themselves where they are the values."""
+    return codes if np.array_equal(values, np.arange(values.size)) else values[codes]

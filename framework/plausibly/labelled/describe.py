@@ -11,9 +11,10 @@ from plausibly.errors import counted
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.merged import describe_merged
-from plausibly.labelled.rows import Rows, ordered_sum
+from plausibly.labelled.rows import Rows
 from plausibly.labelled.seal import is_intact
 from plausibly.labelled.states import count_states
+from plausibly.labelled.sums import ordered_sum
 from plausibly.labelled.text import name_texts, several
 
 

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.kernels.threads import at_once, cores, parts
+from plausibly.keys import Names
 from plausibly.labelled.coded import Coded, Keyed
 from plausibly.labelled.records import Records
 
 _BLOCK = 1 << 15  # numbers that stay in the cache
+_PART = 1 << 18  # numbers that are worth a thread
 _MOST, _NARROW = 63, 31  # bits of a number, and of a code
 
 
@@ -63,18 +66,31 @@ def _sorted(
     joint += 1
     joint <<= said
     joint |= answer
-    joint.sort()
+    _sort(joint)
     second, third = (np.empty(joint.size, np.int32) for _ in range(2))
-    for start in range(0, joint.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        part = joint[block]
-        np.bitwise_and(part, (1 << said) - 1, out=third[block], casting="unsafe")
-        part >>= said
-        np.bitwise_and(part, (1 << by) - 1, out=second[block], casting="unsafe")
-        part >>= by
-        first[block] = part
-    second -= 1
+
+    def taken_apart(within: slice) -> None:
+        for start in range(within.start, within.stop, _BLOCK):
+            block = slice(start, min(start + _BLOCK, within.stop))
+            part = joint[block]
+            np.bitwise_and(part, (1 << said) - 1, out=third[block], casting="unsafe")
+            part >>= said
+            np.bitwise_and(part, (1 << by) - 1, out=second[block], casting="unsafe")
+            second[block] -= 1
+            part >>= by
+            first[block] = part
+
+    at_once(taken_apart, parts(joint.size, _PART))
     return second, third
+
+
+def _sort(numbers: NDArray[np.int64]) -> None:
+    """Sort numbers where they stand: the smaller half in one thread, the larger in another."""
+    lots = [numbers]
+    while len(lots) < cores() and lots[0].size >= 2 * _PART:
+        at_once(lambda lot: lot.partition(lot.size // 2), lots)
+        lots = [half for lot in lots for half in (lot[: lot.size // 2], lot[lot.size // 2 :])]
+    at_once(lambda lot: lot.sort(), lots)
 
 
 def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
@@ -93,13 +109,13 @@ class Ordered:
 
     Attributes
     ----------
-    examples, annotators : list of str
+    examples, annotators : Names
     example, annotator, answer : ndarray of int, (response,)
         Codes.
     """
 
-    examples: list[str]
-    annotators: list[str]
+    examples: Names
+    annotators: Names
     example: Ints
     annotator: Ints
     answer: Ints
@@ -116,7 +132,8 @@ def by_names(columns: Records, answer: Ints) -> Ordered:
     """
     examples, example = sorted_names(columns.examples, columns.example)
     annotators, annotator = sorted_names(columns.annotators, columns.annotator)
-    return Ordered(examples, annotators, *in_order(example, annotator, answer))
+    ordered = in_order(example, annotator, answer)
+    return Ordered(Names(examples), Names(annotators), *ordered)
 
 
 def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
@@ -135,4 +152,7 @@ def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
     if found is None:
         return None
     keys, *ordered = found
-    return Ordered(example.texts_of(keys), annotators, *ordered)
+    texts = example.texts_of(keys)
+    # Keys that rise are of texts that differ, and what comes before any other is empty.
+    examples = Names(texts, known_usable=texts[:1] != [""])
+    return Ordered(examples, Names(annotators), *ordered)

@@ -1,12 +1,10 @@
-"""The columns of an annotation table as plain arrays, and sums over them that have no order.
-
-Sums of floats depend on the order of their terms. Plausibilities must not depend on the order of
-rows, so terms that are not whole numbers are sorted before they are added.
-"""
+"""The columns of an annotation table as plain arrays, and sums over them that have no order."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import TypeVar
 
@@ -20,43 +18,12 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.slots import packed_pairs
 from plausibly.labelled import names
 from plausibly.labelled.packed import of_slots
-from plausibly.labelled.seal import check_table, is_vouched
+from plausibly.labelled.seal import check_table, is_vouched, vouched
+from plausibly.labelled.sums import ordered_sum, sums_by_label, whole
 from plausibly.labelled.text import name_texts, several
 
 Number = TypeVar("Number", np.float64, np.int16)
 Scalar = TypeVar("Scalar", bound=np.generic)
-
-_EXACT = 2.0**53  # floats below are exact for whole numbers
-
-
-def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
-    """Return the sum of the terms of each cell, the same for every order of the terms.
-
-    Parameters
-    ----------
-    cells : ndarray of int, (term,)
-        The cell, 0 to `size` - 1, to which a term is added.
-    terms : ndarray of float, (term,)
-        What to add.
-    size : int
-        Number of cells.
-
-    Returns
-    -------
-    ndarray of float64, (cell,)
-        Exact where all terms are whole numbers and their total is below 2^53.
-    """
-    if not whole(terms):
-        order = np.lexsort((terms, cells))
-        cells, terms = cells[order], terms[order]
-    return np.bincount(cells, weights=terms, minlength=size).astype(np.float64, copy=False)
-
-
-def whole(terms: Floats) -> bool:
-    """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
-    if terms.size and terms.min() == 1 == terms.max():
-        return True
-    return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < _EXACT)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -96,6 +63,9 @@ class Rows:
     @classmethod
     def of(cls, table: xr.Dataset) -> Rows:
         """Return the columns of a table that is known to be in order."""
+        held = _asked.get()
+        if held is not None and held.table is table:
+            return held
         responses = table.sizes[names.RESPONSE]
         mentions = table.sizes[names.MENTION]
         return cls(
@@ -140,8 +110,12 @@ class Rows:
 
     def by_label(self, terms: Floats) -> NDArray[np.float64]:
         """Return sums (example, label) of one term a mention."""
-        cells = self._cells()
-        return ordered_sum(cells, terms, self.n * self.labels).reshape(self.n, self.labels)
+        return self._by_label(terms, None)
+
+    def _by_label(self, terms: Floats, total: Floats | None) -> NDArray[np.float64]:
+        """Return these sums, over a total of each example where there is one."""
+        example = self.of_mention(self.example)
+        return sums_by_label(example, self.label, terms, (self.n, self.labels), total)
 
     @cached_property
     def votes(self) -> NDArray[np.float64]:
@@ -163,9 +137,7 @@ class Rows:
         denominator : ndarray of int, (example,), optional
             Where the values of an example are counts over a total: that total.
         """
-        values = self.by_label(terms)
-        values /= total[:, None]
-        return self.plausibilities(values, denominator=denominator)
+        return self.plausibilities(self._by_label(terms, total), denominator=denominator)
 
     def packed_shares(
         self, terms: Floats, total: Floats, *, denominator: Ints | None = None
@@ -229,6 +201,33 @@ class Rows:
         """Return what the table says was left out, if anything was."""
         left_out = self.table.attrs.get(names.LEFT_OUT, "{}")
         return {} if left_out == "{}" else {names.LEFT_OUT: left_out}
+
+
+_asked: ContextVar[Rows | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def asked(table: xr.Dataset) -> Iterator[None]:
+    """Check that each example has an answer, and take that as known while a component is asked.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table that was checked just now.
+
+    Raises
+    ------
+    InputError
+        What `check_answered` raises.
+    """
+    rows = Rows.of(table)
+    _check_answered(rows, "annotations")
+    token = _asked.set(rows)
+    try:
+        with vouched(table):
+            yield
+    finally:
+        _asked.reset(token)
 
 
 def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:

@@ -15,12 +15,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import blake2b
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Ints
 from plausibly.errors import InputError, listed
+from plausibly.kernels.threads import at_once
+from plausibly.keys import Names
 from plausibly.labelled import names
 from plausibly.labelled.known import names_of
 
@@ -43,33 +46,54 @@ _NEEDED = (
     names.MENTION_RESPONSE,
     names.MENTION_LABEL,
 )
+_LARGE = 1 << 18  # codes that are worth threads
 _ATTRIBUTES = (names.KIND, names.UNLISTED, names.LABELS_DECLARED)
 _DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 
 
 def digest(table: xr.Dataset) -> str:
     """Return the digest of names and codes, whatever types they are stored in."""
-    state = blake2b(digest_size=16)
-    for dim in _DIMS:
-        texts = names_of(table, dim).texts if dim in table.indexes else []
-        state.update(f"{dim}:{len(texts)}:".encode())
-        state.update("\0".join(texts).encode("utf-8", "surrogatepass"))
-    for column, dtype in _COLUMNS.items():
-        if column in table.variables:
-            values = table[column].values
-            if values.dtype.kind not in ("f" if dtype == "<f8" else "iu"):
-                return ""  # `where` and the like turn codes into floats: no seal fits them
-            state.update(f"{column}:{values.size}:".encode())
-            state.update(_sum(values, dtype).to_bytes(4, "big"))
+    columns = {name: table[name].values for name in _COLUMNS if name in table.variables}
+    for column, values in columns.items():
+        if values.dtype.kind not in ("f" if _COLUMNS[column] == "<f8" else "iu"):
+            return ""  # `where` and the like turn codes into floats: no seal fits them
+    pairs = [(values, _COLUMNS[column]) for column, values in columns.items()]
+    large = sum(values.size for values in columns.values()) >= _LARGE
+    sums = at_once(_sum, pairs) if large else map(_sum, pairs)
+    state = _named(table)
+    for (column, values), found in zip(columns.items(), sums, strict=True):
+        state.update(f"{column}:{values.size}:".encode())
+        state.update(found.to_bytes(4, "big"))
     return state.hexdigest()
+
+
+_NONE = Names(())
+_states: WeakKeyDictionary[Names, tuple[tuple[Names, ...], blake2b]] = WeakKeyDictionary()
+"""What the digest is after the names of a table, by those of its examples."""
+
+
+def _named(table: xr.Dataset) -> blake2b:
+    """Return the digest of the names of a table, to which its columns come."""
+    given = tuple(names_of(table, dim) if dim in table.indexes else _NONE for dim in _DIMS)
+    held = _states.get(given[0])
+    if held is not None and held[0] == given[1:]:
+        return held[1].copy()
+    state = blake2b(digest_size=16)
+    for dim, of in zip(_DIMS, given, strict=True):
+        state.update(f"{dim}:{len(of)}:".encode())
+        state.update("\0".join(of.texts).encode("utf-8", "surrogatepass"))
+    if given[0] is not _NONE:
+        _states[given[0]] = given[1:], state.copy()
+    return state
 
 
 _sums: dict[int, tuple[weakref.ref[Ints], int]] = {}
 """Sums of arrays that cannot change, by where they stand; gone when the array is."""
 
 
-def _sum(values: Ints, dtype: str) -> int:
+def _sum(column: tuple[Ints, str]) -> int:
     """Return the CRC-32 of a column; of one that cannot change it is remembered."""
+    values, dtype = column
     still = values.base is None and not values.flags.writeable
     known = _sums.get(id(values))
     if still and known is not None and known[0]() is values:

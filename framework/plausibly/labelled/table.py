@@ -44,7 +44,7 @@ from plausibly.labelled.known import remember
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.seal import sealed
 from plausibly.labelled.states import STATES
-from plausibly.labelled.text import check_names, name_texts, several, text_array
+from plausibly.labelled.text import check_names, name_texts, several, text_index
 
 Extra: TypeAlias = Mapping[str, xr.Variable]
 """Further variables by name, each over dims of the table."""
@@ -86,9 +86,9 @@ class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray la
 def build_table(
     kind: str,
     *,
-    examples: Iterable[object],
-    annotators: Iterable[object],
-    labels: Iterable[object],
+    examples: Iterable[object] | Names,
+    annotators: Iterable[object] | Names,
+    labels: Iterable[object] | Names,
     response_example: ArrayLike,
     response_annotator: ArrayLike,
     mention_response: ArrayLike,
@@ -114,7 +114,7 @@ def build_table(
     kind : str
         Kind of answer: ``"single-label"``, ``"partial-ranking"``, ``"label-set"``,
         ``"soft-label"``, or a plugin's.
-    examples, annotators, labels : iterable
+    examples, annotators, labels : iterable or Names
         Names, each once; an example or annotator without response is kept.
     response_example, response_annotator : array_like of int, (response,)
         Codes into `examples` and `annotators`; annotator -1 = unknown.
@@ -146,9 +146,9 @@ def build_table(
         size is out of range.
     """
     named = {
-        names.EXAMPLE: Names(name_texts(examples)),
-        names.LABEL: Names(name_texts(labels)),
-        names.ANNOTATOR: Names(name_texts(annotators)),
+        names.EXAMPLE: _names(examples),
+        names.LABEL: _names(labels),
+        names.ANNOTATOR: _names(annotators),
     }
     for dim, given in named.items():
         if not given.usable:
@@ -186,12 +186,13 @@ def build_table(
     _check_lengths({**columns, **extra}, named)
     ordered = _in_order(columns, extra)
     kept = set(coordinates or {})
+    indexes = {dim: text_index(given.texts, dim) for dim, given in named.items()}
+    about = {name: variable for name, variable in ordered.items() if name in kept}
+    for index in indexes.values():
+        about.update(index.create_variables())
     table = AnnotationTable(
         {name: variable for name, variable in ordered.items() if name not in kept},
-        coords={
-            **{dim: (dim, text_array(given.texts)) for dim, given in named.items()},
-            **{name: variable for name, variable in ordered.items() if name in kept},
-        },
+        coords=xr.Coordinates(about, indexes),
         attrs={
             **(attributes or {}),
             names.KIND: kind,
@@ -203,6 +204,10 @@ def build_table(
     for dim, given in named.items():
         remember(table.get_index(dim), given)
     return sealed(table)
+
+
+def _names(given: Iterable[object] | Names) -> Names:
+    return given if isinstance(given, Names) else Names(name_texts(given))
 
 
 def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> AnnotationTable:

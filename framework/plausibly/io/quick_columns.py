@@ -1,0 +1,115 @@
+"""Columns of a large text table: what stands in them, and the texts when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TypeAlias, overload
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Ints
+from plausibly.kernels import words
+from plausibly.labelled.coded import Coded, Keyed
+
+
+@attrs.frozen(eq=False)
+class LongColumn(Sequence[str]):
+    """A column with texts of any size: where each of them stands.
+
+    Attributes
+    ----------
+    data : ndarray of uint8
+        The bytes of the file.
+    starts, ends : ndarray of int, (row,)
+        Where each text begins and ends.
+    """
+
+    data: NDArray[np.uint8]
+    starts: Ints
+    ends: Ints
+
+    def __len__(self) -> int:
+        return int(self.starts.size)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return self._texts(self.starts[place], self.ends[place])
+        return self._texts(self.starts[[place]], self.ends[[place]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coded)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The column with each different text once."""
+        return Coded.of(self._texts(self.starts, self.ends))
+
+    @property
+    def keyed(self) -> Coded:
+        """The same: long texts are no numbers."""
+        return self.coded
+
+    def _texts(self, starts: Ints, ends: Ints) -> list[str]:
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        data = memoryview(self.data.data)
+        return [str(data[start:end], "utf-8") for start, end in pairs]
+
+
+@attrs.frozen(eq=False)
+class ShortColumn(Sequence[str]):
+    """A column of texts that are short enough to be numbers.
+
+    Attributes
+    ----------
+    words : ndarray of uint64, (row,)
+        See `plausibly.kernels.words`.
+    """
+
+    words: words.Words
+
+    def __len__(self) -> int:
+        return int(self.words.size)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return words.texts_of(self.words[place])
+        return words.texts_of(self.words[[place]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coded)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The column with each different text once."""
+        found = words.coded(self.words)
+        if found is None:
+            return Coded.of(words.texts_of(self.words))
+        codes, some = found
+        return Coded(words.texts_of(self.words[some]), codes)
+
+    @cached_property
+    def keyed(self) -> Keyed | Coded:
+        """The column with its rows as numbers."""
+        if not self.words.size:
+            return self.coded
+        differ, same = words.differing(self.words)
+        return Keyed(
+            keys=words.together(self.words, differ, 0),
+            bits=differ.bit_count(),
+            texts_of=lambda some: words.texts_of(words.apart(some, differ) | np.uint64(same)),
+            code=lambda: self.coded,
+        )
+
+
+QuickColumn: TypeAlias = LongColumn | ShortColumn

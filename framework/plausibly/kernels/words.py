@@ -1,0 +1,140 @@
+"""Short texts as numbers: up to eight bytes, the first of them greatest, zeros behind.
+
+Numbers are in the order of the texts, which is that of their UTF-8 bytes. No text holds a zero
+byte, so that two texts never have one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.arrays import Ints
+from plausibly.kernels.threads import at_once, parts
+
+Words = NDArray[np.uint64]
+
+BYTES = 8
+"""The most that a text may have."""
+
+_TABLE_BITS = 20
+_BLOCK = 1 << 15  # so that what is in hand stays in the cache
+_PART = 1 << 18  # numbers that are worth a thread
+_KEPT = np.array([2**64 - 2 ** (64 - 8 * size) for size in range(BYTES + 1)], np.uint64)
+_END = ord("\n")
+
+
+def every_word(data: NDArray[np.uint8]) -> Words:
+    """Return the eight bytes from every place on as a number: (place,), a view.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        Eight bytes or more.
+    """
+    shape = (data.size - BYTES + 1,)
+    return np.ndarray(shape, np.dtype(">u8"), data.data, strides=(1,))
+
+
+def cut(words: Words, sizes: Ints, out: Words) -> None:
+    """Write words into `out` without the bytes behind their texts, of which these are the sizes."""
+    np.bitwise_and(words, _KEPT.take(sizes), out=out)
+
+
+def texts_of(words: Words) -> list[str]:
+    """Return the texts, which hold no line end."""
+    cells = np.empty((words.size, BYTES + 1), np.uint8)
+    cells[:, :BYTES] = words.byteswap().view(np.uint8).reshape(-1, BYTES)
+    cells[:, BYTES] = _END
+    flat = cells.ravel()
+    return flat[flat != 0].tobytes().decode("utf-8").split("\n")[:-1]
+
+
+def coded(words: Words) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
+    """Return the place of each word among the different ones in order, and a row of each of them.
+
+    None where the words and their places do not fit into 64 bits together.
+    """
+    below = int(words.size).bit_length()
+    differ = differing(words)[0]
+    if differ.bit_count() + below > 64:
+        return None
+    if differ.bit_count() <= _TABLE_BITS:
+        short = together(words, differ, 0).view(np.int64)
+        where = np.full(1 << differ.bit_count(), -1, np.int32)
+        where[short] = np.arange(short.size, dtype=np.int32)
+        there = where >= 0
+        place = np.cumsum(there, dtype=np.int32) - np.int32(1)
+        return place.take(short), where[there].astype(np.int64)
+    # Sorting numbers is several times faster than sorting places by numbers.
+    packed = together(words, differ, below)
+    packed |= np.arange(words.size, dtype=np.uint64)
+    packed.sort()
+    new = np.ones(words.size, bool)
+    np.greater_equal(packed[1:] ^ packed[:-1], np.uint64(1 << below), out=new[1:])
+    packed &= np.uint64((1 << below) - 1)
+    order = packed.view(np.int64)
+    codes = np.empty(words.size, np.int32)
+    codes[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    return codes, order[new]
+
+
+def differing(words: Words) -> tuple[int, int]:
+    """Return the bits in which words differ, and those that all of them have."""
+    if not words.size:
+        return 0, 0
+    every, some = (1 << 64) - 1, 0
+    for rows in _blocks(words.size):
+        every &= int(np.bitwise_and.reduce(words[rows]))
+        some |= int(np.bitwise_or.reduce(words[rows]))
+    return some ^ every, every
+
+
+def apart(words: Words, differ: int) -> Words:
+    """Return the bits that `together` has moved together where they were."""
+    found = np.zeros(words.size, np.uint64)
+    for mask, move in _runs(differ):
+        found |= (words << np.uint64(move)) & np.uint64(mask)
+    return found
+
+
+def together(words: Words, differ: int, at: int) -> Words:
+    """Return the bits of words that are in `differ`, moved together, from bit `at` on."""
+    runs = [(np.uint64(mask), at - move) for mask, move in _runs(differ)]
+    found = np.empty(words.size, np.uint64)
+
+    def moved(within: slice) -> None:
+        part = np.empty(min(_BLOCK, within.stop - within.start), np.uint64)
+        for rows in _blocks(within.stop, within.start):
+            given, out = words[rows], found[rows]
+            here = part[: given.size]
+            out.fill(0)
+            for bits, move in runs:
+                np.bitwise_and(given, bits, out=here)
+                if move > 0:
+                    here <<= np.uint64(move)
+                else:
+                    here >>= np.uint64(-move)
+                out |= here
+
+    at_once(moved, parts(words.size, _PART))
+    return found
+
+
+def _runs(differ: int) -> Iterator[tuple[int, int]]:
+    """Return runs of the bits in `differ`, and how far each moves down to meet the one below."""
+    at = 0
+    while differ:
+        low = (differ & -differ).bit_length() - 1
+        run = (~(differ >> low) & ((differ >> low) + 1)).bit_length() - 1
+        mask = ((1 << run) - 1) << low
+        yield mask, low - at
+        differ &= ~mask
+        at += run
+
+
+def _blocks(end: int, start: int = 0) -> Iterator[slice]:
+    for first in range(start, end, _BLOCK):
+        yield slice(first, min(first + _BLOCK, end))

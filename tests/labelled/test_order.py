@@ -1,0 +1,67 @@
+"""Responses are sorted the same in any number of threads, and names once."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausibly.kernels import threads
+from plausibly.keys import Names
+from plausibly.labelled import order
+from plausibly.labelled.coded import Coded, Keyed
+from plausibly.labelled.order import by_keys, in_order
+from plausibly.labelled.text import text_array, text_index
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 8])
+@given(
+    st.lists(st.tuples(*[st.integers(0, 30)] * 3), max_size=60), st.randoms(use_true_random=False)
+)
+def test_codes_in_order(number: int, rows: list[tuple[int, int, int]], random: Random) -> None:
+    random.shuffle(rows)
+    codes = [np.array([row[k] for row in rows], np.int32) for k in range(3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "cores", lambda: number)
+        patch.setattr(order, "cores", lambda: number)
+        patch.setattr(order, "_PART", 2)
+        found = in_order(*codes)
+    assert list(zip(*(column.tolist() for column in found), strict=True)) == sorted(rows)
+
+
+def _keyed(texts: list[str]) -> Keyed:
+    places = {text: place for place, text in enumerate(sorted({*texts}))}
+    keys = np.array([places[text] for text in texts], np.uint64)
+    return Keyed(
+        keys=keys,
+        bits=8,
+        texts_of=lambda some: [sorted(places)[int(key)] for key in some],
+        code=lambda: Coded.of(texts),
+    )
+
+
+@pytest.mark.parametrize("texts", [["b", "a", "b"], ["", "a", ""], []])
+def test_names_by_keys_are_looked_at_where_one_may_be_empty(texts: list[str]) -> None:
+    who = Coded.of(["x"] * len(texts))
+    found = by_keys(_keyed(texts), who, np.zeros(len(texts), np.int64))
+    assert found is not None
+    assert list(found.examples.texts) == sorted({*texts})
+    assert found.examples.usable is Names(sorted({*texts})).usable
+
+
+@pytest.mark.parametrize(
+    "texts", [["a", "bcd"], [], [""], ["é😀", "7"], ["\ud800", "x"], ["a\0b"]], ids=repr
+)
+def test_an_index_is_that_of_the_text_array(texts: list[str]) -> None:
+    plain = xr.Dataset(coords={"example": ("example", text_array(texts))})
+    index = text_index(texts, "example")
+    found = xr.Dataset(coords=xr.Coordinates(index.create_variables(), {"example": index}))
+    assert found.identical(plain)
+    assert found["example"].dtype == plain["example"].dtype
+    assert found["example"].values.dtype == plain["example"].values.dtype
+    assert found.indexes["example"].dtype == plain.indexes["example"].dtype
+    assert found.indexes["example"].equals(plain.indexes["example"])
