@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from plausibly.io.xml_files import Element as XmlElement
     from plausibly.io.xml_files import read_xml
     from plausibly.kernels.masses import settle
+    from plausibly.kernels.places import Places, by_places
     from plausibly.kernels.ragged import drawn_times, ragged_uniforms
     from plausibly.keys import Keys, hash_names
     from plausibly.labelled import names, states
@@ -144,6 +145,7 @@ __all__ = [
     "PValueCombiner",
     "PValues",
     "PackedAggregator",
+    "Places",
     "PlausiblyWarning",
     "PredictionsReader",
     "Reader",
@@ -160,6 +162,7 @@ __all__ = [
     "XmlElement",
     "answered_rows",
     "build_table",
+    "by_places",
     "called",
     "check_labels_once",
     "check_responses",
@@ -247,6 +250,7 @@ _HOME = {
     "Masses": "plausibly.arrays",
     "NamedArray": "plausibly.io.arrays",
     "PValues": "plausibly.conformal.pvalues",
+    "Places": "plausibly.kernels.places",
     "Replicates": "plausibly.conformal.replicates",
     "Response": "plausibly.labelled.settled",
     "ResponseOptions": "plausibly.labelled.gathered",
@@ -255,6 +259,7 @@ _HOME = {
     "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.labelled.rows",
     "build_table": "plausibly.labelled.table",
+    "by_places": "plausibly.kernels.places",
     "called": "plausibly.conformal.components",
     "check_labels_once": "plausibly.labelled.validity",
     "check_responses": "plausibly.labelled.validity",

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import attrs
 
-from plausibly.plugin import Floats, ScoreInput
-from plausibly_builtins.scores.places import Places, by_places, read_uniform, require_masses
+from plausibly.plugin import Floats, Places, ScoreInput, by_places
+from plausibly_builtins.scores.checks import read_uniform, require_masses
 
 
 def adaptive(places: Places, uniform: Floats | None) -> Floats:

@@ -7,8 +7,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, ScoreInput
-from plausibly_builtins.scores.places import Places, by_places
+from plausibly.plugin import Floats, Places, ScoreInput, by_places
 
 
 def _from_last(places: Places, _: Floats | None) -> Floats:

@@ -8,9 +8,9 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, ScoreInput
+from plausibly.plugin import Floats, Places, ScoreInput, by_places
 from plausibly_builtins.scores.aps import adaptive
-from plausibly_builtins.scores.places import Places, by_places, read_uniform, require_masses
+from plausibly_builtins.scores.checks import read_uniform, require_masses
 
 
 @attrs.frozen(kw_only=True)

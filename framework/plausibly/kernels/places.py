@@ -1,8 +1,8 @@
 """Where the labels of an example stand by their probability, ties together.
 
-Shared by the scores that add probabilities up or count labels. Which labels come before another is
-said by ``>=``, so that no score depends on how a sort breaks ties, and sums run from the least
-probability to the largest, so that none depends on the order of the labels or on the batch.
+For scores that add probabilities up or count labels. Which labels come before another is said by
+``>=``, so that no score depends on how a sort breaks ties, and sums run from the least probability
+to the largest, so that none depends on the order of the labels or on the batch.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from plausibly.plugin import Bools, Floats, IncompatibleComponents, InputError, Ints
-from plausibly_builtins.scores import narrow
+from plausibly.arrays import Bools, Floats, Ints
+from plausibly.kernels import loops, network
+from plausibly.kernels.compiled import NUMBA
+from plausibly.kernels.threads import at_once, parts
 
 _CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
+_FEW_CELLS = 1 << 18  # of few labels: a whole column of them is compared at once
 
 
 @attrs.frozen(eq=False)
@@ -28,9 +31,12 @@ class Places:
     ----------
     ordered : ndarray, (example, place)
         Probabilities, from the least to the largest.
+    fast : bool
+        Whether to try numba.
     """
 
     ordered: Floats
+    fast: bool = False
 
     @cached_property
     def _ties(self) -> tuple[Ints, Bools]:
@@ -76,11 +82,12 @@ class Places:
     def below(self) -> Floats:
         """Sum of the probabilities that are less than this one, in float64."""
         sums: Floats
-        if self.ordered.shape[1] <= narrow.MOST:
-            sums = narrow.sums_before(self.ordered)
+        if self.ordered.shape[1] <= network.MOST:
+            sums = network.sums_before(self.ordered)
         else:
             sums = np.zeros(self.ordered.shape, dtype=np.float64)
-            np.cumsum(self.ordered[:, :-1], axis=1, dtype=np.float64, out=sums[:, 1:])
+            if not (self.fast and NUMBA.run(loops.sums_before, self.ordered, sums)):
+                np.cumsum(self.ordered[:, :-1], axis=1, dtype=np.float64, out=sums[:, 1:])
         rows, _ = self._ties
         if rows.size:
             sums[rows] = np.take_along_axis(sums[rows], self._tied_first, axis=1)
@@ -124,7 +131,7 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     uniform : ndarray, (..., 1), or None
         What the rule gets, as float64; from `read_uniform`.
     rule : callable
-        Called with some examples at a time, so that temporaries stay small.
+        Called with some examples at a time, so that temporaries stay small, and in several threads.
 
     Returns
     -------
@@ -134,28 +141,42 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     rows = probabilities.reshape(-1, probabilities.shape[-1])
     draws = None if uniform is None else uniform.reshape(-1, 1)
     scores = np.empty(rows.shape, dtype=probabilities.dtype)
-    step = max(1, _CELLS // rows.shape[1])
-    for start in range(0, len(rows), step):
-        block = slice(start, start + step)
-        order, ordered = _in_order(rows[block])
-        places = Places(ordered)
-        # A huge penalty gives -inf, which still compares.
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = rule(places, None if draws is None else draws[block])
-            lost = np.isnan(ordered[:, -1:])
-            if lost.any():
-                found = np.where(lost, np.nan, found)
-            if rows.shape[1] <= narrow.MOST:
-                narrow.put(found, order, scores[block])
-            else:
-                np.put_along_axis(scores[block], order, found, axis=1)
+    cells = _FEW_CELLS if rows.shape[1] <= network.MOST else _CELLS
+    step = max(1, cells // rows.shape[1])
+    fast = NUMBA.wanted(rows.size)
+
+    def fill(part: slice) -> None:
+        for start in range(part.start, part.stop, step):
+            block = slice(start, min(start + step, part.stop))
+            order, ordered = _in_order(rows[block], fast)
+            # A huge penalty gives -inf, which still compares.
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = rule(Places(ordered, fast), None if draws is None else draws[block])
+                lost = np.isnan(ordered[:, -1:])
+                if lost.any():
+                    found = np.where(lost, np.nan, found)
+                _put(found, order, scores[block], fast)
+
+    at_once(fill, parts(len(rows), max(1, _CELLS // rows.shape[1])))
     return scores.reshape(probabilities.shape)
 
 
-def _in_order(rows: Floats) -> tuple[Ints, Floats]:
+def _put(values: Floats, labels: Ints, out: Floats, fast: bool) -> None:
+    """Write values by place, which may be the same for all rows, where their labels stand."""
+    values = np.broadcast_to(values, out.shape)
+    if fast and NUMBA.run(loops.put, values, labels, out):
+        return
+    if out.shape[1] <= network.MOST:
+        network.put(values, labels, out)
+    else:
+        where = labels + np.arange(0, out.size, out.shape[1])[:, None]
+        out.reshape(-1)[where.reshape(-1)] = values.astype(out.dtype).reshape(-1)
+
+
+def _in_order(rows: Floats, fast: bool) -> tuple[Ints, Floats]:
     """Return which label stands at each place, and its probability."""
-    if narrow.fits(rows):
-        return narrow.in_order(rows)
+    if network.fits(rows):
+        return network.in_order(rows, fast=fast)
     if rows.dtype == np.float32 and not np.signbit(rows).any():
         # Bits of floats from zero up are in the order of the floats, NaN behind all. With the label
         # behind them they fit into 64 bits, and sorting numbers is faster than sorting places.
@@ -168,56 +189,3 @@ def _in_order(rows: Floats) -> tuple[Ints, Floats]:
         return order, packed.astype(np.uint32).view(np.float32)
     order = np.argsort(rows, axis=1)
     return order, np.take_along_axis(rows, order, axis=1)
-
-
-def require_masses(probabilities: Floats, name: str) -> None:
-    """Raise `IncompatibleComponents` where numbers cannot be shares of probability.
-
-    Raises
-    ------
-    IncompatibleComponents
-        ``scale-unsuitable`` where one is below 0: sums would not grow along the order.
-    """
-    least = probabilities.min(initial=0.0)
-    if least < 0:
-        raise IncompatibleComponents(
-            "scale-unsuitable",
-            f"score {name} adds probabilities up, and the predictions fall below 0",
-            expected="scale probability, logit or independent",
-            got=f"{least:.4g}",
-            do="score margin or rank, or say scale='logit' (--scale logit) if they are logits",
-            whose=f"score {name}",
-        )
-
-
-def read_uniform(probabilities: Floats, uniform: Floats | None, name: str) -> Floats:
-    """Return the uniforms of a randomised score as float64.
-
-    Raises
-    ------
-    InputError
-        ``uniform-missing`` without them, ``uniform-malformed`` where they are not one number
-        from 0 to 1 an example.
-    """
-    wanted = (*probabilities.shape[:-1], 1)
-    if uniform is None:
-        raise InputError(
-            "uniform-missing",
-            f"score {name} is randomised, and was given no uniforms",
-            expected=f"one uniform an example, of shape {wanted}",
-            do=f'uniform=..., or score "{name}" without randomised = true',
-            whose=f"score {name}",
-        )
-    draws = np.asarray(uniform, dtype=np.float64)
-    within = (draws >= 0) & (draws <= 1)
-    if draws.shape != wanted or not within.all():
-        shaped = draws.shape == wanted
-        raise InputError(
-            "uniform-malformed",
-            f"score {name} was given uniforms that it cannot use",
-            expected=f"one number from 0 to 1 an example, of shape {wanted}",
-            got=f"{draws[~within][0]:.4g}" if shaped else f"shape {draws.shape}",
-            do=f"uniform=numpy.random.default_rng(0).random({wanted})",
-            whose=f"score {name}",
-        )
-    return draws

@@ -11,7 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from plausibly.plugin import Floats, Ints
+from plausibly.arrays import Floats, Ints
+from plausibly.kernels import loops
+from plausibly.kernels.bits import Bits
+from plausibly.kernels.compiled import NUMBA
 
 MOST = 32
 """Labels up to which this is quicker than sorting row by row."""
@@ -22,13 +25,15 @@ def fits(rows: Floats) -> bool:
     return rows.shape[1] <= MOST and rows.itemsize in _BITS and not np.signbit(rows).any()
 
 
-def in_order(rows: Floats) -> tuple[Ints, Floats]:
+def in_order(rows: Floats, *, fast: bool = False) -> tuple[Ints, Floats]:
     """Return which label stands at each place, from the least, and its probability; NaN last.
 
     Parameters
     ----------
     rows : ndarray, (example, label)
         That `fits`.
+    fast : bool
+        Whether to try numba.
 
     Returns
     -------
@@ -39,6 +44,13 @@ def in_order(rows: Floats) -> tuple[Ints, Floats]:
     keys = np.array(rows.T, order="C").view(_BITS[rows.itemsize])
     labels = np.empty(keys.shape, dtype=np.uint8)
     labels[:] = np.arange(len(keys), dtype=np.uint8)[:, None]
+    if not (fast and NUMBA.run(loops.exchange, *_places(len(keys)), keys, labels, written=2)):
+        _exchange(keys, labels)
+    return labels.T, keys.view(rows.dtype).T
+
+
+def _exchange(keys: Bits, labels: Ints) -> None:
+    """Put keys (place, example) in order, and move labels with them: `loops.exchange` in numpy."""
     least, moved = np.empty_like(keys[0]), np.empty_like(labels[0])
     for one, other in _comparisons(len(keys)):
         low, high = keys[one], keys[other]
@@ -51,7 +63,6 @@ def in_order(rows: Floats) -> tuple[Ints, Floats]:
         moved &= labels[one] ^ labels[other]
         labels[one] ^= moved
         labels[other] ^= moved
-    return labels.T, keys.view(rows.dtype).T
 
 
 def sums_before(ordered: Floats) -> Floats:
@@ -97,6 +108,13 @@ _BITS = {4: np.uint32, 8: np.uint64}
 @lru_cache(maxsize=MOST)
 def _comparisons(size: int) -> tuple[tuple[int, int], ...]:
     return tuple(_merged(size))
+
+
+@lru_cache(maxsize=MOST)
+def _places(size: int) -> tuple[Ints, Ints]:
+    """Return the first and the second place of each comparison."""
+    pairs = np.array(_comparisons(size), dtype=np.int64).reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
 def _merged(size: int) -> Iterator[tuple[int, int]]:

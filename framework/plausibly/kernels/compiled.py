@@ -1,0 +1,133 @@
+"""Loops compiled by numba: where it is installed, works, and there is enough to do.
+
+Nothing depends on it but time: the loops give the bits of the kernels in numpy.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Lock
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeAlias
+
+import attrs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Argument: TypeAlias = "NDArray[np.generic] | bool"
+Loop: TypeAlias = Callable[..., None]
+
+# Scores or queries of a process. Each is done some 5 ns sooner; to import numba and load what it
+# has compiled takes a third of a second to half of one, the latter alone a tenth of that.
+_WORTH = 1 << 26
+_WORTH_IMPORTED = 1 << 23
+
+
+@attrs.define(eq=False)
+class Compiler:
+    """What this process knows of numba.
+
+    Attributes
+    ----------
+    problem : str
+        Why it is not used though it is installed, empty as long as nothing is known to be wrong.
+    """
+
+    problem: str = ""
+    _done: int = 0
+    _made: dict[tuple[object, ...], Loop] = attrs.field(factory=dict)
+    _lock: Lock = attrs.field(factory=Lock)
+
+    def wanted(self, items: int) -> bool:
+        """Return whether loops are worth compiling for some scores more.
+
+        Parameters
+        ----------
+        items : int
+            How many; they add up over a process, which does not know what will be asked of it:
+            numba is imported once as much was done without it as makes up for that.
+        """
+        self._done += items
+        worth = _WORTH_IMPORTED if "numba" in sys.modules else _WORTH
+        return self._done >= worth and not self.problem and installed()
+
+    def run(self, loop: Loop, *arguments: Argument, written: int = 1) -> bool:
+        """Run a loop compiled, unless that cannot be: then nothing was done.
+
+        Parameters
+        ----------
+        loop : callable
+            A function of `plausibly.kernels.loops`.
+        *arguments : ndarray or bool
+        written : int
+            How many of the last arguments are written to.
+
+        Returns
+        -------
+        bool
+            False where numba does not work, or another thread is compiling.
+        """
+        key = (loop, *map(_kind, arguments))
+        made = self._made.get(key)
+        if made is None:
+            if self.problem or not self._lock.acquire(blocking=False):
+                return False
+            try:
+                made = self._made[key] = _compiled(loop, arguments, written)
+            # Whatever is wrong with another's library, the kernels in numpy remain.
+            except Exception as error:  # noqa: BLE001
+                self.problem = f"{type(error).__name__}: {error}".partition("\n")[0]
+                return False
+            finally:
+                self._lock.release()
+        made(*arguments)
+        return True
+
+
+NUMBA = Compiler()
+
+
+def installed() -> bool:
+    """Return whether numba is there, whether it works or not; it is not imported."""
+    return "numba" in sys.modules or find_spec("numba") is not None
+
+
+def _kind(argument: Argument) -> tuple[object, ...]:
+    """Return what code is compiled for: numbers and layout of an array."""
+    if isinstance(argument, bool):
+        return ()
+    return argument.dtype, argument.ndim, bool(argument.flags.c_contiguous)
+
+
+def _compiled(loop: Loop, arguments: tuple[Argument, ...], written: int) -> Loop:
+    """Return a loop compiled for arguments of these kinds, from a folder of earlier ones if it can.
+
+    numba keeps what it compiled beside the file of the loop, or where that is not writable in a
+    folder of the user.
+    """
+    numba = import_module("numba")
+    if numba.config.DISABLE_JIT:
+        raise RuntimeError("NUMBA_DISABLE_JIT is set")
+    read = len(arguments) - written
+    signature = numba.void(*(_type(numba, one, at < read) for at, one in enumerate(arguments)))
+    try:
+        made: Loop = numba.njit(signature, nogil=True, cache=True)(loop)
+    # No folder to keep it in, a full one, or one that holds what this numba cannot read: numba has
+    # an error of another library for each.
+    except Exception:  # noqa: BLE001
+        made = numba.njit(signature, nogil=True)(loop)
+    return made
+
+
+def _type(numba: ModuleType, argument: Argument, read_only: bool) -> object:
+    """Return the type of an argument; arrays that are only read may be read-only."""
+    if isinstance(argument, bool):
+        return numba.types.boolean
+    of = numba.from_dtype(argument.dtype)
+    layout = "C" if argument.flags.c_contiguous else "A"
+    return numba.types.Array(of, argument.ndim, layout, readonly=read_only)
