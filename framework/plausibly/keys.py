@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Hashes
+from plausibly.kernels.utf8 import Utf8
 
 _BLOCK = 1 << 15  # of uniforms, so that what is in hand stays in the cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -63,16 +64,23 @@ class Names:
 
     Attributes
     ----------
-    texts : sequence of str
+    given : sequence of str, or Utf8
+        The names; passed as ``texts=``. As bytes they are read as text when that is asked for, and
+        not kept.
     known_usable : bool
         Whether whoever made them knows that they are.
     """
 
-    texts: Sequence[str]
+    given: Sequence[str] | Utf8 = attrs.field(alias="texts")
     known_usable: bool = False
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self.given)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The names in their order: to be asked for once, since bytes are read each time."""
+        return self.given.texts() if isinstance(self.given, Utf8) else self.given
 
     @cached_property
     def row(self) -> tuple[str, ...]:
@@ -80,17 +88,38 @@ class Names:
         return tuple(self.texts)
 
     @cached_property
+    def _distinct(self) -> frozenset[str]:
+        return frozenset(self.texts)
+
+    @property
     def distinct(self) -> frozenset[str]:
         """The names, each once."""
-        return frozenset(self.texts)
+        return frozenset(self.texts) if isinstance(self.given, Utf8) else self._distinct
 
     @cached_property
     def usable(self) -> bool:
         """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
-        if self.known_usable:
+        if self.known_usable or (isinstance(self.given, Utf8) and self.given.usable):
             return True
         known = self.distinct
         return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
+
+    def same(self, other: Names) -> bool:
+        """Return whether the names are the same in the same order."""
+        if self is other or len(self) != len(other):
+            return self is other
+        if isinstance(self.given, Utf8) and isinstance(other.given, Utf8):
+            return self.given.same(other.given)
+        return list(self.texts) == list(other.texts)
+
+    def common(self, other: Names) -> int:
+        """Return how many different names both have."""
+        if isinstance(self.given, Utf8) and isinstance(other.given, Utf8):
+            if self.usable and self.same(other):
+                return len(self)
+            if self.given.apart(other.given):
+                return 0
+        return len(self.distinct & other.distinct)
 
     @cached_property
     def hashes(self) -> Hashes:

@@ -60,16 +60,77 @@ def test_long_names_that_are_the_same_are_checked_once() -> None:
 
 
 def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "_KEPT", 10)
+    monkeypatch.setattr(known, "_KEPT", 30)
+    known._seen.clear()
     many = [pd.Index([f"{place}", f"{place} b"]) for place in range(80)]
     for index in many:
         known.remember(index, Names(index.tolist()))
-    assert sum(len(names) for _, names in known._seen.values()) == 10
+    assert sum(len(names) for _, names in known._seen.values()) == 30
     assert id(many[-1]) in known._seen
     assert id(many[0]) not in known._seen
-    long = pd.Index([str(place) for place in range(11)])
-    known.remember(long, Names(long.tolist()))
-    assert id(long) not in known._seen
+    monkeypatch.setattr(known, "_KEPT", 1_000)
+    for index in many:
+        known.remember(index, Names(index.tolist()))
+    assert len(known._seen) == 64
+
+
+def test_the_latest_are_kept_however_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "_KEPT", 3)
+    known._seen.clear()
+    long = [array([f"{kind} {place}" for place in range(40)]) for kind in range(12)]
+    first = [known.names_of(one, "example") for one in long]
+    assert len(known._seen) == 8
+    again = [known.names_of(one, "example") for one in long[:3:-1]]
+    assert all(one is other for one, other in zip(again, first[:3:-1], strict=True))
+
+
+@given(TEXTS, st.booleans(), st.data())
+def test_names_in_bytes_are_those_in_texts(
+    texts: list[str], narrow: bool, data: st.DataObject
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    type_ = pa.string() if narrow else pa.large_string()
+    dtype = pd.StringDtype("pyarrow", na_value=np.nan)
+    index = pd.Index(pd.array(pa.array(["before", *texts], type_), dtype=dtype))[1:]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(known, "_LONG", 0)
+        found = known._bytes(index)
+        if data.draw(st.booleans()):
+            other = known._bytes(pd.Index(texts[::-1], dtype=dtype))
+        else:
+            other = found
+    assert found is not None
+    assert other is not None
+    names, those = Names(found), Names(other)
+    assert list(names.texts) == texts
+    assert names.usable is Names(texts).usable
+    assert names.same(Names(texts))
+    assert names.same(those) is (list(those.texts) == texts)
+    assert names.common(those) == names.common(Names(texts)) == len(set(texts))
+    assert names.hashes.tolist() == hash_names(texts).tolist()
+
+
+def test_other_indexes_are_read_as_text() -> None:
+    texts = [f"case {number}" for number in range(2_000)]
+    for index in (pd.Index(texts, dtype=object), pd.Index(range(2_000)), pd.Index([*texts, None])):
+        assert known._bytes(index) is None
+
+
+@pytest.mark.parametrize("kind", [object, None])
+def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> None:
+    texts = [f"case {number}" for number in range(2_000)]
+    model = array(texts).assign_coords(example=pd.Index(texts, dtype=kind))
+    lam = array(texts).isel(example=slice(None, None, -1))
+    predictor = plausibly.calibrate(model, lam)
+    assert predictor.predict(model[5:], 0.2).attrs["calibration_overlap"] == 1_995
+    new = array([f"new {number}" for number in range(1_999)])
+    assert predictor.predict(new, 0.2).attrs["calibration_overlap"] == 0
+    assert known.names_of(lam.assign_coords(example=texts), "example").common(
+        known.names_of(model, "example")
+    ) == len(texts)
+    twice = array([*texts, "case 7"])
+    with pytest.raises(InputError, match="name case 7 in rows 8 and 2,001"):
+        predictor.predict(twice, 0.2)
 
 
 def test_a_name_that_is_there_twice_is_refused_each_time() -> None:

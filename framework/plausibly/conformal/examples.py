@@ -46,7 +46,8 @@ class Examples:
         """Return some of the examples."""
         if isinstance(self.given, np.ndarray):
             return Examples(self.given[rows])
-        return Examples([self.given.texts[row] for row in rows.tolist()])
+        texts = self.given.texts
+        return Examples([texts[row] for row in rows.tolist()])
 
     def common(self, others: Examples) -> int:
         """Return how many of other examples are among these.
@@ -57,7 +58,7 @@ class Examples:
             Compared by name where both have names, by the hashes of names otherwise.
         """
         if not isinstance(self.given, np.ndarray) and not isinstance(others.given, np.ndarray):
-            return len(self.given.distinct & others.given.distinct)
+            return self.given.common(others.given)
         if not len(self):
             return 0
         place = np.searchsorted(self._ordered, others.hashes)

@@ -128,10 +128,11 @@ def match_examples(
         ``examples-differ`` where one has an example that the other lacks (with `only_common`:
         where they share none), with the pair of names that are most alike.
     """
-    here = names_of(predictions, names.EXAMPLE).texts
-    there = names_of(plausibilities, names.EXAMPLE).texts
-    if here is there or here == there:
+    of_predictions = names_of(predictions, names.EXAMPLE)
+    of_plausibilities = names_of(plausibilities, names.EXAMPLE)
+    if of_predictions.same(of_plausibilities):
         return predictions, plausibilities
+    here, there = of_predictions.texts, of_plausibilities.texts
     place = positions(there, here)
     common = np.flatnonzero(place >= 0)
     surplus, lost = len(here) - common.size, len(there) - common.size

@@ -1,23 +1,28 @@
 """Names of indexes that were seen lately: read, checked and hashed once, not by each function.
 
-Indexes of pandas do not change, so a name list belongs to its index for as long as that lives. A
-million names of 64 indexes are kept at most, the latest ones; a longer index is read anew.
+Indexes of pandas do not change, so names belong to their index for as long as that lives. Of 64
+indexes they are kept at most: of the latest eight, and of others while these are a million names.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
+from functools import partial
+from importlib import import_module
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
+from plausibly.kernels.utf8 import Utf8
 from plausibly.keys import Names
 from plausibly.labelled.text import check_names, name_texts
 
-_KEPT = 1 << 20  # names, of all indexes together
-_INDEXES = 64
+_KEPT = 1 << 20  # names, of all indexes together, beyond the latest ones
+_INDEXES, _LATEST = 64, 8
 _ALIKE = 1 << 5  # names that are worth a comparison with those of other indexes
+_LONG = 1 << 10  # names that are worth more than reading them as text
 
 # By the identity of the index. What is done to it is one operation of a dictionary at a time, so
 # that threads need no lock, nor the end of an index in the middle of it.
@@ -30,8 +35,8 @@ def names_of(array: xr.DataArray | xr.Dataset, dim: str) -> Names:
     held = _seen.get(id(index))
     if held is not None and held[0]() is index:
         return held[1]
-    texts = name_texts(index)
-    names = _alike(texts) or Names(texts)
+    read = Names(_bytes(index) or name_texts(index))
+    names = _alike(read) or read
     remember(index, names)
     return names
 
@@ -45,18 +50,16 @@ def checked_names(array: xr.DataArray | xr.Dataset, dim: str, *, whose: str) -> 
 
 
 def remember(index: pd.Index, names: Names) -> None:
-    """Keep the names of an index, unless they are too many.
+    """Keep the names of an index while it lives, and while there are not too many later ones.
 
     Parameters
     ----------
     index : pandas.Index
     names : Names
     """
-    if len(names) > _KEPT:
-        return
     place = id(index)
     _seen[place] = (weakref.ref(index, lambda _: _seen.pop(place, None)), names)
-    while len(_seen) > _INDEXES or _kept() > _KEPT:
+    while len(_seen) > _INDEXES or (len(_seen) > _LATEST and _kept() > _KEPT):
         try:
             _seen.popitem(last=False)
         except KeyError:  # another thread was faster
@@ -67,11 +70,27 @@ def _kept() -> int:
     return sum(len(names) for _, names in tuple(_seen.values()))
 
 
-def _alike(texts: list[str]) -> Names | None:
+def _alike(read: Names) -> Names | None:
     """Return the names of another index where they are the same: they have been checked."""
-    if len(texts) < _ALIKE:
+    if len(read) < _ALIKE:
         return None
     for _, names in tuple(_seen.values()):
-        if len(names) == len(texts) and names.texts == texts:
+        if names.same(read):
             return names
     return None
+
+
+def _bytes(index: pd.Index) -> Utf8 | None:
+    """Return the names of a long index that keeps them as Arrow does; None where it does not."""
+    if len(index) < _LONG or getattr(index.dtype, "storage", "") != "pyarrow" or index.hasnans:
+        return None
+    arrow = import_module("pyarrow")  # which pandas keeps them by
+    array = arrow.array(index.array)
+    if isinstance(array, arrow.ChunkedArray):
+        array = array.combine_chunks()
+    wide = {arrow.large_string(): np.int64, arrow.string(): np.int32}.get(array.type)
+    if wide is None:
+        return None
+    _, offsets, data = array.buffers()
+    places = np.frombuffer(offsets, wide)[array.offset : array.offset + len(array) + 1]
+    return Utf8(np.frombuffer(data, np.uint8), places, partial(name_texts, index.array))
