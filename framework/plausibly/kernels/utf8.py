@@ -69,6 +69,7 @@ class Utf8:
         if longest > _LONGEST:
             return None
         marks = sizes.astype(np.uint64)
+        marks *= _ODD
 
         def fill(part: slice) -> None:
             for start in range(part.start, part.stop, _BLOCK):
