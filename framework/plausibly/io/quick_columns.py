@@ -14,6 +14,8 @@ from plausibly.arrays import Ints
 from plausibly.kernels import words
 from plausibly.labelled.coded import Coded, Keyed
 
+_WIDE = 40  # bits of a key that leave enough for whoever said what
+
 
 @attrs.frozen(eq=False)
 class LongColumn(Sequence[str]):
@@ -83,7 +85,7 @@ class ShortColumn(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return words.texts_of(self.words[place])
+            return list(words.texts_of(self.words[place]))
         return words.texts_of(self.words[[place]])[0]
 
     def __iter__(self) -> Iterator[str]:
@@ -95,8 +97,8 @@ class ShortColumn(Sequence[str]):
         found = words.coded(self.words)
         if found is None:
             return Coded.of(words.texts_of(self.words))
-        codes, some = found
-        return Coded(words.texts_of(self.words[some]), codes)
+        codes, different = found
+        return Coded(list(words.texts_of(different)), codes)
 
     @cached_property
     def keyed(self) -> Keyed | Coded:
@@ -104,12 +106,20 @@ class ShortColumn(Sequence[str]):
         if not self.words.size:
             return self.coded
         differ, same = words.differing(self.words)
-        return Keyed(
-            keys=words.together(self.words, differ, 0),
-            bits=differ.bit_count(),
-            texts_of=lambda some: words.texts_of(words.apart(some, differ) | np.uint64(same)),
-            code=lambda: self.coded,
-        )
+        low = max(0, (differ & -differ).bit_length() - 1)
+        if differ.bit_length() - low <= _WIDE:
+            # The bits between those that differ may stay: they are the same everywhere.
+            keys, bits = self.words & np.uint64(differ), differ.bit_length() - low
+            keys >>= np.uint64(low)
+        else:
+            low, bits = -1, differ.bit_count()
+            keys = words.together(self.words, differ, 0)
+
+        def texts_of(some: words.Words) -> Sequence[str]:
+            there = words.apart(some, differ) if low < 0 else some << np.uint64(low)
+            return words.texts_of(there | np.uint64(same))
+
+        return Keyed(keys=keys, bits=bits, texts_of=texts_of, code=lambda: self.coded)
 
 
 QuickColumn: TypeAlias = LongColumn | ShortColumn

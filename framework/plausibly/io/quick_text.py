@@ -28,8 +28,8 @@ Made = TypeVar("Made")
 LEAST = 1 << 18
 """Bytes of a file that is worth it."""
 
-_BYTES = 1 << 17  # of the file, so that what is in hand stays in the cache
-_PART = 1 << 3  # pieces that are worth a thread
+_BYTES = 1 << 18  # of the file, so that what is in hand stays in the cache
+_PART = 1 << 2  # pieces that are worth a thread
 _NEWLINE, _RETURN = ord("\n"), ord("\r")
 _MARK = b"\xef\xbb\xbf"
 
@@ -58,21 +58,37 @@ class QuickTable:
 
 
 @attrs.frozen(eq=False)
-class _File:
-    """Bytes that are to be read, with eight more behind them."""
+class _Piece:
+    """Whole rows of a file.
 
-    read: NDArray[np.uint8]
+    Attributes
+    ----------
+    start : int
+        Where they stand in it.
+    beyond : ndarray of uint8
+        Their bytes, and as many behind them as a word has.
+    """
+
+    start: int
+    beyond: NDArray[np.uint8]
+
+    @property
+    def bytes(self) -> NDArray[np.uint8]:
+        """Their bytes, with the last line end."""
+        return self.beyond[: -words.BYTES]
+
+
+@attrs.frozen(eq=False)
+class _Layout:
+    """What the rows of a file have in common."""
+
     delimiter: int
     width: int
     returns: bool
 
-    def rows(self, piece: slice) -> int:
-        """Return how many rows stand in a piece."""
-        return int(np.count_nonzero(self.read[piece] == _NEWLINE))
-
-    def fields(self, piece: slice, rows: int) -> tuple[Ints, Ints]:
+    def fields(self, piece: _Piece, rows: int) -> tuple[Ints, Ints]:
         """Return where the texts of a piece begin in it, and their sizes, row by row."""
-        some = self.read[piece]
+        some = piece.bytes
         ends = some == _NEWLINE
         if self.returns:
             alone = some == _RETURN
@@ -113,74 +129,81 @@ def quick_table(
     start = len(_MARK) if data.startswith(_MARK) else 0
     if len(data) == start or b'"' in data or b"\0" in data or not _is_utf8(data):
         return None
+    line = data.find(b"\n")
+    opening = data[start : line if line >= 0 else len(data)]
     returns = b"\r" in data
-    end = b"" if data.endswith(b"\n") else b"\r\n" if returns else b"\n"
-    whole = b"".join((data, end, bytes(words.BYTES)))
-    opening = whole[start : whole.index(b"\n")].removesuffix(b"\r")
-    first = tuple(opening.decode("utf-8").split(delimiter))
+    if returns and (opening.count(b"\r") != 1 or not opening.endswith(b"\r")):
+        return None
+    first = tuple(opening.removesuffix(b"\r").decode("utf-8").split(delimiter))
     named = header(first)
-    file = _File(np.frombuffer(whole, np.uint8), ord(delimiter), len(first), returns)
-    pieces = list(_pieces(whole, start, len(whole) - words.BYTES))
+    begin = start + len(opening) + 1 if named else start
+    if not any(first) or begin >= len(data):
+        return None
+    layout = _Layout(ord(delimiter), len(first), returns)
+    end = b"" if data.endswith(b"\n") else b"\r\n" if returns else b"\n"
     try:
-        if named:
-            line = slice(start, whole.index(b"\n", start) + 1)
-            file.fields(line, 1)
-            pieces[:1] = [slice(line.stop, pieces[0].stop)]
-            pieces = [piece for piece in pieces if piece.stop > piece.start]
-        return QuickTable(first, named, _columns(file, pieces)) if pieces else None
+        return QuickTable(first, named, _columns(data, layout, list(_pieces(data, begin, end))))
     except _Odd:
         return None
 
 
-def _pieces(whole: bytes, start: int, end: int) -> Iterator[slice]:
-    """Return pieces of whole rows."""
-    while start < end:
-        stop = whole.rfind(b"\n", start, min(start + _BYTES, end)) + 1
-        stop = stop or whole.index(b"\n", start) + 1  # a row longer than a piece
-        yield slice(start, stop)
+def _pieces(data: bytes, start: int, end: bytes) -> Iterator[_Piece]:
+    """Return the rows from a place on; the last ones are a copy, with the line end they lack."""
+    read = np.frombuffer(data, np.uint8)
+    while start < len(data):
+        stop = data.rfind(b"\n", start, start + _BYTES) + 1
+        stop = stop or data.find(b"\n", start) + 1 or len(data)  # a row longer than a piece
+        if len(data) - stop < words.BYTES:
+            last = b"".join((data[start:], end, bytes(words.BYTES)))
+            yield _Piece(start, np.frombuffer(last, np.uint8))
+            return
+        yield _Piece(start, read[start : stop + words.BYTES])
         start = stop
 
 
-def _columns(file: _File, pieces: Sequence[slice]) -> tuple[QuickColumn, ...]:
-    counts = [rows for some in _by_threads(lambda a: [*map(file.rows, a)], pieces) for rows in some]
+def _columns(data: bytes, layout: _Layout, pieces: Sequence[_Piece]) -> tuple[QuickColumn, ...]:
+    width = layout.width
+    counts = [rows for some in _by_threads(_count, pieces) for rows in some]
     rows = [slice(*pair) for pair in pairwise(accumulate(counts, initial=0))]
-    short = [np.empty(rows[-1].stop, np.uint64) for _ in range(file.width)]
+    both = list(zip(pieces, rows, strict=True))
+    short = [np.empty(rows[-1].stop, np.uint64) for _ in range(width)]
     long: set[int] = set()
-    every = words.every_word(file.read)
 
-    def numbers(some: Sequence[tuple[slice, slice]]) -> None:
+    def numbers(some: Sequence[tuple[_Piece, slice]]) -> None:
         for piece, within in some:
-            starts, sizes = file.fields(piece, within.stop - within.start)
+            starts, sizes = layout.fields(piece, within.stop - within.start)
             if sizes.max() > words.BYTES:
-                largest = sizes.reshape(-1, file.width).max(axis=0)
+                largest = sizes.reshape(-1, width).max(axis=0)
                 long.update(np.flatnonzero(largest > words.BYTES).tolist())
                 np.minimum(sizes, words.BYTES, out=sizes)
-            # All words of a piece, which costs less than to look for those that are wanted.
-            here = every[piece].astype(np.uint64).take(starts)
-            words.cut(here, sizes, here)
-            for at in {*range(file.width)} - long:
-                short[at][within] = here[at :: file.width]
+            found = words.words_at(piece.beyond, starts, sizes)
+            for at in {*range(width)} - long:
+                short[at][within] = found[at::width]
 
-    both = list(zip(pieces, rows, strict=True))
     _by_threads(numbers, both)
-    found: list[QuickColumn] = [ShortColumn(numbers) for numbers in short]
+    columns: list[QuickColumn] = [ShortColumn(numbers) for numbers in short]
     if not long:
-        return tuple(found)
-    kind = np.int32 if file.read.size < 2**31 else np.int64
+        return tuple(columns)
+    kind = np.int32 if len(data) < 2**31 else np.int64
     spans = {at: np.empty((2, rows[-1].stop), kind) for at in long}
 
-    def places(some: Sequence[tuple[slice, slice]]) -> None:
+    def places(some: Sequence[tuple[_Piece, slice]]) -> None:
         for piece, within in some:
-            starts, sizes = file.fields(piece, within.stop - within.start)
-            for at, span in spans.items():
-                begin, size = starts[at :: file.width], sizes[at :: file.width]
-                np.add(begin, piece.start, out=span[0, within], casting="unsafe")
-                np.add(span[0, within], size, out=span[1, within], casting="unsafe")
+            starts, sizes = layout.fields(piece, within.stop - within.start)
+            starts += piece.start
+            sizes += starts
+            for at, (begin, end) in spans.items():
+                begin[within], end[within] = starts[at::width], sizes[at::width]
 
     _by_threads(places, both)
     for at, (begin, end) in spans.items():
-        found[at] = LongColumn(file.read, begin, end)
-    return tuple(found)
+        columns[at] = LongColumn(np.frombuffer(data, np.uint8), begin, end)
+    return tuple(columns)
+
+
+def _count(pieces: Sequence[_Piece]) -> list[int]:
+    """Return how many rows stand in each piece."""
+    return [int(np.count_nonzero(piece.bytes == _NEWLINE)) for piece in pieces]
 
 
 def _by_threads(work: Callable[[Sequence[Item]], Made], items: Sequence[Item]) -> list[Made]:

@@ -6,7 +6,9 @@ byte, so that two texts never have one number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from plausibly.arrays import Ints
 from plausibly.kernels.threads import at_once, parts
 
-Words = NDArray[np.uint64]
+Words: TypeAlias = NDArray[np.uint64]
 
 BYTES = 8
 """The most that a text may have."""
@@ -22,52 +24,103 @@ BYTES = 8
 _TABLE_BITS = 20
 _BLOCK = 1 << 15  # so that what is in hand stays in the cache
 _PART = 1 << 18  # numbers that are worth a thread
-_KEPT = np.array([2**64 - 2 ** (64 - 8 * size) for size in range(BYTES + 1)], np.uint64)
-_END = ord("\n")
+_KEPT = np.array([2 ** (8 * size) - 1 for size in range(BYTES + 1)], np.uint64)
 
 
-def every_word(data: NDArray[np.uint8]) -> Words:
-    """Return the eight bytes from every place on as a number: (place,), a view.
+def words_at(data: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Words:
+    """Return texts as words, (text,).
 
     Parameters
     ----------
     data : ndarray of uint8
-        Eight bytes or more.
+        Where they stand, and `BYTES` more behind the last of them.
+    starts, sizes : ndarray of int, (text,)
+        Where each begins, and its bytes: up to `BYTES`.
     """
-    shape = (data.size - BYTES + 1,)
-    return np.ndarray(shape, np.dtype(">u8"), data.data, strides=(1,))
+    # A word from every place on, which costs less than to look for those that are wanted.
+    every = np.ndarray((data.size - BYTES + 1,), np.dtype("<u8"), data.data, strides=(1,))
+    words = every.astype(np.uint64).take(starts)
+    words &= _KEPT.take(sizes)
+    return words.byteswap(inplace=True)
 
 
-def cut(words: Words, sizes: Ints, out: Words) -> None:
-    """Write words into `out` without the bytes behind their texts, of which these are the sizes."""
-    np.bitwise_and(words, _KEPT.take(sizes), out=out)
+class Joined(Sequence[str]):
+    """Texts in one run of bytes, of which a list is made when one of them is asked for.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8, with a zero byte behind each text.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    @cached_property
+    def listed(self) -> list[str]:
+        """The texts."""
+        return self.data.decode("utf-8").split("\0")[:-1]
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """Where each text ends if there are no zero bytes between them: (text,)."""
+        zeros = np.flatnonzero(np.frombuffer(self.data, np.uint8) == 0)
+        return zeros - np.arange(zeros.size)
+
+    def __len__(self) -> int:
+        return self.data.count(b"\0")
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self.listed[place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.listed)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Joined):
+            return self.data == other.data
+        return self.listed == other
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list, which it can be equal to
 
 
-def texts_of(words: Words) -> list[str]:
-    """Return the texts, which hold no line end."""
-    cells = np.empty((words.size, BYTES + 1), np.uint8)
+def joined(texts: Sequence[str]) -> bytes:
+    """Return the bytes of texts with a zero byte between them; halves of characters stay."""
+    if isinstance(texts, Joined):
+        return texts.data[:-1]
+    return "\0".join(texts).encode("utf-8", "surrogatepass")
+
+
+def texts_of(words: Words) -> Joined:
+    """Return the texts of words."""
+    cells = np.zeros((words.size, BYTES + 1), np.uint8)
     cells[:, :BYTES] = words.byteswap().view(np.uint8).reshape(-1, BYTES)
-    cells[:, BYTES] = _END
-    flat = cells.ravel()
-    return flat[flat != 0].tobytes().decode("utf-8").split("\n")[:-1]
+    kept = cells != 0
+    kept[:, BYTES] = True
+    return Joined(cells[kept].tobytes())
 
 
-def coded(words: Words) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
-    """Return the place of each word among the different ones in order, and a row of each of them.
+def coded(words: Words) -> tuple[NDArray[np.int32], Words] | None:
+    """Return the place of each word among the different ones in order, and those.
 
     None where the words and their places do not fit into 64 bits together.
     """
+    differ, same = differing(words)
     below = int(words.size).bit_length()
-    differ = differing(words)[0]
     if differ.bit_count() + below > 64:
         return None
     if differ.bit_count() <= _TABLE_BITS:
         short = together(words, differ, 0).view(np.int64)
-        where = np.full(1 << differ.bit_count(), -1, np.int32)
-        where[short] = np.arange(short.size, dtype=np.int32)
-        there = where >= 0
-        place = np.cumsum(there, dtype=np.int32) - np.int32(1)
-        return place.take(short), where[there].astype(np.int64)
+        there = np.zeros(1 << differ.bit_count(), bool)
+        there[short] = True
+        place = np.cumsum(there, dtype=np.int32)
+        place -= 1
+        found = np.flatnonzero(there).astype(np.uint64)
+        return place.take(short), apart(found, differ) | np.uint64(same)
     # Sorting numbers is several times faster than sorting places by numbers.
     packed = together(words, differ, below)
     packed |= np.arange(words.size, dtype=np.uint64)
@@ -78,7 +131,7 @@ def coded(words: Words) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
     order = packed.view(np.int64)
     codes = np.empty(words.size, np.int32)
     codes[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    return codes, order[new]
+    return codes, words[order[new]]
 
 
 def differing(words: Words) -> tuple[int, int]:
@@ -103,14 +156,13 @@ def apart(words: Words, differ: int) -> Words:
 def together(words: Words, differ: int, at: int) -> Words:
     """Return the bits of words that are in `differ`, moved together, from bit `at` on."""
     runs = [(np.uint64(mask), at - move) for mask, move in _runs(differ)]
-    found = np.empty(words.size, np.uint64)
+    found = np.zeros(words.size, np.uint64)
 
     def moved(within: slice) -> None:
         part = np.empty(min(_BLOCK, within.stop - within.start), np.uint64)
         for rows in _blocks(within.stop, within.start):
             given, out = words[rows], found[rows]
             here = part[: given.size]
-            out.fill(0)
             for bits, move in runs:
                 np.bitwise_and(given, bits, out=here)
                 if move > 0:

@@ -91,7 +91,7 @@ class Keyed(Sequence[str]):
 
     keys: NDArray[np.uint64]
     bits: int
-    texts_of: Callable[[NDArray[np.uint64]], list[str]]
+    texts_of: Callable[[NDArray[np.uint64]], Sequence[str]]
     code: Callable[[], Coded]
 
     @cached_property
@@ -102,7 +102,7 @@ class Keyed(Sequence[str]):
     @cached_property
     def has_empty(self) -> bool:
         """Whether a text is empty: nothing comes before it."""
-        return len(self) > 0 and self.texts_of(self.keys.min(keepdims=True)) == [""]
+        return len(self) > 0 and self.texts_of(self.keys.min(keepdims=True))[0] == ""
 
     def __len__(self) -> int:
         return int(self.keys.size)
@@ -113,7 +113,7 @@ class Keyed(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return self.texts_of(self.keys[place])
+            return list(self.texts_of(self.keys[place]))
         return self.texts_of(self.keys[[place]])[0]
 
     def __iter__(self) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -15,7 +15,7 @@ from plausibly.labelled.coded import Coded, Keyed
 from plausibly.labelled.records import Records
 
 _BLOCK = 1 << 15  # numbers that stay in the cache
-_PART = 1 << 18  # numbers that are worth a thread
+_PART = 1 << 17  # numbers that are worth a thread
 _MOST, _NARROW = 63, 31  # bits of a number, and of a code
 
 
@@ -61,17 +61,22 @@ def _sorted(
     joint: NDArray[np.int64], annotator: Ints, answer: Ints, by: int, said: int, first: Ints
 ) -> tuple[Ints, Ints]:
     """Return annotators and answers in order; the numbers that come first go into `first`."""
-    joint <<= by
-    joint += annotator
-    joint += 1
-    joint <<= said
-    joint |= answer
+
+    def joined(within: slice) -> None:
+        for block in _blocks(within):
+            part = joint[block]
+            part <<= by
+            part += annotator[block]
+            part += 1
+            part <<= said
+            part |= answer[block]
+
+    at_once(joined, parts(joint.size, _PART))
     _sort(joint)
     second, third = (np.empty(joint.size, np.int32) for _ in range(2))
 
     def taken_apart(within: slice) -> None:
-        for start in range(within.start, within.stop, _BLOCK):
-            block = slice(start, min(start + _BLOCK, within.stop))
+        for block in _blocks(within):
             part = joint[block]
             np.bitwise_and(part, (1 << said) - 1, out=third[block], casting="unsafe")
             part >>= said
@@ -82,6 +87,11 @@ def _sorted(
 
     at_once(taken_apart, parts(joint.size, _PART))
     return second, third
+
+
+def _blocks(within: slice) -> Iterator[slice]:
+    for start in range(within.start, within.stop, _BLOCK):
+        yield slice(start, min(start + _BLOCK, within.stop))
 
 
 def _sort(numbers: NDArray[np.int64]) -> None:
@@ -152,7 +162,7 @@ def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
     if found is None:
         return None
     keys, *ordered = found
-    texts = example.texts_of(keys)
     # Keys that rise are of texts that differ, and what comes before any other is empty.
-    examples = Names(texts, known_usable=texts[:1] != [""])
+    usable = not keys.size or example.texts_of(keys[:1])[0] != ""
+    examples = Names(example.texts_of(keys), known_usable=usable)
     return Ordered(examples, Names(annotators), *ordered)

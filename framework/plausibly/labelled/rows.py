@@ -185,17 +185,20 @@ class Rows:
             attrs=self._attributes(),
         )
 
-    def _coordinates(self, denominator: Ints | None) -> dict[Hashable, xr.Variable]:
+    def _coordinates(self, denominator: Ints | None) -> xr.Coordinates:
         """Return what the table says of its examples and labels, and the denominator."""
+        dims = {names.EXAMPLE, names.LABEL}
         coords = {
             name: coordinate.variable
             for name, coordinate in self.table.coords.items()
-            if set(coordinate.dims) <= {names.EXAMPLE, names.LABEL}
+            if set(coordinate.dims) <= dims
         }
         if denominator is not None:
             total = xr.Variable(names.EXAMPLE, denominator.astype(np.int64))
             coords[names.DENOMINATOR] = total
-        return coords
+        # The very indexes of the table: what is known of their names need not be found again.
+        indexes = {dim: index for dim, index in self.table.xindexes.items() if dim in dims}
+        return xr.Coordinates(coords, indexes)
 
     def _attributes(self) -> dict[Hashable, str]:
         """Return what the table says was left out, if anything was."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed
+from plausibly.extras import require
+from plausibly.kernels.words import Joined
 
 T = TypeVar("T", bound=Hashable)
 
@@ -72,13 +74,35 @@ def text_index(names: Sequence[str], dim: str) -> PandasIndex:
     names : sequence of str
     dim : str
     """
-    texts = list(names)
-    try:
-        index = pd.Index(texts, name=dim)
-    except UnicodeEncodeError:  # half a character: Arrow has no such text
-        index = pd.Index(texts, name=dim, dtype=object)
-    width = max(map(len, texts), default=1) or 1
-    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, width)))
+    index = _arrow_index(names, dim) if isinstance(names, Joined) else None
+    if index is None:
+        texts = list(names)
+        try:
+            index = pd.Index(texts, name=dim)
+        except UnicodeEncodeError:  # half a character: Arrow has no such text
+            index = pd.Index(texts, name=dim, dtype=object)
+    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, _width(names) or 1)))
+
+
+def _width(names: Sequence[str]) -> int:
+    if isinstance(names, Joined) and names.data.isascii():
+        return int(np.diff(names.ends, prepend=0).max(initial=0))
+    return max(map(len, names), default=0)
+
+
+def _arrow_index(names: Joined, dim: str) -> pd.Index | None:
+    """Return an index over the same bytes, where that is what pandas would make of the texts."""
+    kind = pd.Index([""]).dtype
+    from_arrow = getattr(kind, "__from_arrow__", None)  # pandas' own border to Arrow
+    if from_arrow is None or getattr(kind, "storage", "") != "pyarrow" or not len(names):
+        return None
+    pa = require("pyarrow", extra="parquet", whose="an index of texts")  # there, as pandas uses it
+
+    ends = np.concatenate(([0], names.ends))
+    buffers = pa.py_buffer(ends), pa.py_buffer(names.data.replace(b"\0", b""))
+    array = pa.LargeStringArray.from_buffers(len(names), *buffers)
+    index: pd.Index = pd.Index(from_arrow(array), name=dim)
+    return index
 
 
 def quoted(name: object) -> str:
