@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from plausibly.arrays import Floats
+from plausibly.kernels import network
 from plausibly.kernels.narrow import largest
-from plausibly_builtins.scores import narrow
 from plausibly_builtins.scores.aps import Aps
 
 ENTRIES = st.sampled_from([0.0, 5e-324, 0.1, 0.25, 0.5, 1.0, float("inf")])
@@ -32,7 +32,7 @@ ROWS = st.sampled_from([np.float32, np.float64]).flatmap(
 @pytest.mark.parametrize("size", range(1, 13))
 def test_a_network_that_sorts_zeros_and_ones_sorts_anything(size: int) -> None:
     rows = np.array(list(product([0.0, 1.0], repeat=size)))
-    labels, ordered = narrow.in_order(rows)
+    labels, ordered = network.in_order(rows)
     assert np.array_equal(ordered, np.sort(rows, axis=1))
     assert np.array_equal(np.sort(labels, axis=1), np.tile(np.arange(size), (len(rows), 1)))
     assert np.array_equal(np.take_along_axis(rows, labels.astype(np.intp), axis=1), ordered)
@@ -45,7 +45,7 @@ def test_wider_rows_are_sorted_too(size: int, dtype: type[np.float32]) -> None:
     rows = generator.random((500, size)).astype(dtype)
     rows[::7] = np.round(rows[::7], 1)
     rows[3, 2] = np.nan
-    labels, ordered = narrow.in_order(rows)
+    labels, ordered = network.in_order(rows)
     assert np.array_equal(ordered, np.sort(rows, axis=1), equal_nan=True)
     back = np.take_along_axis(rows, labels.astype(np.intp), axis=1)
     assert np.array_equal(back, ordered, equal_nan=True)
@@ -57,14 +57,14 @@ def test_sums_before_each_place_have_the_bits_of_a_cumulative_sum(rows: Floats) 
     ordered = np.sort(rows, axis=1)
     wanted = np.zeros(rows.shape)
     np.cumsum(ordered[:, :-1], axis=1, dtype=np.float64, out=wanted[:, 1:])
-    assert narrow.sums_before(ordered).tobytes("C") == wanted.tobytes()
+    assert network.sums_before(ordered).tobytes("C") == wanted.tobytes()
 
 
 def test_what_the_network_cannot_order_is_left_to_numpy() -> None:
-    assert narrow.fits(np.zeros((2, 32)))
-    assert not narrow.fits(np.zeros((2, 33)))
-    assert not narrow.fits(np.array([[0.5, -0.0]]))
-    assert not narrow.fits(np.zeros((2, 3), dtype=np.float16))
+    assert network.fits(np.zeros((2, 32)))
+    assert not network.fits(np.zeros((2, 33)))
+    assert not network.fits(np.array([[0.5, -0.0]]))
+    assert not network.fits(np.zeros((2, 3), dtype=np.float16))
 
 
 @given(ROWS)

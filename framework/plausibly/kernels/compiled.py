@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Argument: TypeAlias = "NDArray[np.generic] | bool"
+Argument: TypeAlias = "NDArray[np.generic] | int"
 Loop: TypeAlias = Callable[..., None]
 
-# Scores or queries of a process. Each is done some 5 ns sooner; to import numba and load what it
-# has compiled takes a third of a second to half of one, the latter alone a tenth of that.
+# Scores or queries of a process. Each is done 5 to 10 ns sooner; importing numba and loading what
+# it has compiled takes half a second, loading alone less than a tenth of that.
 _WORTH = 1 << 26
 _WORTH_IMPORTED = 1 << 23
 
@@ -40,6 +40,7 @@ class Compiler:
 
     problem: str = ""
     _done: int = 0
+    _there: bool | None = None
     _made: dict[tuple[object, ...], Loop] = attrs.field(factory=dict)
     _lock: Lock = attrs.field(factory=Lock)
 
@@ -54,7 +55,11 @@ class Compiler:
         """
         self._done += items
         worth = _WORTH_IMPORTED if "numba" in sys.modules else _WORTH
-        return self._done >= worth and not self.problem and installed()
+        if self._done < worth or self.problem:
+            return False
+        if self._there is None:  # looking for it takes longer than a small question
+            self._there = installed()
+        return self._there
 
     def run(self, loop: Loop, *arguments: Argument, written: int = 1) -> bool:
         """Run a loop compiled, unless that cannot be: then nothing was done.
@@ -63,15 +68,18 @@ class Compiler:
         ----------
         loop : callable
             A function of `plausibly.kernels.loops`.
-        *arguments : ndarray or bool
+        *arguments : ndarray, int or bool
         written : int
             How many of the last arguments are written to.
 
         Returns
         -------
         bool
-            False where numba does not work, or another thread is compiling.
+            False where numba does not work, another thread is compiling, or an array lies in memory
+            as numba does not read it.
         """
+        if not all(isinstance(one, int) or one.flags.aligned for one in arguments):
+            return False
         key = (loop, *map(_kind, arguments))
         made = self._made.get(key)
         if made is None:
@@ -81,7 +89,7 @@ class Compiler:
                 made = self._made[key] = _compiled(loop, arguments, written)
             # Whatever is wrong with another's library, the kernels in numpy remain.
             except Exception as error:  # noqa: BLE001
-                self.problem = f"{type(error).__name__}: {error}".partition("\n")[0]
+                self.problem = _said(error)
                 return False
             finally:
                 self._lock.release()
@@ -97,10 +105,31 @@ def installed() -> bool:
     return "numba" in sys.modules or find_spec("numba") is not None
 
 
+def trouble() -> str:
+    """Return why numba, which is installed, cannot be used; empty where it can. It is imported."""
+    try:
+        _numba()
+    # A library that is broken may raise anything.
+    except Exception as error:  # noqa: BLE001
+        return _said(error)
+    return ""
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0].removesuffix(": ")
+
+
+def _numba() -> ModuleType:
+    numba = import_module("numba")
+    if numba.config.DISABLE_JIT:
+        raise RuntimeError("NUMBA_DISABLE_JIT is set")
+    return numba
+
+
 def _kind(argument: Argument) -> tuple[object, ...]:
     """Return what code is compiled for: numbers and layout of an array."""
-    if isinstance(argument, bool):
-        return ()
+    if isinstance(argument, int):
+        return (type(argument),)
     return argument.dtype, argument.ndim, bool(argument.flags.c_contiguous)
 
 
@@ -110,15 +139,12 @@ def _compiled(loop: Loop, arguments: tuple[Argument, ...], written: int) -> Loop
     numba keeps what it compiled beside the file of the loop, or where that is not writable in a
     folder of the user.
     """
-    numba = import_module("numba")
-    if numba.config.DISABLE_JIT:
-        raise RuntimeError("NUMBA_DISABLE_JIT is set")
+    numba = _numba()
     read = len(arguments) - written
     signature = numba.void(*(_type(numba, one, at < read) for at, one in enumerate(arguments)))
     try:
         made: Loop = numba.njit(signature, nogil=True, cache=True)(loop)
-    # No folder to keep it in, a full one, or one that holds what this numba cannot read: numba has
-    # an error of another library for each.
+    # No folder to keep it in, a full one, or what this numba cannot read: each has its own error.
     except Exception:  # noqa: BLE001
         made = numba.njit(signature, nogil=True)(loop)
     return made
@@ -126,8 +152,8 @@ def _compiled(loop: Loop, arguments: tuple[Argument, ...], written: int) -> Loop
 
 def _type(numba: ModuleType, argument: Argument, read_only: bool) -> object:
     """Return the type of an argument; arrays that are only read may be read-only."""
-    if isinstance(argument, bool):
-        return numba.types.boolean
+    if isinstance(argument, int):
+        return numba.types.boolean if isinstance(argument, bool) else numba.types.int64
     of = numba.from_dtype(argument.dtype)
     layout = "C" if argument.flags.c_contiguous else "A"
     return numba.types.Array(of, argument.ndim, layout, readonly=read_only)

@@ -5,21 +5,31 @@ They add in the order in which the kernels in numpy add, so that the bits are th
 
 from __future__ import annotations
 
+import numpy as np
+
 from plausibly.arrays import Floats, Ints
 from plausibly.kernels.bits import Bits
 
 
 def ranks(
-    ordered: Floats, table: Ints, buckets: Ints, queries: Floats, right: bool, out: Ints
+    padded: Floats,
+    table: Ints,
+    longest: int,
+    buckets: Ints,
+    queries: Floats,
+    right: bool,
+    out: Ints,
 ) -> None:
     """Write how many atoms are below each query, or at most it.
 
     Parameters
     ----------
-    ordered : ndarray, (atom,)
-        In ascending order.
+    padded : ndarray, (atom + longest,)
+        Atoms in ascending order, and NaN behind them.
     table : ndarray of int, (bucket + 1,)
-        Where in `ordered` each bucket begins.
+        Where among the atoms each bucket begins.
+    longest : int
+        The first step: a power of two.
     buckets : ndarray of int, (query,)
         The bucket of each query.
     queries : ndarray, (query,)
@@ -27,19 +37,26 @@ def ranks(
         Whether an atom that is equal counts.
     out : ndarray of int64, (query,)
     """
-    for place in range(queries.size):
-        query = queries[place]
-        low, high = table[buckets[place]], table[buckets[place] + 1]
-        while high - low > 8:
-            middle = (low + high) >> 1
-            if ordered[middle] < query or (right and ordered[middle] == query):
-                low = middle + 1
+    # Step by step for some queries at once, so that none waits for the memory of the one before;
+    # and without a sign, since a place below zero would be looked for at the end.
+    for start in range(0, queries.size, 256):
+        end = min(start + 256, queries.size)
+        asked, found, inside = queries[start:end], out[start:end], buckets[start:end]
+        for place in range(end - start):
+            found[place] = table[np.uint64(inside[place])]
+        step = longest
+        while step:
+            if right:
+                for place in range(end - start):
+                    low = found[place]
+                    passes = padded[np.uint64(low + step - 1)] <= asked[place]
+                    found[place] = low + step if passes else low
             else:
-                high = middle
-        # A few atoms are in one line of the cache, and looked through sooner than halved.
-        while low < high and (ordered[low] < query or (right and ordered[low] == query)):
-            low += 1
-        out[place] = low
+                for place in range(end - start):
+                    low = found[place]
+                    passes = padded[np.uint64(low + step - 1)] < asked[place]
+                    found[place] = low + step if passes else low
+            step >>= 1
 
 
 def exchange(first: Ints, second: Ints, keys: Bits, labels: Ints) -> None:
