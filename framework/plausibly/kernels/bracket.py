@@ -16,14 +16,16 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import attrs
 import numpy as np
 
-from plausibly.arrays import Floats
+from plausibly.arrays import Bools, Floats
 from plausibly.kernels import radix
 from plausibly.kernels.threads import at_once, parts
 
-_BLOCK = 1 << 19  # bytes in hand at once, so that they stay in the cache
+_BLOCK = 1 << 20  # bytes in hand at once, so that they stay in the cache
 _WORTH = 1 << 20  # numbers that are worth a thread
+_WORTH_APART = 1 << 15  # numbers that are worth a thread where each has to be fetched by itself
 _ORDERED = 1 << 18  # of the numbers that give the bounds, the most
 _MARGIN = 4.0  # standard deviations of the rank of a bound, on either side
 _KEPT = 12 << 20  # bytes of the numbers between the bounds, the most
@@ -62,7 +64,7 @@ def order_statistic(
         return flat.dtype.type(-np.inf if rank <= 0 else np.inf)
     bounds = _bounds(flat, rank)
     found = None
-    if bounds.share * flat.nbytes <= _KEPT / 2:
+    if bounds.share * flat.nbytes <= 0.9 * _KEPT:
         found = _between(flat, rank, bounds)
     # Adding zero turns -0.0 into 0.0.
     return radix.order_statistic(flat, rank) if found is None else found + flat.dtype.type(0)
@@ -90,11 +92,17 @@ def _flat(values: Floats) -> Floats:
 def _bounds(flat: Floats, rank: int) -> _Bounds:
     """Return numbers that the wanted one is hardly ever outside of."""
     few = max(1, min(_ORDERED, int(flat.size ** (2 / 3))))
-    # One place in each of as many stretches, not always the same: numbers may repeat in a period.
-    step = np.arange(few, dtype=np.uint64)
-    stretch = flat.size // few
-    inside = (step * _SPREAD >> np.uint64(32)) % np.uint64(stretch)
-    some = flat.take((step * np.uint64(stretch) + inside).astype(np.intp))
+    stretch = np.uint64(flat.size // few)
+
+    def read(part: slice) -> Floats:
+        # One place in each of as many stretches, not always the same: numbers may repeat in a
+        # period.
+        step = np.arange(part.start, part.stop, dtype=np.uint64)
+        inside = (step * _SPREAD >> np.uint64(32)) % stretch
+        found: Floats = flat.take((step * stretch + inside).astype(np.intp))
+        return found
+
+    some: Floats = np.concatenate(at_once(read, parts(few, _WORTH_APART)))
     part = rank / flat.size
     margin = 1 + _MARGIN * math.sqrt(few * part * (1 - part))
     low, high = math.floor(few * part - margin), math.ceil(few * part + margin)
@@ -115,14 +123,13 @@ def _between(
     low, high, _ = bounds
     value = low
     if low < high:
-        done = at_once(lambda part: _kept(flat[part], low, high), parts(flat.size, _WORTH))
-        not_above = sum(count for count, _ in done)
-        held = [one for _, pieces in done for one in pieces]
-        kept = sum(one.size for one in held)
-        if kept * flat.itemsize > _KEPT:
+        kept = _Kept(low, high)
+        not_above = sum(at_once(lambda part: kept.add(flat[part]), parts(flat.size, _WORTH)))
+        if not kept.whole:
             return None
-        if not_above < rank <= not_above + kept:
-            inside, place = np.concatenate(held), rank - not_above - 1
+        inside = np.concatenate(kept.pieces)
+        if not_above < rank <= not_above + inside.size:
+            place = rank - not_above - 1
             inside.partition(place)
             found: np.floating[Any] = inside[place]  # Any: as above
             return found
@@ -133,27 +140,57 @@ def _between(
     return value if below < rank <= at_most else None
 
 
-def _kept(
-    flat: Floats,
-    low: np.floating[Any],  # Any: the bit width is that of the numbers
-    high: np.floating[Any],  # Any: as above
-) -> tuple[int, list[Floats]]:
-    """Return how many numbers are at most `low`, and those between it and `high`, in pieces."""
-    size = min(_BLOCK // flat.itemsize, flat.size)
-    at_most, below = np.empty(size, dtype=bool), np.empty(size, dtype=bool)
-    count, room, held = 0, _KEPT // flat.itemsize, []
-    for start in range(0, flat.size, size):
-        block = flat[start : start + size]
-        passed, wanted = at_most[: block.size], below[: block.size]
-        np.less_equal(block, low, out=passed)
-        np.less(block, high, out=wanted)
-        count += int(np.count_nonzero(passed))
-        np.logical_xor(wanted, passed, out=wanted)
-        held.append(block[wanted])
-        room -= held[-1].size
-        if room < 0:  # more than all that may be kept: the rest need not be seen
-            break
-    return count, held
+@attrs.define(eq=False)
+class _Kept:
+    """The numbers between two bounds, in any order; several threads may add to them.
+
+    Attributes
+    ----------
+    low, high : float
+        The bounds, neither of which is kept.
+    pieces : list of ndarray
+    room : int
+        Bytes that there is still room for, but for some blocks where two threads take it at once.
+    whole : bool
+        Whether all are kept: never again once they are not, whoever counts the room.
+    """
+
+    low: np.floating[Any]  # Any: the bit width is that of the numbers
+    high: np.floating[Any]  # Any: as above
+    pieces: list[Floats] = attrs.field(factory=list)
+    room: int = attrs.field(factory=lambda: _KEPT)
+    whole: bool = True
+
+    def add(self, flat: Floats) -> int:
+        """Keep what is between the bounds, and return how many numbers are at most the lower."""
+        size = min(_BLOCK // flat.itemsize, flat.size)
+        at_most, below = np.empty(size, dtype=bool), np.empty(size, dtype=bool)
+        count = 0
+        for start in range(0, flat.size, size):
+            block = flat[start : start + size]
+            passed, wanted = at_most[: block.size], below[: block.size]
+            np.less_equal(block, self.low, out=passed)
+            np.less(block, self.high, out=wanted)
+            count += int(np.count_nonzero(passed))
+            np.logical_xor(wanted, passed, out=wanted)
+            chosen = _chosen(block, wanted)
+            self.pieces.append(chosen)
+            self.room -= chosen.nbytes
+            if self.room < 0:
+                self.whole = False
+                break
+        return count
+
+
+def _chosen(block: Floats, wanted: Bools) -> Floats:
+    """Return the wanted numbers, of which there are few: eight others are passed over at a time."""
+    if block.size % 8:
+        return block[wanted]
+    eights = wanted.view(np.uint64)
+    some = np.flatnonzero(eights != 0)
+    near = block.reshape(-1, 8).take(some, axis=0).ravel()
+    found: Floats = near.compress(eights.take(some).view(bool))
+    return found
 
 
 def _counts(

@@ -10,7 +10,7 @@ import numpy as np
 from plausibly.arrays import Bools, Floats, Masses
 from plausibly.kernels.threads import at_once, parts
 
-_WORTH = 1 << 21  # comparisons that are worth a thread
+_WORTH = 1 << 22  # comparisons that are worth a thread
 
 
 def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the user's bit width
