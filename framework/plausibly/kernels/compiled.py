@@ -87,8 +87,7 @@ class Compiler:
                 return False
             try:
                 made = self._made[key] = _compiled(loop, arguments, written)
-            # Whatever is wrong with another's library, the kernels in numpy remain.
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:  # noqa: BLE001  # whatever is wrong, numpy remains
                 self.problem = _said(error)
                 return False
             finally:
@@ -109,8 +108,7 @@ def trouble() -> str:
     """Return why numba, which is installed, cannot be used; empty where it can. It is imported."""
     try:
         _numba()
-    # A library that is broken may raise anything.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  # a broken library may raise anything
         return _said(error)
     return ""
 
@@ -144,8 +142,8 @@ def _compiled(loop: Loop, arguments: tuple[Argument, ...], written: int) -> Loop
     signature = numba.void(*(_type(numba, one, at < read) for at, one in enumerate(arguments)))
     try:
         made: Loop = numba.njit(signature, nogil=True, cache=True)(loop)
-    # No folder to keep it in, a full one, or what this numba cannot read: each has its own error.
-    except Exception:  # noqa: BLE001
+    # No folder to keep it in, a full one, or what this numba cannot read.
+    except Exception:  # noqa: BLE001  # each has its own error, and what remains is tried again
         made = numba.njit(signature, nogil=True)(loop)
     return made
 
