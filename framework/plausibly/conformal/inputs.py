@@ -140,9 +140,18 @@ def calibration_data(
     source: Floats | ScoreSource
     augmented: Floats | None = None
     if is_lazy(model):
-        from plausibly.lazy.scores import ChunkedScores, Scoring
+        from plausibly.lazy.rows import RowScores
+        from plausibly.lazy.scores import ChunkedScores
 
-        scoring = Scoring(labels, inputs.scale, score, called, keys)
+        scoring = RowScores(
+            given=labels,
+            order=slice(None),
+            dtype=model.dtype,
+            scale=inputs.scale,
+            score=score,
+            called=called,
+            keys=keys,
+        )
         source = ChunkedScores.of(model, scoring, "predictions")
     else:
         uniform = score_uniforms(score, keys, examples, model.values)

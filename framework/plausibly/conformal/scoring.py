@@ -53,7 +53,13 @@ def score_input(values: Floats, scale: str, score: ScoreFunction, name: str) -> 
 
 
 def scores_of(
-    values: Floats, scale: str, score: ScoreFunction, name: str, uniform: Floats | None
+    values: Floats,
+    scale: str,
+    score: ScoreFunction,
+    name: str,
+    uniform: Floats | None,
+    *,
+    room: Floats | None = None,
 ) -> Floats:
     """Return conformity scores (example, label) in the dtype of `values`; larger = fits better.
 
@@ -66,13 +72,21 @@ def scores_of(
         Name of the score function, for messages.
     uniform : ndarray, (example, 1), or None
         One uniform an example, for randomised score functions.
+    room : ndarray, (example, label), optional
+        Where the score function gets its copy of `values`, in their dtype; what is returned may be
+        this. Memory that is used again and again is had at no cost.
 
     Raises
     ------
     IncompatibleComponents
         ``score-malformed`` where the score function answers with another shape or with NaN.
     """
-    given = np.array(score_input(values, scale, score, name), copy=True, order="C")
+    read = score_input(values, scale, score, name)
+    if room is None or read is not values:
+        given = np.array(read, copy=True, order="C")
+    else:
+        np.copyto(room, read)
+        given = room
     scores = np.asarray(score.score(given, uniform))
     # The least of numbers is NaN where one of them is: no mask of their size.
     if scores.shape != values.shape or (scores.size and np.isnan(scores.min())):

@@ -28,13 +28,12 @@ from plausibly.labelled.named import (
 )
 from plausibly.labelled.near import near
 from plausibly.labelled.packed import is_packed, unpack
-from plausibly.labelled.row_facts import all_whole, row_facts, sound
+from plausibly.labelled.row_facts import SUM_WITHIN, all_whole, predictions_sound, row_facts, sound
 from plausibly.labelled.row_facts import hard_rows as hard_rows
 from plausibly.labelled.rows import check_answered as check_answered
 from plausibly.labelled.text import quoted
 
 SCALES = ("probability", "logit", "independent", "any")
-_SUM_WITHIN = 0.01
 _PLAUSIBILITIES_WITHIN = 1e-6
 _HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
 
@@ -96,12 +95,9 @@ def checked_numbers(
     array = named_array(predictions, whose, "predictions")
     scale = known_scale(array, whose, scale)
     values = contiguous(array)
-    if scale != "probability":
+    if not predictions_sound(values, scale):
         _check_numbers(array, values, scale, whose)
-        return array, values, scale
-    if not sound(values, _SUM_WITHIN)[0]:
-        _check_numbers(array, values, scale, whose)
-    if whole and len(values) >= _HARD_LEAST:
+    if scale == "probability" and whole and len(values) >= _HARD_LEAST:
         # As soon as one row in ten is not hard, nothing is said of the others.
         hard = hard_rows(values, enough=len(values) // 10)
         warn_if_hard(hard, values.shape, whose, stacklevel=4)
@@ -292,16 +288,16 @@ def _check_between(
 
 
 def _check_sums(array: xr.DataArray, sums: NDArray[np.float64], whose: str) -> None:
-    off = np.abs(sums - 1) > _SUM_WITHIN
+    off = np.abs(sums - 1) > SUM_WITHIN
     if off.any():
-        percent = bool((np.abs(sums[off] / 100 - 1) <= _SUM_WITHIN).all())
+        percent = bool((np.abs(sums[off] / 100 - 1) <= SUM_WITHIN).all())
         refuse_rows(
             "rows-do-not-sum",
             array,
             off,
             f"sum to {span(sums[off], 'up to')}",
             whose,
-            expected=f"1 within {_SUM_WITHIN}; "
+            expected=f"1 within {SUM_WITHIN}; "
             + ("are they percentages?" if percent else "is a label missing?"),
             do="--normalise (normalise=True)"
             if percent

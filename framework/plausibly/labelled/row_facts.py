@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from plausibly.arrays import Floats, Ints
 from plausibly.kernels.threads import at_once, parts
 
+SUM_WITHIN = 0.01
+"""How far from 1 the probabilities of an example may sum."""
+
 _CELLS = 1 << 16  # in hand at once, so that they stay in the cache
 _WORTH = 1 << 19  # cells that are worth a thread
 
@@ -97,6 +100,22 @@ def sound(
     cuts = parts(planes.shape[1], _worth(values))
     found = at_once(lambda one: check(*one), [(plane, part) for plane in planes for part in cuts])
     return all(rows for rows, _ in found), all(whole for _, whole in found)
+
+
+def predictions_sound(values: Floats, scale: str) -> bool:
+    """Return whether predictions are, beyond doubt, what their scale says.
+
+    Parameters
+    ----------
+    values : ndarray of float, (example, label)
+    scale : {"probability", "logit", "independent", "any"}
+    """
+    if scale == "probability":
+        return sound(values, SUM_WITHIN)[0]
+    least, most = float(values.min()), float(values.max())
+    return (
+        isfinite(least) and isfinite(most) and (scale != "independent" or 0 <= least <= most <= 1)
+    )
 
 
 def _few_sound(values: Floats, within: float) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from uuid import uuid4
 
 import attrs
 import numpy as np
@@ -14,7 +16,7 @@ from plausibly.errors import InputError
 from plausibly.extras import require
 from plausibly.labelled import names
 from plausibly.labelled.named import float_type, named_array
-from plausibly.labelled.text import name_texts, several
+from plausibly.labelled.text import several
 
 if TYPE_CHECKING:
     import dask.array
@@ -23,6 +25,7 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 _SHOWN = 4
+_NAME = "plausibly"
 
 
 @attrs.frozen
@@ -102,12 +105,11 @@ def chunks_of(array: xr.DataArray) -> list[Chunk]:
     return [Chunk(k, end - size, end) for k, (size, end) in enumerate(spans) if size]
 
 
-def called(array: xr.DataArray, chunk: Chunk, whose: str) -> str:
-    """Return what messages call a chunk: by its first example and its last."""
-    if chunk.stop - chunk.start == array.sizes[names.EXAMPLE]:
+def called(texts: Sequence[str], chunk: Chunk, whose: str) -> str:
+    """Return what messages call a chunk: by the names of its first example and its last."""
+    if chunk.stop - chunk.start == len(texts):
         return whose
-    ends = name_texts(array.indexes[names.EXAMPLE][[chunk.start, chunk.stop - 1]])
-    return f"{whose}, {ends[0]} to {ends[1]}"
+    return f"{whose}, {texts[chunk.start]} to {texts[chunk.stop - 1]}"
 
 
 def reduced(
@@ -122,33 +124,68 @@ def reduced(
     what : callable
         Takes the entries of a chunk, and what is asked of it.
     array : DataArray, (example, label[, alpha])
+        In several chunks over ``example`` alone.
     asks : sequence of (Chunk, object)
         The chunks that are read, with what is asked of each.
     """
     if not asks:
         return iter(())
-    da = require("dask.array", extra="dask", whose="an array in chunks")
-    source = array.data.blocks[[chunk.place for chunk, _ in asks]]
-    column = np.empty(len(asks), dtype=object)
-    column[:] = [Held(asked) for _, asked in asks]
-    axes = "elk"[: array.ndim]
-    found = da.blockwise(
-        _asked,
-        "e",
-        source,
-        axes,
-        # Without a name of its own Dask would hash everything that is asked.
-        da.from_array(column, chunks=1, name=False),
-        "e",
-        what=what,
-        dtype=object,
-        concatenate=True,
-        align_arrays=False,
-        adjust_chunks={"e": 1},
-        meta=np.empty(0, dtype=object),
+    # Any: Dask says nothing of what its methods return
+    found: Any = of_each(
+        partial(_kept, what), [array], asks, chunks=((1,) * len(asks),), dtype=object
     )
     held: list[Held[T]] = found.compute().tolist()
     return (one.held for one in held)
+
+
+def of_each(
+    what: Callable[..., NDArray[Any]],  # Any: objects, flags or numbers
+    arrays: Sequence[xr.DataArray],
+    asks: Sequence[tuple[Chunk, object]],
+    *,
+    chunks: tuple[tuple[int, ...], ...],
+    dtype: type[np.generic] | type[object],
+    axis: int = 0,
+) -> dask.array.Array:
+    """Return an array of one chunk for each of some chunks, computed when it is asked for.
+
+    What is asked stands in the task itself. From an array of its own Dask would read the chunks
+    ahead, and keep them until they are wanted.
+
+    Parameters
+    ----------
+    what : callable
+        Takes the entries of a chunk of each array, and what is asked of it.
+    arrays : sequence of DataArray, (example, ...)
+        In the same chunks over ``example``, and in one over each other dim.
+    asks : sequence of (Chunk, object)
+        Of which chunks, in the order of the result, and what.
+    chunks : tuple of tuple of int
+        Sizes of the result.
+    dtype : type
+        Of the result.
+    axis : int
+        Along which chunks follow each other in the result.
+    """
+    da = require("dask.array", extra="dask", whose="an array in chunks")
+    graphs = require("dask.highlevelgraph", extra="dask", whose="an array in chunks")
+    name = f"{_NAME}-{uuid4().hex}"
+    sources = [array.data for array in arrays]
+    first = (0,) * axis, (0,) * (len(chunks) - axis - 1)
+    tasks = {
+        (name, *first[0], place, *first[1]): (
+            _called,
+            what,
+            Held(asked),
+            *((one.name, chunk.place, *(0,) * (one.ndim - 1)) for one in sources),
+        )
+        for place, (chunk, asked) in enumerate(asks)
+    }
+    graph = graphs.HighLevelGraph.from_collections(name, tasks, dependencies=sources)
+    found: dask.array.Array = da.Array(
+        graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype=dtype)
+    )
+    return found
 
 
 @attrs.frozen(eq=False)
@@ -158,20 +195,28 @@ class Held(Generic[T]):
     held: T
 
 
-def _asked(
-    values: NDArray[Any],  # Any: the entries of any array
-    asked: NDArray[np.object_],
-    what: Callable[[NDArray[Any], A], T],  # Any: as above
+def _called(
+    what: Callable[..., NDArray[Any]],  # Any: objects, flags or numbers
+    asked: Held[object],
+    *values: NDArray[Any],  # Any: as above
+) -> NDArray[Any]:  # Any: as above
+    return what(*values, asked.held)
+
+
+def _kept(
+    what: Callable[[NDArray[Any], A], T],  # Any: the entries of any array
+    values: NDArray[Any],  # Any: as above
+    asked: A,
 ) -> NDArray[np.object_]:
     found = np.empty(1, dtype=object)
-    found[0] = Held(what(values, asked[0].held))
+    found[0] = Held(what(values, asked))
     return found
 
 
 def mapped(
     what: Callable[..., NDArray[Any]],  # Any: flags or numbers
     array: xr.DataArray,
-    columns: Sequence[NDArray[np.generic]],
+    asks: Sequence[tuple[Chunk, object]],
     dtype: type[np.generic],
     *,
     alphas: int | None = None,
@@ -181,29 +226,20 @@ def mapped(
     Parameters
     ----------
     what : callable
-        Takes the entries (example, label) of a chunk and its part of each column, and returns
-        (example, label), or (alpha, example, label) where `alphas` is given.
+        Takes the entries (example, label) of a chunk, and what is asked of it: None where it has
+        no examples; returns (example, label), or (alpha, example, label) where `alphas` is given.
     array : DataArray, (example, label), in chunks
-    columns : sequence of ndarray, (example,)
+    asks : sequence of (Chunk, object)
+        What is asked of each chunk that has examples.
     dtype : type
         Of the result.
     alphas : int, optional
     """
-    da = require("dask.array", extra="dask", whose="an array in chunks")
     cut = array.variable.chunksizes[names.EXAMPLE]
-    parts: list[object] = []
-    for column in columns:
-        parts += [da.from_array(column, chunks=(cut,)), "e"]
-    axes, shape = ("el", (0, 0)) if alphas is None else ("ael", (0, 0, 0))
-    found: dask.array.Array = da.blockwise(
-        what,
-        axes,
-        array.data,
-        "el",
-        *parts,
-        dtype=dtype,
-        concatenate=True,
-        new_axes=None if alphas is None else {"a": alphas},
-        meta=np.empty(shape, dtype=dtype),
-    )
-    return found
+    every: list[tuple[Chunk, object]] = [(Chunk(place, 0, 0), None) for place in range(len(cut))]
+    for chunk, asked in asks:
+        every[chunk.place] = (chunk, asked)
+    sizes = (cut, (array.sizes[names.LABEL],))
+    if alphas is None:
+        return of_each(what, [array], every, chunks=sizes, dtype=dtype)
+    return of_each(what, [array], every, chunks=((alphas,), *sizes), dtype=dtype, axis=1)

@@ -12,15 +12,11 @@ from numpy.typing import NDArray
 from plausibly.arrays import Floats
 from plausibly.kernels.slots import Slots, packed_pairs
 from plausibly.labelled import borders, names
+from plausibly.labelled.known import names_of
 from plausibly.labelled.packed import of_slots
-from plausibly.labelled.text import name_texts, text_array
-from plausibly.lazy.chunks import called, chunks_of, named_chunks, reduced
-
-
-@attrs.frozen(eq=False)
-class _Ask:
-    examples: NDArray[np.str_]
-    whose: str
+from plausibly.labelled.text import text_array
+from plausibly.lazy.chunks import chunks_of, named_chunks, reduced
+from plausibly.lazy.rows import Named
 
 
 @attrs.frozen(eq=False)
@@ -34,15 +30,18 @@ class _Packing:
 
     labels: tuple[str, ...]
 
-    def __call__(self, values: NDArray[Any], ask: _Ask) -> Slots:  # Any: real numbers
+    def __call__(self, values: NDArray[Any], named: Named) -> Slots:  # Any: real numbers
         """Return what is above zero in one chunk, or raise what is wrong with it."""
         checked: Floats = borders.check_plausibilities(
             xr.DataArray(
                 values,
                 dims=(names.EXAMPLE, names.LABEL),
-                coords={names.EXAMPLE: ask.examples, names.LABEL: text_array(self.labels)},
+                coords={
+                    names.EXAMPLE: text_array(named.texts),
+                    names.LABEL: text_array(self.labels),
+                },
             ),
-            whose=ask.whose,
+            whose=named.whose,
         ).values
         row, label = np.nonzero(checked)
         return packed_pairs(row, label, checked[row, label], checked.shape)
@@ -72,12 +71,9 @@ def packed_chunks(
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
     array = named_chunks(plausibilities, whose, "plausibilities")
-    labels = tuple(name_texts(array.indexes[names.LABEL]))
-    examples = text_array(name_texts(array.indexes[names.EXAMPLE]))
-    asks = [
-        (chunk, _Ask(examples[chunk.start : chunk.stop], called(array, chunk, whose)))
-        for chunk in chunks_of(array)
-    ]
+    labels = names_of(array, names.LABEL).row
+    texts = names_of(array, names.EXAMPLE).texts
+    asks = [(chunk, Named.of(texts, chunk, whose)) for chunk in chunks_of(array)]
     parts = list(reduced(_Packing(labels), array, asks))
     width = max(part.weight.shape[1] for part in parts)
     slots = Slots(

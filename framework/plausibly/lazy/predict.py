@@ -11,11 +11,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, FloatType, Ints
+from plausibly.arrays import Bools, Floats, Ints
 from plausibly.conformal import threshold as thresholds
-from plausibly.conformal.asking import score_uniforms
 from plausibly.conformal.coordinates import group_names, new_values
-from plausibly.conformal.facts import Facts
 from plausibly.conformal.labelled_sets import (
     NewExamples,
     check_scale,
@@ -23,12 +21,12 @@ from plausibly.conformal.labelled_sets import (
     read_test,
 )
 from plausibly.conformal.replicates import LABEL_CELLS
-from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_of_unseen
 from plausibly.keys import Keys
 from plausibly.labelled import borders, names, text
-from plausibly.lazy.chunks import mapped, named_chunks
-from plausibly.protocols import ScoreFunction
+from plausibly.labelled.known import names_of
+from plausibly.lazy.chunks import Chunk, chunks_of, mapped, named_chunks
+from plausibly.lazy.rows import Named, RowScores
 
 if TYPE_CHECKING:
     from plausibly.conformal.decisions import Decisions
@@ -38,43 +36,21 @@ _WHOSE = "predictions"
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Reading:
-    """How a chunk becomes examples under names.
+class _Asked:
+    """What is known of the examples of one chunk.
 
     Attributes
     ----------
-    given : ndarray of str, (label,)
-        Labels in the order of the chunk.
-    labels : tuple of str
-        Labels in the order of the predictor.
-    scale : str
-    dtype : dtype
-        Of the calibration scores.
+    named : Named
+    cell : ndarray of int, (example,), or None
+        Their groups, where thresholds differ between groups.
+    coordinates : mapping of str to ndarray, (example,)
+        What p-values depend on besides.
     """
 
-    given: NDArray[np.str_]
-    labels: tuple[str, ...]
-    scale: str
-    dtype: FloatType
-
-    def read(
-        self,
-        values: Floats,
-        examples: NDArray[np.str_],
-        coordinates: Mapping[str, NDArray[np.generic]],
-    ) -> NewExamples:
-        """Return one chunk, checked; messages call it by its first example and its last."""
-        array = xr.DataArray(
-            values,
-            dims=(names.EXAMPLE, names.LABEL),
-            coords={
-                names.EXAMPLE: examples,
-                names.LABEL: self.given,
-                **{name: (names.EXAMPLE, found) for name, found in coordinates.items()},
-            },
-        )
-        whose = f"{_WHOSE}, {examples[0]} to {examples[-1]}"
-        return read_test(array, self.labels, self.scale, self.dtype, whose=whose, whole=False)
+    named: Named
+    cell: Ints | None = None
+    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -83,35 +59,29 @@ class _AtLeast:
 
     Attributes
     ----------
-    reading : Reading
-    score : ScoreFunction
-    facts : Facts
+    rows : RowScores
     taus : ndarray, (alpha, cell or 1)
         Those of groups, and -inf for groups that calibration lacks, which come last.
     several : bool
     """
 
-    reading: Reading
-    score: ScoreFunction
-    facts: Facts
+    rows: RowScores
     taus: Floats
     several: bool
 
-    def __call__(
-        self, values: Floats, examples: NDArray[np.str_], cell: Ints | None = None
-    ) -> Bools:
+    def __call__(self, values: Floats, asked: _Asked | None) -> Bools:
         """Return ([alpha,] example, label)."""
         planes = len(self.taus) if self.several else 1
         kept = np.empty((planes, *values.shape), dtype=np.bool_)
-        if values.shape[0]:
-            test = self.reading.read(values, examples, {})
-            uniform = score_uniforms(self.score, Keys(self.facts.seed), test.examples, test.values)
-            scores = scores_of(
-                test.values, self.reading.scale, self.score, self.facts.score, uniform
-            )
-            for plane, taus in zip(kept, self.taus, strict=True):
-                least = taus if cell is None else taus[cell][:, None]
-                plane[:] = (scores >= least)[:, test.order]
+        if asked is not None:
+            checked = self.rows.checked(values, asked.named)
+            for block, scores in self.rows.blocks(checked, asked.named):
+                for plane, taus in zip(kept, self.taus, strict=True):
+                    least = taus if asked.cell is None else taus[asked.cell[block]][:, None]
+                    if isinstance(self.rows.order, slice):
+                        np.greater_equal(scores, least, out=plane[block])
+                    else:
+                        plane[block] = (scores >= least)[:, self.rows.order]
         return kept if self.several else kept[0]
 
 
@@ -121,58 +91,94 @@ class _ByPValue:
 
     Attributes
     ----------
-    reading : Reading
+    given : tuple of str
+        Labels in the order of the chunk.
     predictor : ConformalPredictor
-    coordinates : tuple of str
-        Names of the columns.
     alphas : tuple of Fraction, or None
         None: p-values themselves.
     several : bool
     """
 
-    reading: Reading
+    given: tuple[str, ...]
     predictor: ConformalPredictor
-    coordinates: tuple[str, ...]
     alphas: tuple[Fraction, ...] | None
     several: bool = False
 
     def __call__(
-        self, values: Floats, examples: NDArray[np.str_], *columns: NDArray[np.generic]
+        self, values: Floats, asked: _Asked | None
     ) -> NDArray[Any]:  # Any: flags or numbers
         """Return ([alpha,] example, label)."""
         p: Floats = np.empty(values.shape)
-        if values.shape[0]:
-            known = dict(zip(self.coordinates, columns, strict=True))
-            test = self.reading.read(values, examples, known)
+        if asked is not None:
+            test = self._read(values, asked)
             p = self.predictor.combined_p(test)[:, test.order]
         if self.alphas is None:
             return p
         planes = np.stack([thresholds.exceed(p, alpha) for alpha in self.alphas])
         return planes if self.several else planes[0]
 
+    def _read(self, values: Floats, asked: _Asked) -> NewExamples:
+        array = xr.DataArray(
+            values,
+            dims=(names.EXAMPLE, names.LABEL),
+            coords={
+                names.EXAMPLE: text.text_array(asked.named.texts),
+                names.LABEL: text.text_array(self.given),
+                **{name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()},
+            },
+        )
+        predictor, whose = self.predictor, asked.named.whose
+        scale, dtype = predictor.facts.scale, predictor.pools.dtype
+        return read_test(array, predictor.labels, scale, dtype, whose=whose, whole=False)
 
-def _read(
-    predictor: ConformalPredictor, predictions: xr.DataArray
-) -> tuple[NewExamples, Reading, NDArray[np.str_]]:
-    """Return the examples without their numbers, how chunks are read, and the names."""
+
+def _read(predictor: ConformalPredictor, predictions: xr.DataArray) -> NewExamples:
+    """Return the examples without their numbers."""
     checked = named_chunks(predictions, _WHOSE, _WHOSE)
     scale = predictor.facts.scale
     check_scale(predictions, scale)
-    label_order(checked, predictor.labels)
-    reading = Reading(
-        given=checked[names.LABEL].values,
-        labels=predictor.labels,
-        scale=scale,
-        dtype=predictor.pools.dtype,
-    )
-    test = NewExamples(
+    return NewExamples(
         # Numbers come chunk by chunk, in the order in which the labels were given.
         values=np.empty((0, len(predictor.labels)), dtype=predictor.pools.dtype),
         checked=checked.assign_attrs({names.SCALE: borders.known_scale(checked, _WHOSE, scale)}),
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),
     )
-    return test, reading, checked[names.EXAMPLE].values
+
+
+def _asks(
+    checked: xr.DataArray,
+    coordinates: Mapping[str, NDArray[np.generic]],
+    cell: Ints | None = None,
+) -> list[tuple[Chunk, _Asked]]:
+    """Return what is asked of each chunk."""
+    texts = names_of(checked, names.EXAMPLE).texts
+    return [
+        (
+            chunk,
+            _Asked(
+                named=Named.of(texts, chunk, _WHOSE),
+                cell=None if cell is None else cell[chunk.start : chunk.stop],
+                coordinates={
+                    name: column[chunk.start : chunk.stop] for name, column in coordinates.items()
+                },
+            ),
+        )
+        for chunk in chunks_of(checked)
+    ]
+
+
+def _rows(predictor: ConformalPredictor, checked: xr.DataArray) -> RowScores:
+    """Return how rows of new examples become scores."""
+    return RowScores(
+        given=names_of(checked, names.LABEL).row,
+        order=label_order(checked, predictor.labels),
+        dtype=predictor.pools.dtype,
+        scale=predictor.facts.scale,
+        score=predictor.score,
+        called=predictor.facts.score,
+        keys=Keys(predictor.facts.seed),
+    )
 
 
 def _light(predictor: ConformalPredictor) -> ConformalPredictor:
@@ -182,13 +188,13 @@ def _light(predictor: ConformalPredictor) -> ConformalPredictor:
 
 def _columns(
     predictor: ConformalPredictor, checked: xr.DataArray
-) -> tuple[tuple[str, ...], list[NDArray[np.generic]]]:
+) -> dict[str, NDArray[np.generic]]:
     """Return the coordinates that are read of a new example: its group, its weight."""
     replicates = predictor.pools.replicates
     wanted = [replicates.by] if replicates.by not in ("", LABEL_CELLS) else []
     wanted += [replicates.weight_by] if replicates.weight_by else []
     whose = f"calibrator {predictor.facts.calibrator}"
-    return tuple(wanted), [new_values(checked, name, whose=whose) for name in wanted]
+    return {name: new_values(checked, name, whose=whose) for name in wanted}
 
 
 def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> xr.DataArray:
@@ -199,10 +205,11 @@ def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> x
     predictor : ConformalPredictor
     predictions : DataArray, (example, label), in chunks
     """
-    test, reading, examples = _read(predictor, predictions)
-    known, columns = _columns(predictor, test.checked)
-    what = _ByPValue(reading=reading, predictor=_light(predictor), coordinates=known, alphas=None)
-    found = mapped(what, test.checked, [examples, *columns], np.float64)
+    test = _read(predictor, predictions)
+    rows = _rows(predictor, test.checked)
+    asks = _asks(test.checked, _columns(predictor, test.checked))
+    what = _ByPValue(given=rows.given, predictor=_light(predictor), alphas=None)
+    found = mapped(what, test.checked, asks, np.float64)
     return test.like_input(cast("Floats", found), "p_values")
 
 
@@ -231,17 +238,21 @@ def lazy_sets(
     PlausiblyWarning
         ``groups-unseen``: groups are known without the numbers.
     """
-    test, reading, examples = _read(predictor, predictions)
-    known, columns = _columns(predictor, test.checked)
+    test = _read(predictor, predictions)
+    rows = _rows(predictor, test.checked)
+    columns = _columns(predictor, test.checked)
     cell = None
     replicates = predictor.pools.replicates
     if replicates.by not in ("", LABEL_CELLS):
-        found = group_names(columns[0])
+        found = group_names(columns[replicates.by])
         cell = text.positions(list(replicates.cells), found.tolist())
         if (cell < 0).any():
-            unseen = cell < 0
+            unseen = np.flatnonzero(cell < 0)
+            texts = names_of(test.checked, names.EXAMPLE).texts
             warn_of_unseen(
-                examples[unseen].tolist(), sorted(set(found[unseen].tolist())), replicates.by
+                [texts[place] for place in unseen.tolist()],
+                sorted(set(found[unseen].tolist())),
+                replicates.by,
             )
     what: _AtLeast | _ByPValue
     if decisions.has_threshold:
@@ -249,28 +260,21 @@ def lazy_sets(
         if cell is not None:
             # Examples of groups that calibration lacks, -1, get every label.
             taus = np.pad(taus, ((0, 0), (0, 1)), constant_values=-np.inf)
-            columns = [cell]
         elif not replicates.by:
-            taus, columns = taus[:, :1], []
-        what = _AtLeast(
-            reading=reading,
-            score=predictor.score,
-            facts=predictor.facts,
-            taus=taus,
-            several=several,
-        )
+            taus = taus[:, :1]
+        what, columns = _AtLeast(rows=rows, taus=taus, several=several), {}
     else:
         what = _ByPValue(
-            reading=reading,
+            given=rows.given,
             predictor=_light(predictor),
-            coordinates=known,
             alphas=tuple(alphas),
             several=several,
         )
+        cell = None
     planes = mapped(
         what,
         test.checked,
-        [examples, *columns],
+        _asks(test.checked, columns, cell),
         np.bool_,
         alphas=len(alphas) if several else None,
     )

@@ -10,36 +10,24 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, FloatType, Ints
-from plausibly.conformal.asking import score_uniforms
-from plausibly.conformal.examples import Examples
-from plausibly.conformal.scoring import scores_of
 from plausibly.errors import InputError
-from plausibly.keys import Keys
+from plausibly.kernels import narrow
 from plausibly.labelled import borders, names
-from plausibly.labelled.text import name_texts, text_array
-from plausibly.lazy.chunks import Chunk, called, chunks_of, reduced
-from plausibly.protocols import ScoreFunction
+from plausibly.labelled.known import names_of
+from plausibly.lazy.chunks import Chunk, chunks_of, reduced
+from plausibly.lazy.rows import Named, RowScores
 
 
 @attrs.frozen(eq=False)
 class Scoring:
-    """How one chunk is scored: small enough to go to every process.
+    """What is made of one chunk.
 
     Attributes
     ----------
-    labels : tuple of str
-    scale : str
-    score : ScoreFunction
-    called : str
-        Its name, for messages.
-    keys : Keys
+    rows : RowScores
     """
 
-    labels: tuple[str, ...]
-    scale: str
-    score: ScoreFunction
-    called: str
-    keys: Keys
+    rows: RowScores
 
     def __call__(self, values: Floats, ask: Ask) -> Answer:
         """Return what is asked of one chunk.
@@ -54,24 +42,27 @@ class Scoring:
         InputError
             What `borders.check_predictions` finds in it.
         """
-        checked = borders.check_predictions(
-            xr.DataArray(
-                values,
-                dims=(names.EXAMPLE, names.LABEL),
-                coords={
-                    names.EXAMPLE: text_array(ask.examples),
-                    names.LABEL: text_array(self.labels),
-                },
-            ),
-            whose=ask.whose,
-            scale=self.scale,
-            whole=False,
-        ).values
-        examples = Examples(ask.examples)
-        uniform = score_uniforms(self.score, self.keys, examples, checked)
-        scores = scores_of(checked, self.scale, self.score, self.called, uniform)
-        hard = borders.hard_rows(checked) if self.scale == "probability" else 0
-        return Answer(scores[ask.row, ask.label], scores.max(axis=1), hard)
+        checked = self.rows.checked(values, ask.named)
+        order = np.argsort(ask.row, kind="stable")
+        ends = np.cumsum(np.bincount(ask.row, minlength=len(checked)))
+        found = np.empty(len(order), dtype=self.rows.dtype)
+        largest = np.empty(len(checked), dtype=self.rows.dtype)
+        hard = first = 0
+        for block, scores in self.rows.blocks(checked, ask.named):
+            last = int(ends[block.stop - 1])
+            atoms = order[first:last]
+            found[atoms] = scores[ask.row[atoms].astype(np.intp) - block.start, ask.label[atoms]]
+            largest[block] = narrow.largest(scores)
+            if self.rows.scale == "probability":
+                hard += _hard(checked[block])
+            first = last
+        return Answer(found, largest, hard)
+
+
+def _hard(values: Floats) -> int:
+    """Return how many rows of probabilities are only 0 and 1."""
+    # They sum to 1, so that none is without a 1: nearly all predictions are settled by this.
+    return borders.hard_rows(values) if values.max() >= 1 else 0
 
 
 @attrs.frozen(eq=False)
@@ -80,30 +71,21 @@ class Ask:
 
     Attributes
     ----------
-    named : bytes
-        Names of all examples in the chunk, a zero byte between them.
-    whose : str
-        What messages call the chunk.
+    named : Named
     row, label : ndarray of int, (atom,)
         Places in the chunk.
     """
 
-    named: bytes
-    whose: str
+    named: Named
     row: Ints
     label: Ints
 
     @classmethod
-    def of(cls, examples: list[str], whose: str, row: Ints, label: Ints, labels: int) -> Ask:
-        """Return what is asked about these examples."""
-        narrow = (np.min_scalar_type(max(0, size - 1)) for size in (len(examples), labels))
-        places = [column.astype(dtype) for column, dtype in zip((row, label), narrow, strict=True)]
-        return cls("\0".join(examples).encode("utf-8", "surrogatepass"), whose, *places)
-
-    @property
-    def examples(self) -> list[str]:
-        """Names of all examples in the chunk."""
-        return self.named.decode("utf-8", "surrogatepass").split("\0")
+    def of(cls, named: Named, row: Ints, label: Ints, shape: tuple[int, int]) -> Ask:
+        """Return what is asked about a chunk of this shape, (example, label)."""
+        least = (np.min_scalar_type(max(0, size - 1)) for size in shape)
+        places = [column.astype(dtype) for column, dtype in zip((row, label), least, strict=True)]
+        return cls(named, *places)
 
 
 @attrs.frozen(eq=False)
@@ -139,7 +121,7 @@ class ChunkedScores:
     ----------
     predictions : DataArray, (example, label), in chunks
         From `named_chunks`.
-    scoring : Scoring
+    scoring : RowScores
     rows : ndarray of int, (example,)
         Places in `predictions` of the examples that are meant.
     whose : str
@@ -147,19 +129,19 @@ class ChunkedScores:
     """
 
     predictions: xr.DataArray
-    scoring: Scoring
+    scoring: RowScores
     rows: NDArray[np.intp]
     whose: str
     _seen: _Seen
 
     @classmethod
-    def of(cls, predictions: xr.DataArray, scoring: Scoring, whose: str) -> ChunkedScores:
+    def of(cls, predictions: xr.DataArray, scoring: RowScores, whose: str) -> ChunkedScores:
         """Return the scores of all examples.
 
         Parameters
         ----------
         predictions : DataArray, (example, label), in chunks
-        scoring : Scoring
+        scoring : RowScores
         whose : str
         """
         examples = predictions.sizes[names.EXAMPLE]
@@ -174,7 +156,7 @@ class ChunkedScores:
     @property
     def dtype(self) -> FloatType:
         """Float type of the scores."""
-        return np.dtype(self.predictions.dtype)
+        return self.scoring.dtype
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -195,30 +177,25 @@ class ChunkedScores:
         """
         places = self.rows[row].reshape(-1)
         codes = np.asarray(label).reshape(-1)
-        order = np.argsort(places, kind="stable")
-        ordered = places[order]
+        chunks = chunks_of(self.predictions)
+        of_chunk = _by_chunk(places, chunks)
+        texts = names_of(self.predictions, names.EXAMPLE).texts
         asks, slots = [], []
-        for chunk in chunks_of(self.predictions):
-            low, high = np.searchsorted(ordered, (chunk.start, chunk.stop))
-            if low == high and chunk.place in self._seen.hard:
+        for chunk, wanted in zip(chunks, of_chunk, strict=True):
+            if not wanted.size and chunk.place in self._seen.hard:
                 continue
-            wanted = order[low:high]
-            ask = self._ask(chunk, places[wanted] - chunk.start, codes[wanted])
-            asks.append((chunk, ask))
+            size = chunk.stop - chunk.start
+            named = Named.of(texts, chunk, self.whose)
+            shape = (size, self.predictions.sizes[names.LABEL])
+            asks.append((chunk, Ask.of(named, places[wanted] - chunk.start, codes[wanted], shape)))
             slots.append(wanted)
         found = np.empty(len(places), dtype=self.dtype)
-        answers = reduced(self.scoring, self.predictions, asks)
+        answers = reduced(Scoring(self.scoring), self.predictions, asks)
         for (chunk, _), wanted, answer in zip(asks, slots, answers, strict=True):
             found[wanted] = answer.scores
             self._seen.largest[chunk.start : chunk.stop] = answer.largest
             self._seen.hard[chunk.place] = answer.hard
         return found.reshape(row.shape)
-
-    def _ask(self, chunk: Chunk, row: Ints, label: Ints) -> Ask:
-        examples = name_texts(self.predictions.indexes[names.EXAMPLE][chunk.start : chunk.stop])
-        whose = called(self.predictions, chunk, self.whose)
-        labels = self.predictions.sizes[names.LABEL]
-        return Ask.of(examples, whose, row, label, labels)
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,).
@@ -241,3 +218,13 @@ class ChunkedScores:
             do="predictions.load(), where they fit into memory",
             whose=self.whose,
         )
+
+
+def _by_chunk(places: Ints, chunks: list[Chunk]) -> list[NDArray[np.intp]]:
+    """Return, for each chunk, where among the places of examples those are that it holds."""
+    sizes = [chunk.stop - chunk.start for chunk in chunks]
+    # Numbers of chunks are small, and sorted by their digits.
+    numbers = np.arange(len(chunks), dtype=np.min_scalar_type(len(chunks)))
+    chunk = np.repeat(numbers, sizes)[places]
+    ends = np.cumsum(np.bincount(chunk, minlength=len(chunks)))
+    return np.split(np.argsort(chunk, kind="stable"), ends[:-1])

@@ -1,0 +1,137 @@
+"""Rows of one chunk: checked without an index of their names, scored a few rows at a time.
+
+Whatever is made of a few rows stays in the cache: one more array of the size of a chunk would take
+longer than all that is done with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.arrays import Floats, FloatType
+from plausibly.conformal.asking import score_uniforms
+from plausibly.conformal.examples import Examples
+from plausibly.conformal.scoring import scores_of
+from plausibly.kernels.coverage import row_blocks
+from plausibly.keys import Keys, hash_names
+from plausibly.labelled import borders, names
+from plausibly.labelled.named import float_type
+from plausibly.labelled.row_facts import predictions_sound
+from plausibly.labelled.text import text_array
+from plausibly.lazy.chunks import Chunk, called
+from plausibly.protocols import ScoreFunction
+
+
+@attrs.frozen(eq=False)
+class Named:
+    """Names of the examples of one chunk: as few bytes as can be, since they travel.
+
+    Attributes
+    ----------
+    joined : bytes
+        A zero byte between them, which no name has.
+    whose : str
+        What messages call the chunk.
+    """
+
+    joined: bytes
+    whose: str
+
+    @classmethod
+    def of(cls, texts: Sequence[str], chunk: Chunk, whose: str) -> Named:
+        """Return the names of one chunk.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Names of all examples.
+        chunk : Chunk
+        whose : str
+            What messages call all of them.
+        """
+        joined = "\0".join(texts[chunk.start : chunk.stop])
+        return cls(joined.encode("utf-8", "surrogatepass"), called(texts, chunk, whose))
+
+    @property
+    def texts(self) -> list[str]:
+        """The names, in their order."""
+        return self.joined.decode("utf-8", "surrogatepass").split("\0")
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class RowScores:
+    """How rows become scores: small enough to go to every process.
+
+    Attributes
+    ----------
+    given : tuple of str
+        Labels as the rows have them.
+    order : ndarray of int, (label,), or slice
+        Position of each of them where they are scored.
+    dtype : dtype
+        In which they are scored.
+    scale : {"probability", "logit", "independent", "any"}
+    score : ScoreFunction
+    called : str
+        Its name, for messages.
+    keys : Keys
+    """
+
+    given: tuple[str, ...]
+    order: NDArray[np.intp] | slice
+    dtype: FloatType
+    scale: str
+    score: ScoreFunction
+    called: str
+    keys: Keys
+
+    def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
+        """Return the predictions of one chunk, (example, label), contiguous.
+
+        Raises
+        ------
+        InputError
+            What `borders.check_predictions` finds.
+        """
+        floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
+        # Names were checked when all were together: they are read where something is wrong.
+        if not predictions_sound(floats, self.scale):
+            coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.given)}
+            array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
+            borders.check_predictions(array, whose=named.whose, scale=self.scale, whole=False)
+        return floats
+
+    def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
+        """Yield slices of rows with their scores (example, label), in the order of scoring.
+
+        The scores of some rows are overwritten by those of the next.
+
+        Parameters
+        ----------
+        checked : ndarray, (example, label)
+            From `checked`.
+        named : Named
+        """
+        hashes = hash_names(named.texts) if self.score.randomised else None
+        moves = not isinstance(self.order, slice) or checked.dtype != self.dtype
+        blocks = list(row_blocks(checked.shape))
+        # Fresh memory for each block would take several times as long as all that is done here.
+        room = np.empty((2 if moves else 1, blocks[0].stop, checked.shape[1]), self.dtype)
+        for rows in blocks:
+            some, size = checked[rows], rows.stop - rows.start
+            if moves:
+                room[1, :size][:, self.order] = some
+                some = room[1, :size]
+            uniform = None
+            if hashes is not None:
+                uniform = score_uniforms(self.score, self.keys, Examples(hashes[rows]), some)
+            scores = scores_of(
+                some, self.scale, self.score, self.called, uniform, room=room[0, :size]
+            )
+            yield rows, scores
