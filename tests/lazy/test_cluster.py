@@ -50,7 +50,8 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
     assert lazy.compute().identical(whole.predict(NEW, 0.3))
     lam = LAM.assign_coords(example=NEW["example"].values)
     expected = plausibly.evaluate(whole.predict(NEW, 0.3), lam)
-    assert plausibly.evaluate(lazy, lam).identical(expected)
+    assert plausibly.evaluate(lazy, lam).compute().identical(expected)
+    assert plausibly.evaluate(lazy, lam.chunk(example=7)).compute().identical(expected)
 
 
 @pytest.mark.usefixtures("client")

@@ -54,8 +54,10 @@ def test_twelve_examples_in_chunks_of_every_size_and_cut_at_every_place() -> Non
         lazy = made.predict(NEW.chunk(example=cut), 0.3)
         assert lazy.chunks is not None
         assert lazy.chunks[0] == cut
-        assert plausibly.evaluate(lazy, LAM.assign_coords(example=NEW["example"])).identical(
-            measured
+        assert (
+            plausibly.evaluate(lazy, LAM.assign_coords(example=NEW["example"]))
+            .compute()
+            .identical(measured)
         )
 
 
@@ -152,7 +154,7 @@ def test_evaluate_reads_sets_and_opinions_in_any_chunks(ties: Ties) -> None:
         for cut in SOME_CUTS:
             lazy = predictor.predict(NEW.chunk(example=cut), alpha)
             for given in (lam, lam.chunk(example=5), packed, packed.chunk(example=4)):
-                found = plausibly.evaluate(lazy, given, ties=ties, by="site", true=known)
+                found = plausibly.evaluate(lazy, given, ties=ties, by="site", true=known).compute()
                 assert found.identical(expected)
 
 

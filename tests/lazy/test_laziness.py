@@ -152,7 +152,7 @@ def test_no_array_larger_than_a_chunk() -> None:
         predictor = plausibly.calibrate(model, said)
         renamed = [f"t{name}" for name in names[rows]]
         sets = predictor.predict(model.assign_coords(example=renamed), 0.1)
-        plausibly.evaluate(sets, said.assign_coords(example=renamed))
+        plausibly.evaluate(sets, said.assign_coords(example=renamed)).load()
 
     with dask.config.set(scheduler="synchronous"):
         studied(slice(2 * size))  # modules that are imported on the way are no arrays

@@ -233,7 +233,7 @@ def _run(
             cluster=measure.cluster,
             interval=interval,
             seed=measure.seed,
-        )
+        ).load()
         with warnings.catch_warnings():
             # What is to be said of the sets has been said.
             warnings.simplefilter("ignore", PlausiblyWarning)

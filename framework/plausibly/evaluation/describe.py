@@ -14,6 +14,7 @@ import xarray as xr
 from plausibly.conformal.labelled_sets import GUARANTEES, OVERLAP
 from plausibly.errors import counted
 from plausibly.evaluation.evaluate import AMBIGUITY
+from plausibly.evaluation.shown import measured
 from plausibly.evaluation.summary import ENDS
 from plausibly.guarantee import Guarantee, rounded
 from plausibly.labelled import names
@@ -58,7 +59,7 @@ def describe(evaluation: xr.Dataset) -> str:
     evaluation : Dataset
         From `evaluate`.
     """
-    blocks = [_block(plane) for plane in _planes(evaluation)]
+    blocks = [_block(plane) for plane in _planes(measured(evaluation))]
     return "\n\n".join(blocks)
 
 
@@ -77,7 +78,7 @@ def verdict(evaluation: xr.Dataset) -> str:
     interval lies below it by more than coverage varies between calibrations of that size: twice
     ``sqrt(alpha (1 - alpha) / n)``, the first-order bound for one draw an example.
     """
-    return "\n".join(_verdict(plane) for plane in _planes(evaluation))
+    return "\n".join(_verdict(plane) for plane in _planes(measured(evaluation)))
 
 
 def as_json(evaluation: xr.Dataset) -> dict[str, object]:
@@ -88,6 +89,7 @@ def as_json(evaluation: xr.Dataset) -> dict[str, object]:
     evaluation : Dataset
         From `evaluate`.
     """
+    evaluation = measured(evaluation)
     attributes = {str(name): value for name, value in evaluation.attrs.items()}
     attributes.pop(GUARANTEES, None)  # each result has its own
     if names.LEFT_OUT in attributes:

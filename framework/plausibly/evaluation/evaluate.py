@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.arrays import Ints
 from plausibly.conformal.labelled_sets import GUARANTEES
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, check_dim, judge
-from plausibly.evaluation.measuring import holds
-from plausibly.evaluation.shown import Evaluation
+from plausibly.evaluation.measuring import Measures, Measuring, Opinions
+from plausibly.evaluation.shown import TIED_SHARE, Evaluation
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out, with_left_out
+from plausibly.labelled.named import is_lazy
+
+if TYPE_CHECKING:
+    import dask.array
 
 AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
@@ -45,8 +53,8 @@ def evaluate(
     Parameters
     ----------
     sets : DataArray of bool, (example, label[, alpha])
-        What `ConformalPredictor.predict` returned. Sets in chunks are read once, when this is
-        called, one chunk at a time.
+        What `ConformalPredictor.predict` returned. With sets or plausibilities in chunks (Dask)
+        nothing is read yet, see below.
     plausibilities : DataArray or Dataset, (example, label)
         What experts say of these examples: plausibilities, dense or packed, or an annotation
         table, which is aggregated by the default of its kind. Aligned with the sets by name.
@@ -85,10 +93,17 @@ def evaluate(
         and with the prefix ``group_`` over a dim that is called as `by`.
         Attributes carry the guarantees of the sets and the choices made here.
 
+        Of sets or plausibilities in chunks it is measured when it is asked for: its variables are
+        Dask arrays, and ``.compute()`` or ``.load()`` measures them all in one pass over the
+        chunks, with the same bits as in memory. Each ``float(...)`` of one variable would be a
+        pass. What is known without the numbers is there, and refused, at once. The share of ties,
+        an attribute, is a variable `tied_share` until plausibilities in chunks were read.
+
     Raises
     ------
     InputError
-        Where names do not match, a coordinate is missing, or an option is unknown.
+        Where names do not match, a coordinate is missing, or an option is unknown;
+        ``label-axis-split`` where the labels of one example are in several chunks.
 
     Warns
     -----
@@ -110,37 +125,32 @@ def evaluate(
         seed=seed,
         only_common=only_common,
         whose=whose,
+        later=True,
     )
-    inside, order = judged.sets, judged.order
-    values = _with_true(judged, judged.measured(policy), true)
-    values |= _held_masses(judged, values["aggregated_coverage"])
-    largest = judged.largest
-    alpha_dims = judged.alpha_dims
-    result = _by_example(inside, values, largest, alpha_dims)
-    outcomes = judged.outcomes(values)
-    result = result.merge(summary.overall(outcomes, alpha_dims))
-    strata = stratum_of(largest)[order]
-    result = result.merge(
-        summary.grouped(
-            outcomes,
-            strata,
-            np.array(STRATA),
-            dim=AMBIGUITY,
-            prefix="stratum_",
-            alpha_dims=alpha_dims,
-        )
-    )
+    inside, alpha_dims = judged.sets, judged.alpha_dims
+    measuring = Measuring(ties=policy, shares=_shares(judged))
+    codes = None
+    if true is not None:
+        codes = inputs.true_codes(true, (inside, judged.about), judged.labels)
+    known = judged.known(policy, codes)
+    averaging = _Averaging.of(judged, by)
+    if is_lazy(inside) or is_lazy(judged.given):
+        from plausibly.evaluation.delayed import later
+
+        found = later(judged, measuring, known, averaging, averaging.of_one())
+        result = _by_example(inside, found.values, found.largest, alpha_dims)
+        averages = found.averages
+    else:
+        opinions = Opinions(judged.opinions, known)
+        values, largest = measuring(inside.values, opinions), judged.largest
+        result = _by_example(inside, values, largest, alpha_dims)
+        averages = averaging(values, largest)
     if by is not None:
-        groups, codes = inputs.codes_of(judged.coordinate(by))
         check_dim(result, by)
-        result = result.merge(
-            summary.grouped(outcomes, codes, groups, dim=by, prefix="group_", alpha_dims=alpha_dims)
-        )
-    result.attrs = {
-        **judged.carried,
-        "ties": policy,
-        "tied_share": float((coverage.tie_counts(judged.opinions) > 1).mean()),
-    }
+    result = result.merge(averages)
+    result.attrs = {**judged.carried, "ties": policy}
+    if not is_lazy(judged.given):
+        result.attrs[TIED_SHARE] = float((coverage.tie_counts(judged.opinions) > 1).mean())
     if by is not None:
         result.attrs["by"] = by
     for array in (inside, judged.given):
@@ -148,41 +158,106 @@ def evaluate(
     return Evaluation(result.data_vars, coords=result.coords, attrs=result.attrs)
 
 
+@attrs.frozen(kw_only=True, eq=False)
+class _Averaging:
+    """Means with intervals of all examples, of strata of ambiguity, and of groups.
+
+    Attributes
+    ----------
+    order : ndarray of int, (example,)
+        In which examples are read, see `Judged`.
+    clusters : ndarray of int, (example,), or None
+        In `order`.
+    labels, method, confidence
+        See `Outcomes`.
+    alpha_dims : list of str
+    by : str or None
+        What groups are made of.
+    groups : ndarray, (group,)
+    codes : ndarray of int, (example,)
+        Group of each example in `order`.
+    """
+
+    order: NDArray[np.intp]
+    clusters: Ints | None
+    labels: int
+    method: IntervalMethod
+    confidence: float
+    alpha_dims: list[str]
+    by: str | None
+    groups: NDArray[np.generic]
+    codes: Ints
+
+    @classmethod
+    def of(cls, judged: Judged, by: str | None) -> _Averaging:
+        """Return how outcomes of these sets are averaged."""
+        none = np.zeros(0, dtype=np.intp)
+        groups, codes = (none, none) if by is None else inputs.codes_of(judged.coordinate(by))
+        return cls(
+            order=judged.order,
+            clusters=None if judged.clusters is None else judged.clusters[judged.order],
+            labels=len(judged.labels),
+            method=judged.method,
+            confidence=judged.confidence,
+            alpha_dims=judged.alpha_dims,
+            by=by,
+            groups=groups,
+            codes=codes,
+        )
+
+    def of_one(self) -> _Averaging:
+        """Return the same for one example: what comes of it has the same names and shapes."""
+        one = np.zeros(1, dtype=np.intp)
+        clusters = None if self.clusters is None else one
+        return attrs.evolve(self, order=one, clusters=clusters, codes=one)
+
+    def __call__(self, values: Measures, largest: NDArray[np.float64]) -> xr.Dataset:
+        """Return the averages of outcomes, (example, alpha), in the caller's order."""
+        outcomes = summary.Outcomes(
+            values={name: found[self.order] for name, found in values.items()},
+            clusters=self.clusters,
+            labels=self.labels,
+            method=self.method,
+            confidence=self.confidence,
+        )
+        strata: Ints = stratum_of(largest)[self.order]
+        parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
+            (AMBIGUITY, "stratum_", np.array(STRATA), strata)
+        ]
+        if self.by is not None:
+            parts.append((self.by, "group_", self.groups, self.codes))
+        found = summary.overall(outcomes, self.alpha_dims)
+        for dim, prefix, called, codes in parts:
+            check_dim(found, dim)
+            grouped = summary.grouped(
+                outcomes, codes, called, dim=dim, prefix=prefix, alpha_dims=self.alpha_dims
+            )
+            found = found.merge(grouped)
+        return found
+
+
 def stratum_of(largest: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the place in `STRATA` of examples with these largest plausibilities, (example,)."""
     return np.digitize(largest + _SLACK, STRATA_FROM)
 
 
-def _with_true(
-    judged: Judged, measured: dict[str, NDArray[np.float64]], true: str | xr.DataArray | None
-) -> dict[str, NDArray[np.float64]]:
-    """Return what was measured of each set, and whether it holds the known label."""
-    if true is None:
-        return measured
-    inside = judged.sets
-    codes = inputs.true_codes(true, (inside, judged.about), judged.labels)
-    size = measured.pop(summary.SET_SIZE)
-    return {**measured, "true_coverage": holds(inside, codes), summary.SET_SIZE: size}
-
-
-def _held_masses(judged: Judged, covered: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Return which sets hold the share of the plausibilities that was promised, where one was."""
+def _shares(judged: Judged) -> NDArray[np.float64] | None:
+    """Return the share of the plausibilities that was promised at each alpha, where one was."""
     stated = json.loads(str(judged.carried.get(GUARANTEES, "[]")))
     promises = [Guarantee.from_json(one) for one in stated]
     shares = {float(one.alpha): one.share for one in promises if one.share is not None}
     if names.ALPHA not in judged.sets.coords:
-        return {}
+        return None
     wanted = [shares.get(float(alpha)) for alpha in np.atleast_1d(judged.sets[names.ALPHA].values)]
     if not wanted or None in wanted:
-        return {}
-    least = np.array([float(share) for share in wanted if share is not None]) - _SLACK
-    return {"mass_coverage": (covered >= least).astype(np.float64)}
+        return None
+    return np.array([float(share) for share in wanted if share is not None]) - _SLACK
 
 
 def _by_example(
     inside: xr.DataArray,
-    values: dict[str, NDArray[np.float64]],
-    largest: NDArray[np.float64],
+    values: Mapping[str, NDArray[np.float64] | dask.array.Array],
+    largest: NDArray[np.float64] | dask.array.Array,
     alpha_dims: list[str],
 ) -> xr.Dataset:
     """Return the outcomes of each example, under its name."""
@@ -193,5 +268,5 @@ def _by_example(
         kept = found.astype(np.int64) if name == summary.SET_SIZE else found
         result[name] = ([names.EXAMPLE, *alpha_dims], kept if alpha_dims else kept[:, 0])
     result["largest_plausibility"] = (names.EXAMPLE, largest)
-    result["n"] = ((), np.int64(len(largest)))
+    result["n"] = ((), np.int64(inside.sizes[names.EXAMPLE]))
     return result

@@ -36,15 +36,22 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
     return borders.mean_over_draws(borders.check_plausibilities(given))
 
 
-def as_given(given: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
+def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.DataArray | xr.Dataset:
     """Return plausibilities as `as_plausibilities` does, packed where they are or labels are many.
 
     Parameters
     ----------
     given : DataArray or Dataset
+    later : bool
+        Whether an array in chunks stays there, to be checked when it is read; by default it is
+        read now. A Dataset is always read: it is small.
     """
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
+    if later and isinstance(given, xr.DataArray) and is_lazy(given):
+        from plausibly.lazy.columns import checked_later
+
+        return checked_later(given)
     if is_lazy(given):
         from plausibly.lazy.opinions import packed_chunks
 

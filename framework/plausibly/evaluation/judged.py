@@ -15,7 +15,7 @@ from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod
-from plausibly.evaluation.measuring import Opinions, measure
+from plausibly.evaluation.measuring import Known, Measuring, Opinions, measure
 from plausibly.evaluation.summary import ENDS, Outcomes
 from plausibly.kernels.coverage import Ties, row_blocks
 from plausibly.kernels.slots import Slots
@@ -134,10 +134,22 @@ class Judged:
             See `plausibly.evaluate`.
         """
         policy = inputs.check_ties(ties)
+        opinions = Opinions(self.opinions, self.known(policy))
+        return measure(self.sets, opinions, Measuring(ties=policy))
+
+    def known(self, ties: Ties, codes: Ints | None = None) -> Known:
+        """Return what measuring needs to know of the examples, in the caller's order.
+
+        Parameters
+        ----------
+        ties : {"first", "random", "fractional", "any", "all"}
+        codes : ndarray of int, (example,), optional
+            Of their known labels.
+        """
         uniform = None
-        if policy == "random":
+        if ties == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        return measure(self.sets, Opinions(self.opinions, uniform), policy)
+        return Known(uniform=uniform, codes=codes)
 
     def outcomes(self, measured: Mapping[str, NDArray[np.float64]]) -> Outcomes:
         """Return what `measured` gave in `order`, ready to be averaged."""
@@ -231,6 +243,7 @@ def judge(
     seed: int = 0,
     only_common: bool = False,
     whose: str = inputs.SETS,
+    later: bool = False,
 ) -> Judged:
     """Return sets and plausibilities, checked and matched by name.
 
@@ -238,6 +251,8 @@ def judge(
     ----------
     sets, plausibilities, cluster, interval, confidence, seed, only_common, whose
         See `plausibly.evaluate`.
+    later : bool
+        Whether plausibilities in chunks stay there; by default they are read now.
 
     Raises
     ------
@@ -254,7 +269,7 @@ def judge(
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
     if overlap:
         _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE], whose)
-    inside, lam = _matched(inside, inputs.as_given(plausibilities), only_common, whose)
+    inside, lam = _matched(inside, inputs.as_given(plausibilities, later=later), only_common, whose)
     hashes = hash_names(inside[names.EXAMPLE].values)
     carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
     carried |= {

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import attrs
 import numpy as np
 import xarray as xr
@@ -18,8 +15,30 @@ from plausibly.kernels.slots import Slots
 from plausibly.labelled import names
 from plausibly.labelled.named import is_lazy
 
-A = TypeVar("A", "Opinions", Ints)
 Measures = dict[str, NDArray[np.float64]]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Known:
+    """What is known of some examples besides what experts say.
+
+    Attributes
+    ----------
+    uniform : ndarray, (example,), or None
+        For ties that are broken at random.
+    codes : ndarray of int, (example,), or None
+        Of their known labels.
+    """
+
+    uniform: NDArray[np.float64] | None = None
+    codes: Ints | None = None
+
+    def __getitem__(self, rows: slice) -> Known:
+        """Return what is known of some of them."""
+        return Known(
+            uniform=None if self.uniform is None else self.uniform[rows],
+            codes=None if self.codes is None else self.codes[rows],
+        )
 
 
 @attrs.frozen(eq=False)
@@ -29,48 +48,60 @@ class Opinions:
     Attributes
     ----------
     plausibilities : ndarray, (example, label), or Slots
-    uniform : ndarray, (example,), or None
-        For ties that are broken at random.
+    known : Known
     """
 
     plausibilities: Floats | Slots
-    uniform: NDArray[np.float64] | None
+    known: Known = Known()
 
     def __getitem__(self, rows: slice) -> Opinions:
         """Return what is said of some of them."""
         lam = self.plausibilities
-        return Opinions(
-            lam.take(rows) if isinstance(lam, Slots) else lam[rows],
-            None if self.uniform is None else self.uniform[rows],
-        )
+        some = lam.take(rows) if isinstance(lam, Slots) else lam[rows]
+        return Opinions(some, self.known[rows])
 
 
-@attrs.frozen
-class _Measuring:
+@attrs.frozen(kw_only=True, eq=False)
+class Measuring:
     """Measures sets against opinions.
 
     Attributes
     ----------
-    ties : str
+    ties : {"first", "random", "fractional", "any", "all"}
+        See `plausibly.evaluate`.
+    shares : ndarray of float64, (alpha,), or None
+        Plausibility that sets are to hold at least, where that was promised.
     """
 
     ties: Ties
+    shares: NDArray[np.float64] | None = None
 
     def __call__(self, values: Bools, opinions: Opinions) -> Measures:
-        planes, lam = _planes(values), opinions.plausibilities
-        uniform = opinions.uniform
+        """Return what is measured of each set, (example, alpha), by name.
+
+        Parameters
+        ----------
+        values : ndarray of bool, (example, label[, alpha])
+        opinions : Opinions
+            Of these examples.
+        """
+        planes, lam, known = _planes(values), opinions.plausibilities, opinions.known
         found = {
             "aggregated_coverage": [coverage.aggregated(plane, lam) for plane in planes],
-            "voted_coverage": [coverage.voted(plane, lam, self.ties, uniform) for plane in planes],
-            SET_SIZE: [coverage.sizes(plane).astype(np.float64) for plane in planes],
+            "voted_coverage": [
+                coverage.voted(plane, lam, self.ties, known.uniform) for plane in planes
+            ],
         }
-        return {name: np.stack(columns, axis=1) for name, columns in found.items()}
-
-
-def _holding(values: Bools, codes: Ints) -> Measures:
-    rows = np.arange(len(codes))
-    held = [plane[rows, codes].astype(np.float64) for plane in _planes(values)]
-    return {"held": np.stack(held, axis=1)}
+        if known.codes is not None:
+            rows = np.arange(len(known.codes))
+            held = [plane[rows, known.codes].astype(np.float64) for plane in planes]
+            found["true_coverage"] = held
+        found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
+        measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
+        if self.shares is not None:
+            enough = measures["aggregated_coverage"] >= self.shares
+            measures["mass_coverage"] = enough.astype(np.float64)
+        return measures
 
 
 def _planes(values: Bools) -> list[Bools]:
@@ -78,39 +109,24 @@ def _planes(values: Bools) -> list[Bools]:
     return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
 
 
-def measure(sets: xr.DataArray, opinions: Opinions, ties: Ties) -> Measures:
-    """Return aggregated and voted coverage, and size, of each set, (example, alpha).
+def measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Measures:
+    """Return what is measured of each set, (example, alpha), by name.
 
     Parameters
     ----------
     sets : DataArray of bool, (example, label[, alpha])
-        In memory or in chunks.
+        In memory, or in chunks, which are read now.
     opinions : Opinions
         Of the same examples.
-    ties : {"first", "random", "fractional", "any", "all"}
+    measuring : Measuring
     """
-    return _over(sets, _Measuring(ties), opinions)
-
-
-def holds(sets: xr.DataArray, codes: Ints) -> NDArray[np.float64]:
-    """Return 1 for each set that holds the label of this code, (example, alpha).
-
-    Parameters
-    ----------
-    sets : DataArray of bool, (example, label[, alpha])
-    codes : ndarray of int, (example,)
-    """
-    return _over(sets, _holding, codes)["held"]
-
-
-def _over(sets: xr.DataArray, what: Callable[[Bools, A], Measures], beside: A) -> Measures:
     if not is_lazy(sets):
-        return what(sets.values, beside)
+        return measuring(sets.values, opinions)
     from plausibly.lazy.chunks import chunks_of, reduced, whole_rows
 
     cut = whole_rows(sets, "the prediction sets", "sets")
     if names.ALPHA in cut.dims:
         cut = cut.chunk({names.ALPHA: -1})
-    asks = [(chunk, beside[chunk.start : chunk.stop]) for chunk in chunks_of(cut)]
-    parts = list(reduced(what, cut, asks))
+    asks = [(chunk, opinions[chunk.start : chunk.stop]) for chunk in chunks_of(cut)]
+    parts = list(reduced(measuring, cut, asks))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 import xarray as xr
 
 from plausibly import markup
 from plausibly.errors import counted
 from plausibly.labelled import names
+from plausibly.labelled.named import is_lazy
 
+TIED_SHARE = "tied_share"
+_NOT_MEASURED = "not measured yet: compute() or load() reads each chunk once"
 _AGGREGATED = "aggregated_coverage"
 _SPLIT = "split"
 
@@ -19,11 +24,27 @@ class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks t
 
     __slots__ = ()
 
+    def load(self, **kwargs: Any) -> Self:  # Any: what Dask takes
+        """Measure what was not measured yet, all in one pass over the chunks; return this."""
+        super().load(**kwargs)
+        if TIED_SHARE in self.variables:
+            self.attrs[TIED_SHARE] = float(self[TIED_SHARE])
+            del self[TIED_SHARE]
+        return self
+
+    def __dask_postcompute__(self) -> tuple[Callable[..., Evaluation], tuple[object, ...]]:
+        how = super().__dask_postcompute__()  # type: ignore[no-untyped-call]  # xarray lacks the hint
+        return _computed, how
+
     def __repr__(self) -> str:
-        return _as_dataset(super().__repr__(), self)
+        text = _as_dataset(super().__repr__(), self)
+        return f"{text}\n{_NOT_MEASURED[0].upper()}{_NOT_MEASURED[1:]}." if is_lazy(self) else text
 
     def _repr_html_(self) -> str:
         variables = markup.Html(super()._repr_html_())
+        if is_lazy(self):
+            said = markup.paragraph(f"{_NOT_MEASURED}.")
+            return markup.framed("evaluation", said, markup.unfolded("variables", variables))
         if not _is_evaluation(self):
             return variables
         return markup.framed(
@@ -46,6 +67,20 @@ class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hi
         return markup.framed("study", *_compared(self), markup.unfolded("variables", variables))
 
 
+def _computed(
+    results: Iterable[Any],  # Any: arrays, as Dask has them
+    rebuild: Callable[..., Evaluation],
+    arguments: tuple[object, ...],
+) -> Evaluation:
+    """Return the evaluation of which Dask has computed these arrays."""
+    return rebuild(results, *arguments).load()
+
+
+def measured(result: xr.Dataset) -> xr.Dataset:
+    """Return a result whose numbers are there: one in chunks is computed, all in one pass."""
+    return result.compute() if is_lazy(result) else result
+
+
 def _as_dataset(text: str, result: xr.Dataset) -> str:
     """Return the text of a result as that of the Dataset that it is."""
     return text.replace(f"xarray.{type(result).__name__}", "xarray.Dataset", 1)
@@ -56,7 +91,7 @@ def _is_evaluation(result: xr.Dataset) -> bool:
     needed = (f"{_AGGREGATED}_mean", "voted_coverage_mean", "set_size_mean", "n")
     parts = [f"stratum_{_AGGREGATED}_low", "stratum_n", "share_empty", "share_singleton"]
     dims = {names.EXAMPLE, "ambiguity"} <= set(result.dims)
-    known = dims and {"confidence", "ties", "tied_share"} <= set(result.attrs)
+    known = dims and {"confidence", "ties", TIED_SHARE} <= set(result.attrs)
     whole = names.ALPHA not in result.dims or result.sizes[names.ALPHA] > 0
     return known and whole and all(name in result for name in (*needed, *parts))
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import QUANTITIES
+from plausibly.evaluation.shown import measured
 from plausibly.evaluation.tables import cells
 from plausibly.labelled import names
 from plausibly.plots import reading
@@ -64,6 +65,7 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
     study = reading.check(result, "alphas") == reading.STUDY
+    result = measured(result)
     axes = axes_of(axes, whose="plausibly.plots.alphas", width=5.4, height=5.8)
     curves = _of_study(result) if study else _of_evaluation(result)
     shown = curves[: len(OTHERS)]

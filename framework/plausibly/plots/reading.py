@@ -11,6 +11,7 @@ import xarray as xr
 
 from plausibly.conformal.labelled_sets import GUARANTEES
 from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.shown import measured
 from plausibly.guarantee import Guarantee
 from plausibly.labelled import names
 from plausibly.labelled.text import several
@@ -206,6 +207,7 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     InputError
         ``figure-alpha``.
     """
+    result = measured(result)
     if names.ALPHA not in result.coords:
         return result
     there = np.atleast_1d(result[names.ALPHA].values).astype(np.float64)

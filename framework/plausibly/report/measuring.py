@@ -92,7 +92,7 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
             true=subject.true,
             cluster=subject.cluster,
             seed=subject.seed,
-        )
+        ).load()
         groups, why = _groups(subject, sets)
         return Measured(
             evaluation=evaluation,
