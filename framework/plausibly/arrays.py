@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,3 +16,16 @@ Numbers: TypeAlias = NDArray[Any]  # Any: floats or integers of any width, as fi
 Masses: TypeAlias = NDArray[Any]  # Any: int64, or Python integers in an object array past 2^62
 Hashes: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
+
+Column = TypeVar("Column", bound=NDArray[Any])  # Any: what it holds is not looked at
+
+
+def still(column: Column) -> Column:
+    """Return an array of our own, which nobody changes from here on."""
+    column.flags.writeable = False
+    return column
+
+
+def is_still(column: NDArray[Any]) -> bool:  # Any: as for Column
+    """Return whether nobody can change an array, nor the one that it would be a view of."""
+    return column.base is None and not column.flags.writeable

@@ -51,10 +51,13 @@ class Joined(Sequence[str]):
     ----------
     data : bytes
         UTF-8, with a zero byte behind each text.
+    size : int
+        How many texts there are.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, size: int) -> None:
         self.data = data
+        self._size = size
 
     @cached_property
     def listed(self) -> list[str]:
@@ -62,13 +65,16 @@ class Joined(Sequence[str]):
         return self.data.decode("utf-8").split("\0")[:-1]
 
     @cached_property
-    def ends(self) -> NDArray[np.int64]:
-        """Where each text ends if there are no zero bytes between them: (text,)."""
-        zeros = np.flatnonzero(np.frombuffer(self.data, np.uint8) == 0)
-        return zeros - np.arange(zeros.size)
+    def solid(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The bytes without the zero bytes, and where each text then ends: (text,)."""
+        every = np.frombuffer(self.data, np.uint8)
+        kept = every != 0
+        ends = np.flatnonzero(~kept)
+        ends -= np.arange(ends.size)
+        return every[kept], ends
 
     def __len__(self) -> int:
-        return self.data.count(b"\0")
+        return self._size
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -101,7 +107,7 @@ def texts_of(words: Words) -> Joined:
     cells[:, :BYTES] = words.byteswap().view(np.uint8).reshape(-1, BYTES)
     kept = cells != 0
     kept[:, BYTES] = True
-    return Joined(cells[kept].tobytes())
+    return Joined(cells[kept].tobytes(), words.size)
 
 
 def coded(words: Words) -> tuple[NDArray[np.int32], Words] | None:

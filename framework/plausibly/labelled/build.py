@@ -20,7 +20,7 @@ from plausibly.labelled.coded import Coded, Keyed, by_code
 from plausibly.labelled.near import near
 from plausibly.labelled.order import Ordered, by_keys, by_names
 from plausibly.labelled.records import Records, check_once, coded_columns, read_columns
-from plausibly.labelled.table import AnnotationTable, build_table
+from plausibly.labelled.table import AnnotationTable, Given, build_table
 from plausibly.labelled.text import check_names, name_texts, quoted, several
 from plausibly.protocols import Record
 
@@ -336,10 +336,10 @@ def _table(
         examples=ordered.examples,
         annotators=ordered.annotators,
         labels=labels,
-        response_example=example,
-        response_annotator=annotator,
-        mention_response=mention_response,
-        mention_label=by_code(label, mention),
+        response_example=Given(example),
+        response_annotator=Given(annotator),
+        mention_response=Given(mention_response),
+        mention_label=Given(by_code(label, mention)),
         mention_block=block[mention] if blocks else None,
         mention_weight=weight[mention] if weights else None,
         unlisted=unlisted,

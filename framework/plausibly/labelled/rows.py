@@ -19,10 +19,9 @@ from plausibly.kernels.slots import packed_pairs
 from plausibly.labelled import names
 from plausibly.labelled.packed import of_slots
 from plausibly.labelled.seal import check_table, is_vouched, vouched
-from plausibly.labelled.sums import ordered_sum, sums_by_label, whole
+from plausibly.labelled.sums import Number, ones, ordered_sum, sums_by_label, whole
 from plausibly.labelled.text import name_texts, several
 
-Number = TypeVar("Number", np.float64, np.int16)
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -101,7 +100,7 @@ class Rows:
     def mentions(self) -> Ints:
         """Number of mentions of each response: ndarray of int64, (response,)."""
         if self.one_each:
-            return np.ones(self.example.size, np.int64)
+            return ones(self.example.size, np.int64)
         return np.bincount(self.response, minlength=self.example.size)
 
     def by_example(self, terms: Floats) -> NDArray[np.float64]:
@@ -235,7 +234,7 @@ def asked(table: xr.Dataset) -> Iterator[None]:
 
 def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
     if name not in table.variables:
-        return np.ones(size, dtype)
+        return ones(size, dtype)
     values: NDArray[Number] = table[name].values
     return values
 

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Ints
+from plausibly.arrays import Ints, is_still
 from plausibly.errors import InputError, listed
 from plausibly.kernels.threads import at_once
 from plausibly.kernels.words import joined
@@ -95,7 +95,7 @@ _sums: dict[int, tuple[weakref.ref[Ints], int]] = {}
 def _sum(column: tuple[Ints, str]) -> int:
     """Return the CRC-32 of a column; of one that cannot change it is remembered."""
     values, dtype = column
-    still = values.base is None and not values.flags.writeable
+    still = is_still(values)
     known = _sums.get(id(values))
     if still and known is not None and known[0]() is values:
         return known[1]

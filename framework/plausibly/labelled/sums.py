@@ -6,14 +6,18 @@ numbers are sorted before they are added.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
 from plausibly.kernels.threads import at_once, parts
 
+Number = TypeVar("Number", np.float64, np.int16, np.int64)
+
 _EXACT = 2.0**53  # floats below are exact for whole numbers
-_CELLS = 1 << 15  # sums that stay in the cache
+_CELLS = 1 << 17  # sums that stay in the cache
 
 
 def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
@@ -33,15 +37,27 @@ def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
     ndarray of float64, (cell,)
         Exact where all terms are whole numbers and their total is below 2^53.
     """
+    if _only_ones(terms):
+        return np.bincount(cells, minlength=size).astype(np.float64)
     if not whole(terms):
         order = np.lexsort((terms, cells))
         cells, terms = cells[order], terms[order]
     return np.bincount(cells, weights=terms, minlength=size).astype(np.float64, copy=False)
 
 
+def ones(size: int, dtype: type[Number]) -> NDArray[Number]:
+    """Return ones that take no memory, and cannot be changed."""
+    return np.broadcast_to(np.ones((), dtype), size)
+
+
+def _only_ones(terms: Floats) -> bool:
+    """Return whether these are `ones`."""
+    return terms.strides == (0,) and terms.size > 0 and terms[0] == 1
+
+
 def whole(terms: Floats) -> bool:
     """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
-    if terms.size and terms.min() == 1 == terms.max():
+    if _only_ones(terms) or (terms.size and terms.min() == 1 == terms.max()):
         return True
     return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < _EXACT)
 
@@ -69,6 +85,7 @@ def sums_by_label(
     if not whole(terms):
         order = np.lexsort((terms, label, example))
         example, label, terms = example[order], label[order], terms[order]
+    alike = _only_ones(terms)
     values = np.empty(shape)
     height = max(1, _CELLS // max(1, labels))
 
@@ -81,7 +98,7 @@ def sums_by_label(
             cells *= labels
             cells += label[first:last]
             size = (stop - start) * labels
-            sums = np.bincount(cells, weights=terms[first:last], minlength=size)
+            sums = np.bincount(cells, None if alike else terms[first:last], minlength=size)
             rows = sums.reshape(stop - start, labels)
             if total is None:
                 values[start:stop] = rows

@@ -28,14 +28,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
+import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from plausibly import markup
-from plausibly.arrays import Ints
+from plausibly.arrays import Ints, still
 from plausibly.errors import InputError
 from plausibly.keys import Names
 from plausibly.labelled import names
@@ -48,8 +49,6 @@ from plausibly.labelled.text import check_names, name_texts, several, text_index
 
 Extra: TypeAlias = Mapping[str, xr.Variable]
 """Further variables by name, each over dims of the table."""
-
-Number = TypeVar("Number", np.int32, np.float64)
 
 _WHOSE = "the annotation table"
 _UNLISTED = ("excluded", "unknown")
@@ -64,6 +63,13 @@ _COLUMNS = (
     names.MENTION_BLOCK,
     names.MENTION_WEIGHT,
 )
+
+
+@attrs.frozen(eq=False)
+class Given:
+    """Codes that belong to the table from here on: they are not copied."""
+
+    codes: Ints
 
 
 class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
@@ -89,10 +95,10 @@ def build_table(
     examples: Iterable[object] | Names,
     annotators: Iterable[object] | Names,
     labels: Iterable[object] | Names,
-    response_example: ArrayLike,
-    response_annotator: ArrayLike,
-    mention_response: ArrayLike,
-    mention_label: ArrayLike,
+    response_example: ArrayLike | Given,
+    response_annotator: ArrayLike | Given,
+    mention_response: ArrayLike | Given,
+    mention_label: ArrayLike | Given,
     mention_block: ArrayLike | None = None,
     mention_weight: ArrayLike | None = None,
     response_weight: ArrayLike | None = None,
@@ -242,8 +248,8 @@ def _invalid(column: str, expected: str, got: str) -> InputError:
     )
 
 
-def _codes(values: ArrayLike, column: str, least: int, end: int) -> NDArray[np.int32]:
-    codes: Ints = np.asarray(values)
+def _codes(values: ArrayLike | Given, column: str, least: int, end: int) -> NDArray[np.int32]:
+    codes: Ints = values.codes if isinstance(values, Given) else np.asarray(values)
     if codes.size == 0:
         return np.zeros(0, np.int32)
     if codes.dtype.kind not in "iu" or codes.ndim != 1:
@@ -251,20 +257,14 @@ def _codes(values: ArrayLike, column: str, least: int, end: int) -> NDArray[np.i
     low, high = int(codes.min()), int(codes.max())
     if low < least or high >= end:
         raise _invalid(column, f"{least} to {end - 1}", f"{low} to {high}")
-    return _still(codes.astype(np.int32))
+    return still(codes.astype(np.int32, copy=not isinstance(values, Given)))
 
 
 def _weights(values: ArrayLike, column: str) -> NDArray[np.float64]:
     weights = np.array(values, dtype=np.float64)
     if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
         raise _invalid(column, "finite numbers, 0 or more", f"{weights.min()} to {weights.max()}")
-    return _still(weights)
-
-
-def _still(column: NDArray[Number]) -> NDArray[Number]:
-    """Return an array of the table's own, which nobody changes: its digest is made once."""
-    column.flags.writeable = False
-    return column
+    return still(weights)
 
 
 def _check_lengths(variables: Extra, named: Mapping[str, Names]) -> None:

@@ -86,7 +86,7 @@ def text_index(names: Sequence[str], dim: str) -> PandasIndex:
 
 def _width(names: Sequence[str]) -> int:
     if isinstance(names, Joined) and names.data.isascii():
-        return int(np.diff(names.ends, prepend=0).max(initial=0))
+        return int(np.diff(names.solid[1], prepend=0).max(initial=0))
     return max(map(len, names), default=0)
 
 
@@ -98,8 +98,8 @@ def _arrow_index(names: Joined, dim: str) -> pd.Index | None:
         return None
     pa = require("pyarrow", extra="parquet", whose="an index of texts")  # there, as pandas uses it
 
-    ends = np.concatenate(([0], names.ends))
-    buffers = pa.py_buffer(ends), pa.py_buffer(names.data.replace(b"\0", b""))
+    texts, ends = names.solid
+    buffers = pa.py_buffer(np.concatenate(([0], ends))), pa.py_buffer(texts)
     array = pa.LargeStringArray.from_buffers(len(names), *buffers)
     index: pd.Index = pd.Index(from_arrow(array), name=dim)
     return index
