@@ -145,9 +145,9 @@ def later(
         alphas = sets.sizes[names.ALPHA]
         sets = sets.chunk({names.ALPHA: -1})
     cut = sets.variable.chunksizes[names.EXAMPLE]
-    beside = None
+    read = [sets]
     if isinstance(lam, xr.DataArray) and apart:
-        beside = lam.chunk({names.EXAMPLE: cut, names.LABEL: -1})
+        read.append(lam.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
     asked: Known | Opinions = known if apart else Opinions(judged.opinions, known)
     ends = np.cumsum(cut).tolist()
     asks = [asked[end - size : end] for size, end in zip(cut, ends, strict=True)]
@@ -159,10 +159,9 @@ def later(
         quantities += (_LARGEST, TIED_SHARE)
     columns = columns_later(
         _Columns(measuring=measuring, quantities=quantities),
-        sets,
+        read,
         asks,
         (len(quantities), alphas),
-        beside=beside,
     )
     largest = None if apart else judged.largest
     whole = _Whole(averaging=averaging, quantities=quantities, largest=largest)

@@ -49,9 +49,9 @@ def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.Dat
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
     if later and isinstance(given, xr.DataArray) and is_lazy(given):
-        from plausibly.lazy.columns import checked_later
+        from plausibly.lazy.opinions import checked_chunks
 
-        return checked_later(given)
+        return checked_chunks(given)
     if is_lazy(given):
         from plausibly.lazy.opinions import packed_chunks
 

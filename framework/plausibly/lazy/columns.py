@@ -5,131 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.extras import require
-from plausibly.labelled import borders, names
-from plausibly.labelled.text import text_array
-from plausibly.lazy.chunks import Held, named_chunks
+from plausibly.labelled import names
+from plausibly.lazy.chunks import Chunk, of_each
 
 if TYPE_CHECKING:
     import dask.array
 
-_WHOSE = "plausibilities"
-
-
-@attrs.frozen(eq=False)
-class _Checking:
-    """Checks plausibilities of one chunk.
-
-    Attributes
-    ----------
-    labels : tuple of str
-    examples : int
-        How many there are in all chunks.
-    """
-
-    labels: tuple[str, ...]
-    examples: int
-
-    def __call__(self, values: Floats, texts: NDArray[np.str_]) -> Floats:
-        if not len(texts):
-            return values
-        whole = len(texts) == self.examples
-        coords = {names.EXAMPLE: texts, names.LABEL: text_array(self.labels)}
-        checked: Floats = borders.check_plausibilities(
-            xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL)),
-            whose=_WHOSE if whole else f"{_WHOSE}, {texts[0]} to {texts[-1]}",
-        ).values
-        return checked
-
-
-def checked_later(plausibilities: xr.DataArray) -> xr.DataArray:
-    """Return plausibilities in the same chunks, each of which is checked when it is read.
-
-    Parameters
-    ----------
-    plausibilities : DataArray, (example, label), in chunks
-
-    Raises
-    ------
-    InputError
-        ``label-axis-split``, and what is said of dims, names and types of any array; when a chunk
-        is read, what `borders.check_plausibilities` finds in it.
-    """
-    da = require("dask.array", extra="dask", whose="an array in chunks")
-    array = named_chunks(plausibilities, _WHOSE, _WHOSE)
-    texts = array[names.EXAMPLE].values
-    cut = array.variable.chunksizes[names.EXAMPLE]
-    checked = da.blockwise(
-        _Checking(tuple(array[names.LABEL].values.tolist()), len(texts)),
-        "el",
-        array.data,
-        "el",
-        da.from_array(texts, chunks=(cut,)),
-        "e",
-        dtype=array.dtype,
-        meta=np.empty((0, 0), dtype=array.dtype),
-    )
-    return array.copy(data=checked)
-
 
 def columns_later(
     what: Callable[..., NDArray[np.float64]],
-    array: xr.DataArray,
+    arrays: Sequence[xr.DataArray],
     asks: Sequence[object],
     shape: tuple[int, int],
-    *,
-    beside: xr.DataArray | None = None,
 ) -> dask.array.Array:
-    """Return columns over the chunks of an array, computed when they are asked for.
+    """Return columns over the chunks of arrays, computed when they are asked for.
 
     Parameters
     ----------
     what : callable
-        Takes the entries of a chunk, those of the same chunk of `beside` where it is given, and
-        what is asked of it; returns (example, *shape).
-    array : DataArray, (example, label[, alpha]), in chunks of whole rows
+        Takes the entries of a chunk of each array, and what is asked of it; returns
+        (example, *shape).
+    arrays : sequence of DataArray, (example, ...)
+        In the same chunks over ``example``, and in one over each other dim.
     asks : sequence
         What is asked of each chunk, in their order.
     shape : (int, int)
         How many columns there are.
-    beside : DataArray, (example, label), optional
-        In the same chunks.
     """
-    da = require("dask.array", extra="dask", whose="an array in chunks")
-    held = np.empty(len(asks), dtype=object)
-    held[:] = [Held(asked) for asked in asks]
-    parts: list[object] = [] if beside is None else [beside.data, "el"]
-    found: dask.array.Array = da.blockwise(
-        _together,
-        "eqa",
-        array.data,
-        "elk"[: array.ndim],
-        *parts,
-        # Without a name of its own Dask would hash everything that is asked.
-        da.from_array(held, chunks=1, name=False),
-        "e",
-        what=what,
-        dtype=np.float64,
-        concatenate=True,
-        align_arrays=False,
-        adjust_chunks={"e": array.variable.chunksizes[names.EXAMPLE]},
-        new_axes=dict(zip("qa", shape, strict=True)),
-        meta=np.empty((0, 0, 0)),
-    )
-    return found
-
-
-def _together(
-    *parts: NDArray[Any],  # Any: flags, numbers, and one object
-    what: Callable[..., NDArray[np.float64]],
-) -> NDArray[np.float64]:
-    return what(*parts[:-1], parts[-1][0].held)
+    cut = arrays[0].variable.chunksizes[names.EXAMPLE]
+    each = [(Chunk(place, 0, 0), asked) for place, asked in enumerate(asks)]
+    sizes = (cut, *((size,) for size in shape))
+    return of_each(what, arrays, each, chunks=sizes, dtype=np.float64)
 
 
 def values_later(

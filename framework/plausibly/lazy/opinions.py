@@ -1,4 +1,4 @@
-"""Plausibilities in chunks: only what is above zero is kept of each."""
+"""Plausibilities in chunks: checked where they are read, or what is above zero kept of each."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from plausibly.labelled import borders, names
 from plausibly.labelled.known import names_of
 from plausibly.labelled.packed import of_slots
 from plausibly.labelled.text import text_array
-from plausibly.lazy.chunks import chunks_of, named_chunks, reduced
+from plausibly.lazy.chunks import Chunk, chunks_of, mapped, named_chunks, reduced
 from plausibly.lazy.rows import Named
 
 
 @attrs.frozen(eq=False)
-class _Packing:
-    """How one chunk is packed.
+class _Checking:
+    """How one chunk is checked.
 
     Attributes
     ----------
@@ -30,21 +30,52 @@ class _Packing:
 
     labels: tuple[str, ...]
 
-    def __call__(self, values: NDArray[Any], named: Named) -> Slots:  # Any: real numbers
-        """Return what is above zero in one chunk, or raise what is wrong with it."""
+    def __call__(self, values: Floats, named: Named | None) -> Floats:
+        """Return the plausibilities of one chunk, or raise what is wrong with them."""
+        if named is None:  # no examples
+            return values
+        coords = {
+            names.EXAMPLE: text_array(named.texts),
+            names.LABEL: text_array(self.labels),
+        }
         checked: Floats = borders.check_plausibilities(
-            xr.DataArray(
-                values,
-                dims=(names.EXAMPLE, names.LABEL),
-                coords={
-                    names.EXAMPLE: text_array(named.texts),
-                    names.LABEL: text_array(self.labels),
-                },
-            ),
-            whose=named.whose,
+            xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL)), whose=named.whose
         ).values
+        return checked
+
+    def packed(self, values: Floats, named: Named) -> Slots:
+        """Return what is above zero in one chunk, checked."""
+        checked = self(values, named)
         row, label = np.nonzero(checked)
         return packed_pairs(row, label, checked[row, label], checked.shape)
+
+
+def _read(
+    plausibilities: xr.DataArray, whose: str
+) -> tuple[xr.DataArray, _Checking, list[tuple[Chunk, Named]]]:
+    """Return plausibilities under text names, how chunks are checked, and what each is called."""
+    array = named_chunks(plausibilities, whose, "plausibilities")
+    texts = names_of(array, names.EXAMPLE).texts
+    asks = [(chunk, Named.of(texts, chunk, whose)) for chunk in chunks_of(array)]
+    return array, _Checking(names_of(array, names.LABEL).row), asks
+
+
+def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities") -> xr.DataArray:
+    """Return plausibilities in the same chunks, each of which is checked when it is read.
+
+    Parameters
+    ----------
+    plausibilities : DataArray, (example, label), in chunks
+    whose : str
+
+    Raises
+    ------
+    InputError
+        ``label-axis-split``, and what is said of dims, names and types of any array; when a chunk
+        is read, what `borders.check_plausibilities` finds in it.
+    """
+    array, checking, asks = _read(plausibilities, whose)
+    return array.copy(data=mapped(checking, array, asks, array.dtype.type))
 
 
 def packed_chunks(
@@ -70,16 +101,13 @@ def packed_chunks(
     """
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
-    array = named_chunks(plausibilities, whose, "plausibilities")
-    labels = names_of(array, names.LABEL).row
-    texts = names_of(array, names.EXAMPLE).texts
-    asks = [(chunk, Named.of(texts, chunk, whose)) for chunk in chunks_of(array)]
-    parts = list(reduced(_Packing(labels), array, asks))
+    array, checking, asks = _read(plausibilities, whose)
+    parts = list(reduced(checking.packed, array, asks))
     width = max(part.weight.shape[1] for part in parts)
     slots = Slots(
         np.concatenate([_widened(part.weight, width, 0) for part in parts]),
         np.concatenate([_widened(part.label, width, names.NO_LABEL) for part in parts]),
-        len(labels),
+        array.sizes[names.LABEL],
     )
     return of_slots(slots, array.coords.to_dataset(), array.attrs)
 
