@@ -54,8 +54,8 @@ def compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """Compile for whatever size, with the stand-in and with numba where it is."""
     if request.param == "plain Python":
         monkeypatch.setitem(sys.modules, "numba", stand_in())
-    for name in ("_WORTH", "_WORTH_IMPORTED"):
-        monkeypatch.setattr(compiled, name, 0)
+    for name in ("worth", "worth_imported"):
+        monkeypatch.setattr(NUMBA, name, 0)
     for name, value in (("_LEAST_POOL", 1), ("_LEAST_QUERIES", 0), ("_BLOCK", 7)):
         monkeypatch.setattr(rank, name, value)
     yield
@@ -130,7 +130,7 @@ def test_scores_of_few_and_of_many_labels(
 
 
 def test_what_is_compiled(ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "_WORTH_IMPORTED", 0)
+    monkeypatch.setattr(NUMBA, "worth_imported", 0)
     score = registry.resolve(SCORE, "aps")
     score.score(uneven_rows(3, 4, 1)[0], None)
     assert ran == ["exchange", "put"]
@@ -140,28 +140,26 @@ def test_what_is_compiled(ran: list[str], monkeypatch: pytest.MonkeyPatch) -> No
 
 class TestWhenItIsWorthIt:
     @pytest.fixture(autouse=True)
-    def sizes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compiled, "_WORTH", 100)
-        monkeypatch.setattr(compiled, "_WORTH_IMPORTED", 10)
+    def not_imported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, "numba", raising=False)
 
     def test_work_adds_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compiled, "installed", lambda: True)
-        one = Compiler()
+        one = Compiler(worth=100, worth_imported=10)
         assert [one.wanted(40) for _ in range(4)] == [False, False, True, True]
 
     def test_less_where_somebody_has_imported_it(self, ran: list[str]) -> None:
-        one = Compiler()
+        one = Compiler(worth=100, worth_imported=10)
         assert [one.wanted(4) for _ in range(4)] == [False, False, True, True]
 
     def test_without_it_it_is_looked_for_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         answers = iter([False])
         monkeypatch.setattr(compiled, "installed", lambda: next(answers))
-        one = Compiler()
+        one = Compiler(worth=100)
         assert not any(one.wanted(1000) for _ in range(3))
 
     def test_not_once_it_failed(self, ran: list[str]) -> None:
-        assert not Compiler(problem="it failed").wanted(1000)
+        assert not Compiler(worth_imported=10, problem="it failed").wanted(1000)
 
 
 def doubled(one: Compiler) -> bool:
@@ -205,8 +203,8 @@ class TestBroken:
         assert not doubled(Compiler())
 
     def test_scores_are_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("_WORTH", "_WORTH_IMPORTED"):
-            monkeypatch.setattr(compiled, name, 0)
+        for name in ("worth", "worth_imported"):
+            monkeypatch.setattr(NUMBA, name, 0)
         monkeypatch.setitem(sys.modules, "numba", stand_in(fails=lambda cache: True))
         rows, _ = uneven_rows(9, 6, 2)
         assert made("aps").score(rows, None).tobytes() == plainly("aps", rows, None).tobytes()
@@ -233,8 +231,8 @@ def test_numba_is_imported_for_large_work_only() -> None:
         "from plausibly.kernels.rank import Ranks\n"
         "pool = np.sort(np.random.default_rng(0).random(5000))\n"
         "wanted = np.searchsorted(pool, np.tile(pool, 20), side='right')\n"
-        "for worth in (compiled._WORTH, 0):\n"
-        "    compiled._WORTH = worth\n"
+        "for worth in (compiled.NUMBA.worth, 0):\n"
+        "    compiled.NUMBA.worth = worth\n"
         "    assert (Ranks(pool).of(np.tile(pool, 20), 'right') == wanted).all()\n"
         "    print('numba' in sys.modules, len(compiled.NUMBA._made), compiled.NUMBA.problem)\n"
     )

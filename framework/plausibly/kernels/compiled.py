@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 Argument: TypeAlias = "NDArray[np.generic] | int"
 Loop: TypeAlias = Callable[..., None]
 
-# Scores or queries of a process. Each is done 5 to 10 ns sooner; importing numba and loading what
-# it has compiled takes half a second, loading alone less than a tenth of that.
-_WORTH = 1 << 26
-_WORTH_IMPORTED = 1 << 23
-
 
 @attrs.define(eq=False)
 class Compiler:
@@ -34,10 +29,16 @@ class Compiler:
 
     Attributes
     ----------
+    worth, worth_imported : int
+        Scores or queries of a process from which on it is used, and where it is imported already.
+        Each is done 5 to 10 ns sooner; importing numba and loading what it has compiled takes half
+        a second, loading alone less than a tenth of that.
     problem : str
         Why it is not used though it is installed, empty as long as nothing is known to be wrong.
     """
 
+    worth: int = 1 << 26
+    worth_imported: int = 1 << 23
     problem: str = ""
     _done: int = 0
     _there: bool | None = None
@@ -54,7 +55,7 @@ class Compiler:
             numba is imported once as much was done without it as makes up for that.
         """
         self._done += items
-        worth = _WORTH_IMPORTED if "numba" in sys.modules else _WORTH
+        worth = self.worth_imported if "numba" in sys.modules else self.worth
         if self._done < worth or self.problem:
             return False
         if self._there is None:  # looking for it takes longer than a small question
