@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly.arrays import Bools, Floats, FloatType, Hashes
 from plausibly.conformal.alphas import AlphaLike, read_alpha
+from plausibly.conformal.as_given import scores_as_given
 from plausibly.conformal.decisions import Decisions
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.examples import Examples
@@ -152,8 +153,7 @@ class ArrayPredictor:
     @cached_property
     def _direct(self) -> bool:
         """Whether scores are the numbers as given, so that sets need one comparison."""
-        plain = self.facts.scale != "logit" and self.score.reads == "probability"
-        return plain and getattr(self.score, "identity", False) is True
+        return scores_as_given(self.score, self.facts.scale)
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
         """Return the least score that stays in a set, as plain numbers.

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from plausibly.arrays import Bools, Floats
+from plausibly.conformal.as_given import scores_as_given
 from plausibly.conformal.coordinates import group_names, new_values
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.facts import Facts
@@ -30,6 +31,7 @@ def queries_of(
     score: ScoreFunction,
     facts: Facts,
     splits_ties: bool,
+    compared: bool = False,
 ) -> Queries:
     """Return what a calibration is asked about new examples.
 
@@ -42,6 +44,9 @@ def queries_of(
     facts : Facts
     splits_ties : bool
         Whether the combiner may need a uniform an example.
+    compared : bool
+        Whether scores are only compared with a threshold: then they may be the predictions
+        themselves, and are not to be changed.
 
     Raises
     ------
@@ -50,8 +55,11 @@ def queries_of(
     """
     whose = f"calibrator {facts.calibrator}"
     keys = Keys(facts.seed)
-    uniform = score_uniforms(score, keys, test.examples, test.values)
-    scores = scores_of(test.values, facts.scale, score, facts.score, uniform)
+    if compared and scores_as_given(score, facts.scale):
+        scores = test.values
+    else:
+        uniform = score_uniforms(score, keys, test.examples, test.values)
+        scores = scores_of(test.values, facts.scale, score, facts.score, uniform)
     order = None
     if replicates.reads == "mean":
         scores = mean_scores(scores)

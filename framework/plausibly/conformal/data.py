@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -16,12 +16,15 @@ from plausibly.conformal.examples import Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels import narrow
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.masses import exact_units, float_units
+from plausibly.kernels.masses import exact_units, float_bits, float_units, raised_units
 from plausibly.kernels.slots import Slots
+from plausibly.kernels.threads import at_once, parts
 from plausibly.keys import Keys
 
 # Files keep masses as doubles, which are exact up to here.
 _EXACT_BITS = 53
+_CELLS = 1 << 15  # in hand at once, so that their masses stay in the cache
+_WORTH = 1 << 18  # cells that are worth a thread
 
 
 class Atoms(NamedTuple):
@@ -211,7 +214,12 @@ class CalibrationData:
             first = np.argmax(self.given.weight, axis=1)[:, None]
             found = np.take_along_axis(self.given.label, first, axis=1)[:, 0]
             return found.astype(np.int32)
-        codes: NDArray[np.int32] = np.argmax(self.given, axis=1).astype(np.int32)
+        given, codes = self.given, np.empty(len(self), dtype=np.int32)
+
+        def fill(part: slice) -> None:
+            codes[part] = np.argmax(given[part], axis=1)
+
+        at_once(fill, parts(len(codes), max(1, _WORTH // given.shape[1])))
         return codes
 
     def scores_at(self, codes: Ints) -> Floats:
@@ -242,22 +250,42 @@ class CalibrationData:
 
     def atoms(self) -> Atoms:
         """Return the masses of `units` that are above 0, from dense or packed plausibilities."""
-        if not isinstance(self.given, Slots):
-            units, denominator = self._masses(self.given)
-            row, label = np.nonzero(units)
-            return Atoms(row, label, units[row, label], denominator)
-        units, denominator = self._masses(self.given.weight)
-        row, slot = np.nonzero(units)
-        label = self.given.label[row, slot].astype(np.intp)
-        return Atoms(row, label, units[row, slot], denominator)
+        values = self.given.weight if isinstance(self.given, Slots) else self.given
+        row, slot, units, denominator = self._above_zero(values)
+        if isinstance(self.given, Slots):
+            slot = self.given.label[row, slot].astype(np.intp)
+        return Atoms(row, slot, units, denominator)
+
+    def _above_zero(self, values: Floats) -> Atoms:
+        """Return the masses above 0 of rows of plausibilities, or of the slots of them.
+
+        As `_masses`, in blocks that stay in the cache: masses of all would take as long to get
+        memory for as to compute.
+        """
+        total = self._counted
+        if total is not None:
+            found = _in_blocks(values, lambda block: exact_units(values[block], total[block]))
+            if found is not None:
+                return Atoms(*found, total)
+        bits = float_bits(len(values))
+        found = _in_blocks(values, lambda block: raised_units(values[block], bits))
+        row, slot, units = _NONE if found is None else found
+        return Atoms(row, slot, units, np.full(len(self), 2**bits, dtype=np.int64))
+
+    @property
+    def _counted(self) -> NDArray[np.int64] | None:
+        """The totals of which plausibilities may be counts, where doubles hold them."""
+        if self.denominator is None or self.denominator.max(initial=0) >= 2**_EXACT_BITS:
+            return None
+        return self.denominator.astype(np.int64)
 
     def _masses(self, values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return rows of plausibilities, or of the slots of them, as integer masses."""
-        if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
-            denominator = self.denominator.astype(np.int64)
-            counts = exact_units(values, denominator)
+        total = self._counted
+        if total is not None:
+            counts = exact_units(values, total)
             if counts is not None:
-                return counts, denominator
+                return counts, total
         units, one = float_units(values)
         return units, np.full(len(self), one, dtype=np.int64)
 
@@ -279,6 +307,37 @@ class CalibrationData:
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],
         )
+
+
+Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]
+_NONE: Places = (np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.int64))
+
+
+def _in_blocks(
+    values: Floats, units_of: Callable[[slice], NDArray[np.int64] | None]
+) -> Places | None:
+    """Return row, column and units of all units above 0, block by block; None where one is None."""
+    width = max(1, values.shape[1])
+    step = max(1, _CELLS // width)
+
+    def some(part: slice) -> list[Places] | None:
+        found = []
+        for start in range(part.start, part.stop, step):
+            units = units_of(slice(start, min(start + step, part.stop)))
+            if units is None:
+                return None
+            flat = units.ravel()
+            place = np.flatnonzero(flat)
+            row, column = np.divmod(place, width)
+            row += start
+            found.append((row, column, flat[place]))
+        return found
+
+    made = at_once(some, parts(len(values), max(1, _WORTH // width)))
+    if any(one is None for one in made):
+        return None
+    row, column, units = zip(_NONE, *(places for one in made for places in one or ()), strict=True)
+    return np.concatenate(row), np.concatenate(column), np.concatenate(units)
 
 
 def _complete(

@@ -9,6 +9,7 @@ import xarray as xr
 from plausibly import registry
 from plausibly.arrays import Floats
 from plausibly.conformal.aggregate import aggregated, default_aggregator
+from plausibly.conformal.as_given import AsGiven, scores_as_given
 from plausibly.conformal.asking import mean_scores, score_uniforms
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.coordinates import coordinates_over
@@ -153,6 +154,8 @@ def calibration_data(
             keys=keys,
         )
         source = ChunkedScores.of(model, scoring, "predictions")
+    elif scores_as_given(score, inputs.scale) and not inputs.augmentations:
+        source = AsGiven(model.values)
     else:
         uniform = score_uniforms(score, keys, examples, model.values)
         source = scores_of(model.values, inputs.scale, score, called, uniform)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, FloatType, Masses
 from plausibly.conformal.replicates import Replicates
@@ -15,6 +16,8 @@ from plausibly.kernels.rank import Ranks
 
 # Masses of plausibilities that are no counts are in units of 2^-b with b from here on.
 _ROUNDED_BITS = 20
+_FEW = 1 << 12  # scores that are put in order as they are
+_ALL, _SIGN = np.uint32(2**32 - 1), np.uint32(2**31)
 
 
 @attrs.frozen(eq=False)
@@ -112,6 +115,27 @@ def _counting(scores: Floats, own: int) -> Pool:
     return Pool(ordered, cumulative, own, ordered.size + own, ordered.size)
 
 
+def stable_order(scores: Floats) -> NDArray[np.intp]:
+    """Return the places of scores in ascending order; of equal ones the first comes first.
+
+    Parameters
+    ----------
+    scores : ndarray, (atom,)
+        Without NaN.
+    """
+    if scores.dtype != np.float32 or not _FEW < scores.size < 2**32:
+        return np.argsort(scores, kind="stable")
+    # Numbers that hold a score and its place are sorted in a third of the time.
+    image = (scores + np.float32(0)).view(np.uint32)
+    np.bitwise_xor(image, np.where(image >> 31, _ALL, _SIGN), out=image)
+    packed = image.astype(np.uint64)
+    packed <<= np.uint64(32)
+    packed |= np.arange(scores.size, dtype=np.uint64)
+    packed.sort()
+    packed &= np.uint64(_ALL)
+    return packed.view(np.intp)
+
+
 @attrs.frozen(eq=False)
 class Pools:
     """The pool of the averaged p-value and, where they exist, one a replicate.
@@ -150,6 +174,8 @@ class Pools:
     def each(self) -> tuple[Pool, ...]:
         """One pool a replicate, each compared with own mass one."""
         scores = self.replicates.scores
+        if len(scores) == 1:
+            return (self.pooled,)
         if self._plain:
             return tuple(_counting(row, own=1) for row in scores)
         return tuple(self._with_masses(row[None, :]) for row in scores)
@@ -175,7 +201,7 @@ class Pools:
             up = kernel.weight_units(replicates.weight, bits, up=True)
             masses = masses * up[row]
             examples = kernel.weight_units(replicates.weight, bits, up=False) * one
-        order = np.argsort(scores, axis=None, kind="stable")
+        order = stable_order(scores.ravel())
         cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
         np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
         base = copies * int(examples.sum())

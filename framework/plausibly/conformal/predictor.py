@@ -67,13 +67,14 @@ class ConformalPredictor(ArrayPredictor):
         several = is_several(alpha)
         return threshold_array(values, alphas, self.pools.replicates, several=several)
 
-    def _queries(self, test: NewExamples) -> Queries:
+    def _queries(self, test: NewExamples, *, compared: bool = False) -> Queries:
         return queries_of(
             test,
             self.pools.replicates,
             score=self.score,
             facts=self.facts,
             splits_ties=self._decisions.splits_ties,
+            compared=compared,
         )
 
     def p_values(self, predictions: xr.DataArray) -> xr.DataArray:
@@ -162,7 +163,7 @@ class ConformalPredictor(ArrayPredictor):
             )
         else:
             test = self._read(predictions)
-            queries = self._queries(test)
+            queries = self._queries(test, compared=self._decisions.has_threshold)
             sets = self._decisions.sets(queries, alphas)
             warn_of_new(test, queries, self.pools.replicates, sets, alphas)
         for one in alphas:

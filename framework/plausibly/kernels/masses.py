@@ -65,10 +65,21 @@ def float_units(plausibilities: Floats) -> tuple[NDArray[np.int64], int]:
     denominator : int
         2^b, the mass of one example.
     """
-    examples = plausibilities.shape[0] + 1
-    bits = min(FLOAT_BITS, LIMIT_BITS - examples.bit_length())
-    units = np.ceil(plausibilities.astype(np.float64) * 2.0**bits).astype(np.int64)
-    return units, 2**bits
+    bits = float_bits(len(plausibilities))
+    return raised_units(plausibilities, bits), 2**bits
+
+
+def float_bits(examples: int) -> int:
+    """Return b, where plausibilities of so many examples are multiples of 2^-b."""
+    return min(FLOAT_BITS, LIMIT_BITS - (examples + 1).bit_length())
+
+
+def raised_units(plausibilities: Floats, bits: int) -> NDArray[np.int64]:
+    """Return plausibilities in units of ``2^-bits``, rounded up."""
+    units: NDArray[np.int64] = np.ceil(plausibilities.astype(np.float64) * 2.0**bits).astype(
+        np.int64
+    )
+    return units
 
 
 def common_masses(
@@ -91,13 +102,17 @@ def common_masses(
     one : int
         Least common multiple of the denominators.
     """
-    distinct, place = np.unique(denominator, return_inverse=True)
+    if denominator.size and denominator.min() == denominator.max():
+        distinct, place = denominator[:1], np.zeros(1, dtype=np.intp)
+    else:
+        distinct, place = np.unique(denominator, return_inverse=True)
     one = math.lcm(*(int(value) for value in distinct))
     factors = [one // int(value) for value in distinct]
     exact = one * (len(denominator) + 1) * times < 2**LIMIT_BITS
     dtype = np.dtype(np.int64) if exact else np.dtype(object)
     factor = np.array(factors, dtype=dtype)
-    return units.astype(dtype) * factor[place][row], one
+    own = factor if len(distinct) == 1 else factor[place][row]
+    return units.astype(dtype) * own, one
 
 
 def storable_masses(

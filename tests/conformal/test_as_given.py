@@ -1,0 +1,125 @@
+"""Nothing that is read in blocks, threads or without a copy changes a bit of what is read."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import plausibly
+from plausibly.conformal import data as module
+from plausibly.conformal import pools
+from plausibly.conformal.as_given import AsGiven, scores_as_given
+from plausibly.conformal.data import CalibrationData
+from plausibly.kernels import threads
+from plausibly.plugin import Floats, ScoreInput
+from plausibly_builtins.scores.probability import Probability
+
+FLOATS = st.sampled_from([-0.0, 0.0, 0.25, 0.5, 1.0])
+SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4))
+
+
+@attrs.frozen(kw_only=True)
+class Copied:
+    """The probability, without saying that it is."""
+
+    randomised = False
+    reads: ScoreInput = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        """Return the probabilities."""
+        return probabilities
+
+
+def bits(values: Floats) -> bytes:
+    return np.ascontiguousarray(values).tobytes()
+
+
+@given(values=arrays.arrays(np.float64, SHAPES, elements=FLOATS), data=st.data())
+def test_scores_as_given_are_those_of_a_copy(values: Floats, data: st.DataObject) -> None:
+    values = values.astype(data.draw(st.sampled_from([np.float32, np.float64])))
+    copied = values + values.dtype.type(0)
+    source = AsGiven(values)
+    row = np.arange(len(values))[None, ::-1]
+    label = np.zeros_like(row)
+    assert source.dtype == values.dtype
+    assert bits(source.at(row, label)) == bits(copied[row, label])
+    assert bits(source.largest()) == bits(copied.max(axis=1))
+    assert bits(source.take(row[0]).dense()) == bits(copied[row[0]])
+    assert not np.shares_memory(source.dense(), values)
+
+
+def test_predictors_of_copies_are_the_same() -> None:
+    generator = np.random.default_rng(0)
+    coords = {"example": [f"case {place}" for place in range(300)], "label": list("abc")}
+    model = xr.DataArray(generator.dirichlet(np.ones(3), 300).astype(np.float32), coords)
+    model[3] = np.array([-0.0, 1.0, 0.0])
+    counts = generator.multinomial(4, [0.5, 0.3, 0.2], 300)
+    lam = xr.DataArray(counts / 4, coords).assign_coords(denominator=("example", np.full(300, 4)))
+    before = model.values.copy()
+    for calibrator in ("expected", "voted", "monte-carlo"):
+        as_given = plausibly.calibrate(model, lam, calibrator=calibrator)
+        copied = plausibly.calibrate(model, lam, calibrator=calibrator, score=Copied())
+        for name in ("ordered", "cumulative"):
+            here, there = (getattr(one.pools.pooled, name) for one in (as_given, copied))
+            assert bits(here) == bits(there)
+        assert as_given.predict(model, 0.1).equals(copied.predict(model, 0.1))
+        scores = as_given.scores(model)
+        assert bits(scores) == bits(copied.scores(model))
+        scores[...] = 7
+        assert bits(model.values) == bits(before)
+    assert scores_as_given(Probability(), "probability")
+    assert not scores_as_given(Probability(), "logit")
+    assert not scores_as_given(Copied(), "probability")
+
+
+@pytest.mark.parametrize("cells", [1, 5, 1 << 15])
+@given(data=st.data())
+def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
+    shape = data.draw(SHAPES)
+    counts = data.draw(arrays.arrays(np.int64, shape, elements=st.integers(0, 5)))
+    counts[:, 0] += counts.sum(axis=1) == 0
+    total = counts.sum(axis=1)
+    lam = counts / total[:, None]
+    denominator = data.draw(st.sampled_from([None, total, total + 1]))
+    calibration = CalibrationData(
+        scores=lam,
+        plausibilities=lam,
+        denominator=denominator,
+        hashes=np.arange(len(lam), dtype=np.uint64),
+        labels=tuple("abcd"[: shape[1]]),
+    )
+    units, whole = calibration.units()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_CELLS", cells)
+        patch.setattr(module, "_WORTH", cells)
+        patch.setattr(threads, "cores", lambda: 3)
+        atoms = calibration.atoms()
+        voted = calibration.voted()
+    row, label = np.nonzero(units)
+    assert atoms.row.tolist() == row.tolist()
+    assert atoms.label.tolist() == label.tolist()
+    assert atoms.units.tolist() == units[row, label].tolist()
+    assert atoms.denominator.tolist() == whole.tolist()
+    assert voted.tolist() == lam.argmax(axis=1).tolist()
+    assert voted.dtype == np.int32
+    assert atoms.units.dtype == np.int64
+
+
+@given(
+    arrays.arrays(
+        np.float32,
+        st.integers(0, 30),
+        elements=st.floats(width=32, allow_nan=False) | st.sampled_from([-0.0, 0.0, 1.0, -1.0]),
+    )
+)
+def test_scores_and_places_are_sorted_together(scores: Floats) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pools, "_FEW", 0)
+        found = pools.stable_order(scores)
+    assert found.tolist() == np.argsort(scores, kind="stable").tolist()
+    assert pools.stable_order(scores.astype(np.float64)).tolist() == found.tolist()
