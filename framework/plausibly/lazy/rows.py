@@ -15,6 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, FloatType
+from plausibly.conformal.as_given import scores_as_given
 from plausibly.conformal.asking import score_uniforms
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.scoring import scores_of
@@ -110,7 +111,7 @@ class RowScores:
     def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
         """Yield slices of rows with their scores (example, label), in the order of scoring.
 
-        The scores of some rows are overwritten by those of the next.
+        Not to be written to, and overwritten by those of the next rows. Zeros may have a sign.
 
         Parameters
         ----------
@@ -118,8 +119,11 @@ class RowScores:
             From `checked`.
         named : Named
         """
-        hashes = hash_names(named.texts) if self.score.randomised else None
         moves = not isinstance(self.order, slice) or checked.dtype != self.dtype
+        if scores_as_given(self.score, self.scale) and not moves:
+            yield from ((rows, checked[rows]) for rows in row_blocks(checked.shape))
+            return
+        hashes = hash_names(named.texts) if self.score.randomised else None
         blocks = list(row_blocks(checked.shape))
         # Fresh memory for each block would take several times as long as all that is done here.
         room = np.empty((2 if moves else 1, blocks[0].stop, checked.shape[1]), self.dtype)

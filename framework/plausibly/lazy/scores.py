@@ -56,7 +56,9 @@ class Scoring:
             if self.rows.scale == "probability":
                 hard += _hard(checked[block])
             first = last
-        return Answer(found, largest, hard)
+        # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
+        zero = self.rows.dtype.type(0)
+        return Answer(np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard)
 
 
 def _hard(values: Floats) -> int:
