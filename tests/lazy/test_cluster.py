@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import plausibly
 from lazy_world import plausibilities, predictions
 from plausibly.arrays import Floats
+from plausibly.cli.chunks import counting
 from plausibly.cli.start import main
 from plausibly.io import write_plausibilities
 
@@ -96,3 +98,22 @@ def test_the_command_asks_a_scheduler(
     assert command(monkeypatch, *given, "local.nc", *asked, "local") == 0
     whole = Path("whole.nc").read_bytes()
     assert [Path(f"{name}.nc").read_bytes() == whole for name in ("asked", "local")] == [True] * 2
+
+
+def test_a_cluster_is_asked_how_far_it_is(
+    client: Any,  # Any: as above
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plausibly.cli.chunks._EVERY", 0.02)
+    told: list[tuple[int, int]] = []
+    assert client is not None
+    with counting(15, lambda done, total: told.append((done, total))):
+        plausibly.calibrate(CAL.chunk(example=15), LAM)
+    parts = -(-CAL.sizes["example"] // 15)
+    done, total = told[-1]
+    assert done == total >= parts
+    assert all(before[0] <= after[0] for before, after in pairwise(told))
+    told.clear()
+    with counting(None, lambda done, total: told.append((done, total))):
+        plausibly.calibrate(CAL.chunk(example=15), LAM)
+    assert told == []

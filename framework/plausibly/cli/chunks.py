@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Annotated, TypeAlias
+from threading import Event, Thread
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -19,6 +20,7 @@ Chunks: TypeAlias = Annotated[
         help="Read about N examples at a time: Zarr, netCDF, npy, Parquet larger than memory.",
     ),
 ]
+_EVERY = 0.5  # seconds between two questions to a scheduler
 Scheduler: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -97,7 +99,7 @@ def computing(
 
 @contextlib.contextmanager
 def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
-    """Tell of every task that threads of this process have finished, and of how many there are.
+    """Tell of every task that is finished, and of how many there are.
 
     Parameters
     ----------
@@ -110,6 +112,17 @@ def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
         return
     from plausibly.extras import require
 
+    scheduler = require("dask.base", extra="dask", whose="--chunks").get_scheduler()
+    client = getattr(scheduler, "__self__", None)
+    with _counting_there(client, tick) if client is not None else _counting_here(tick):
+        yield
+
+
+@contextlib.contextmanager
+def _counting_here(tick: Tick) -> Iterator[None]:
+    """Tell of the tasks that threads of this process finish."""
+    from plausibly.extras import require
+
     callbacks = require("dask.callbacks", extra="dask", whose="--chunks")
 
     def after(_key: object, _result: object, _graph: object, state: object, _by: object) -> None:
@@ -119,3 +132,38 @@ def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
 
     with callbacks.Callback(posttask=after):
         yield
+
+
+@contextlib.contextmanager
+def _counting_there(client: Any, tick: Tick) -> Iterator[None]:  # Any: of a package without hints
+    """Ask a Dask scheduler now and then how many tasks its processes have finished."""
+
+    def counts(dask_scheduler: Any) -> tuple[int, int]:  # Any: as above
+        # Sent as it is: the scheduler need not have plausibly.
+        kinds = [one.state_counts for one in dask_scheduler.task_prefixes.values()]
+        return sum(one["memory"] for one in kinds), sum(one["waiting"] for one in kinds)
+
+    def told() -> None:
+        # A scheduler that does not answer costs the count alone: who computes will hear of it.
+        with contextlib.suppress(Exception):
+            done, total = client.run_on_scheduler(counts)
+            if not before:
+                before.extend((done, total))
+            elif total > before[1]:
+                tick(done - before[0], total - before[1])
+
+    def ask() -> None:
+        while not over.wait(_EVERY):
+            told()
+
+    before: list[int] = []
+    told()
+    over = Event()
+    asking = Thread(target=ask, daemon=True)
+    asking.start()
+    try:
+        yield
+        told()
+    finally:
+        over.set()
+        asking.join()
