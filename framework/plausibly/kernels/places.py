@@ -129,7 +129,7 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     probabilities : ndarray, (..., label)
         Where one is NaN, so are all scores of its example.
     uniform : ndarray, (..., 1), or None
-        What the rule gets, as float64; from `read_uniform`.
+        What the rule gets, as float64: one number an example.
     rule : callable
         Called with some examples at a time, so that temporaries stay small, and in several threads.
 
