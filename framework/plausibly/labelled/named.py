@@ -60,11 +60,11 @@ def with_values(
     """
     coordinates = dict(array.coords.variables)
     for key, value in (scalars or {}).items():
-        coordinates[key] = xr.Variable((), value)
+        coordinates[key] = xr.Variable((), np.asarray(value), fastpath=True)
     # As xarray itself makes the result of a ufunc: nothing is copied or looked for among the names
     # again, which for one row would take several times as long as all else.
     return xr.DataArray(
-        xr.Variable(array.dims, values, attrs),
+        xr.Variable(array.dims, values, attrs, fastpath=True),
         coordinates,
         name=name,
         indexes=dict(array.xindexes),

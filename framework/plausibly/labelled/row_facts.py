@@ -120,10 +120,10 @@ def predictions_sound(values: Floats, scale: str) -> bool:
 
 def _few_sound(values: Floats, within: float) -> bool:
     # Not a number is not above; an infinite entry makes a sum infinite.
-    if not values.min() >= 0:
+    if not np.minimum.reduce(values, axis=None) >= 0:
         return False
     sums = np.add.reduce(values, axis=-1, dtype=np.float64)
-    return bool(np.abs(sums - 1).max() <= within)
+    return bool(np.maximum.reduce(np.abs(sums - 1), axis=None) <= within)
 
 
 def _rooms(part: slice, width: int, wanted: bool) -> NDArray[np.float64]:
