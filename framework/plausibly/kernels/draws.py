@@ -16,7 +16,7 @@ from plausibly.arrays import Floats, Ints
 from plausibly.kernels.slots import Slots
 from plausibly.kernels.threads import at_once, parts
 
-_FEW = 32  # labels that are compared one by one rather than searched
+_FEW = 32  # labels that are compared one by one, for all examples at once, rather than searched
 _CELLS = 1 << 18  # of plausibilities in a block
 _WORTH = 1 << 21  # plausibilities that are worth a thread
 
@@ -39,20 +39,21 @@ def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -
     -------
     ndarray of int32, (draw, example)
     """
-    codes = np.empty(uniforms.shape, dtype=np.int32)
+    codes = np.empty(uniforms.shape[::-1], dtype=np.int32)
+    out = codes.T
     if isinstance(plausibilities, Slots):
-        _from_slots(plausibilities, uniforms, codes)
-        return codes.T
+        _from_slots(plausibilities, uniforms, out)
+        return codes
     examples, labels = plausibilities.shape
-    draw = _dense if labels <= _FEW else _packed
+    draw = _by_column if labels <= _FEW else _packed
     dense, rows = plausibilities, max(1, _CELLS // max(1, labels))
 
     def fill(part: slice) -> None:
         for block in _blocks(part, rows):
-            draw(dense[block], uniforms[block], codes[block])
+            draw(dense[block], uniforms[block], out[block])
 
     at_once(fill, parts(examples, max(1, _WORTH // max(1, labels))))
-    return codes.T
+    return codes
 
 
 def _blocks(part: slice, rows: int) -> Iterator[slice]:
@@ -72,12 +73,54 @@ def _from_slots(slots: Slots, uniforms: NDArray[np.float64], out: NDArray[np.int
     at_once(fill, parts(examples, max(1, _WORTH // wide)))
 
 
+def _by_column(
+    plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]
+) -> None:
+    """Draw from few labels: a label of all examples at once, since rows this short take longer."""
+    cumulative = _cumulated(plausibilities)
+    scaled = _scaled(uniforms, cumulative[-1])
+    place = _reached(scaled, cumulative[:-1])
+    if (scaled >= cumulative[-1]).any():
+        np.minimum(place, _last(plausibilities), out=place, casting="unsafe")
+    out.T[...] = place
+
+
+def _cumulated(plausibilities: Floats) -> NDArray[np.float64]:
+    """Return the cumulative sums of each example, (label, example)."""
+    rows, labels = plausibilities.shape
+    sums = np.empty((labels, rows))
+    sums[0] = plausibilities[:, 0]
+    for label in range(1, labels):
+        np.add(sums[label - 1], plausibilities[:, label], out=sums[label])
+    return sums
+
+
+def _scaled(uniforms: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the uniforms times the totals of their examples, (draw, example)."""
+    scaled: NDArray[np.float64] = np.empty(uniforms.shape[::-1])
+    return np.multiply(uniforms.T, total, out=scaled)
+
+
+def _reached(scaled: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return how many of the sums (label, example) each number (draw, example) is at least."""
+    few = np.zeros(scaled.shape, dtype=np.uint8)
+    passed = np.empty(scaled.shape, dtype=bool)
+    for column in sums:
+        np.greater_equal(scaled, column, out=passed)
+        few += passed.view(np.uint8)
+    return few
+
+
 def _dense(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
     cumulative = np.cumsum(plausibilities, axis=1, dtype=np.float64)
     place = _places(cumulative, uniforms)
-    # A product that rounds up to the total may land behind the last plausible label.
-    last = plausibilities.shape[1] - 1 - np.argmax(plausibilities[:, ::-1] > 0, axis=1)
-    np.minimum(place, last[:, None], out=out, casting="unsafe")
+    np.minimum(place, _last(plausibilities)[:, None], out=out, casting="unsafe")
+
+
+def _last(plausibilities: Floats) -> Ints:
+    """Return the last label above zero: a product may round up to the total, and land behind it."""
+    last: Ints = plausibilities.shape[1] - 1 - np.argmax(plausibilities[:, ::-1] > 0, axis=1)
+    return last
 
 
 def _packed(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
@@ -90,34 +133,41 @@ def _packed(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[
     start = np.searchsorted(row, np.arange(rows + 1))
     count = np.diff(start)
     width = int(count.max(initial=0))
-    place = np.arange(where.size) + (row * width - start[row])
+    slot = np.arange(where.size) - start[row]
+    # Few by columns in memory, as they are asked for.
+    by_column = width <= _FEW
+    place = slot * rows + row if by_column else row * width + slot
     weight = np.zeros(rows * width, plausibilities.dtype)
     label = np.zeros(rows * width, np.int32)
     weight[place] = plausibilities.ravel()[where]
     label[place] = column
-    shape = (rows, width)
-    _slots(weight.reshape(shape), count, label.reshape(shape), uniforms, out)
+    shape = (width, rows) if by_column else (rows, width)
+    weights, codes = weight.reshape(shape), label.reshape(shape)
+    if by_column:
+        weights, codes = weights.T, codes.T
+    _slots(weights, count, codes, uniforms, out)
 
 
 def _slots(
     weight: Floats, count: Ints, label: Ints, uniforms: NDArray[np.float64], out: NDArray[np.int32]
 ) -> None:
-    cumulative = np.cumsum(weight, axis=1, dtype=np.float64)
-    place = np.minimum(_places(cumulative, uniforms), count[:, None] - 1)
-    out[...] = np.take_along_axis(label, place, axis=1)
+    rows, width = weight.shape
+    if width > _FEW:
+        cumulative = np.cumsum(weight, axis=1, dtype=np.float64)
+        found = np.minimum(_places(cumulative, uniforms), count[:, None] - 1)
+        out[...] = np.take_along_axis(label, found, axis=1)
+        return
+    sums = _cumulated(weight)
+    place = np.minimum(_reached(_scaled(uniforms, sums[-1]), sums[:-1]), count - 1)
+    place *= rows
+    place += np.arange(rows)
+    out.T[...] = label.T.ravel().take(place)
 
 
 def _places(cumulative: NDArray[np.float64], uniforms: NDArray[np.float64]) -> Ints:
     """Return how many cumulative sums are at most each uniform times the total: (row, draw)."""
     scaled = uniforms * cumulative[:, -1:]
     width = cumulative.shape[1]
-    if width <= _FEW:
-        few = np.zeros(scaled.shape, dtype=np.uint8)
-        passed = np.empty(scaled.shape, dtype=bool)
-        for column in range(width - 1):
-            np.greater_equal(scaled, cumulative[:, column : column + 1], out=passed)
-            few += passed
-        return few.astype(np.intp)
     # The least place whose sum exceeds, by halving: all queries take the same number of steps.
     start = np.arange(len(cumulative))[:, None] * width
     flat = cumulative.ravel()
