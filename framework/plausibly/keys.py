@@ -49,11 +49,16 @@ def hash_names(names: Iterable[object]) -> Hashes:
     """
     # An index or array gives its entries one by one far more slowly than all at once.
     listed = names.tolist() if isinstance(names, _Array) and names.dtype.kind in "OUiu" else names
+    return hash_bytes(str(name).encode("utf-8", "surrogatepass") for name in listed)
+
+
+def hash_bytes(names: Iterable[bytes]) -> Hashes:
+    """Return the 64-bit blake2b hash of each name, (example,), which is given in UTF-8."""
     fresh = blake2b(digest_size=8).copy
     digests = bytearray()
-    for name in listed:
+    for name in names:
         state = fresh()
-        state.update(str(name).encode("utf-8", "surrogatepass"))
+        state.update(name)
         digests += state.digest()
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
@@ -81,6 +86,12 @@ class Names:
     def texts(self) -> Sequence[str]:
         """The names in their order: to be asked for once, since bytes are read each time."""
         return self.given.texts() if isinstance(self.given, Utf8) else self.given
+
+    def joined(self, part: slice = slice(None)) -> bytes:
+        """Return names of a slice with a zero byte between them; halves of characters stay."""
+        if isinstance(self.given, Utf8):
+            return self.given.joined(part)
+        return "\0".join(self.given[part]).encode("utf-8", "surrogatepass")
 
     @cached_property
     def row(self) -> tuple[str, ...]:
@@ -124,6 +135,8 @@ class Names:
     @cached_property
     def hashes(self) -> Hashes:
         """Hashes of the names, in their order."""
+        if isinstance(self.given, Utf8) and len(self) and self.given.usable:
+            return hash_bytes(self.given.joined().split(b"\0"))
         return hash_names(self.texts)
 
 

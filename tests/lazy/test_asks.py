@@ -6,7 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
+import xarray as xr
 
+from plausibly.kernels.utf8 import Utf8
+from plausibly.keys import Names, hash_names
+from plausibly.labelled.known import names_of
 from plausibly.lazy.chunks import Chunk
 from plausibly.lazy.rows import Named
 from plausibly.lazy.scores import Ask
@@ -26,7 +30,24 @@ def test_the_last_places_arrive(examples: int, labels: int) -> None:
 
 
 def test_names_arrive_as_they_are() -> None:
-    assert Named.of(NAMES, Chunk(0, 0, len(NAMES)), "predictions").texts == NAMES
-    some: Named = pickle.loads(pickle.dumps(Named.of(NAMES, Chunk(1, 3, 5), "p")))  # of this test
+    assert Named.of(Names(NAMES), Chunk(0, 0, len(NAMES)), "predictions").texts == NAMES
+    some: Named = pickle.loads(
+        pickle.dumps(Named.of(Names(NAMES), Chunk(1, 3, 5), "p"))
+    )  # of this test
     assert some.texts == ["ä", "\ud800"]
     assert some.whose == "p, ä to \ud800"
+    assert some.hashes.tolist() == hash_names(["ä", "\ud800"]).tolist()
+
+
+@pytest.mark.parametrize("start", [0, 3])
+def test_names_that_an_index_keeps_as_bytes_arrive_as_they_are(start: int) -> None:
+    texts = [f"{'ä€𝄞x'[place % 4]}{place}" for place in range(2000)]
+    array = xr.DataArray(np.zeros(2000), dims="example", coords={"example": texts})[start:]
+    examples = names_of(array, "example")
+    assert isinstance(examples.given, Utf8)
+    named = [Named.of(examples, Chunk(0, first, first + 1), "p") for first in (0, 5)]
+    assert [one.texts for one in named] == [[texts[start]], [texts[start + 5]]]
+    some = Named.of(examples, Chunk(1, 4, 1500), "p")
+    assert some.texts == texts[start + 4 : start + 1500]
+    assert some.whose == f"p, {texts[start + 4]} to {texts[start + 1499]}"
+    assert examples.hashes.tolist() == hash_names(texts[start:]).tolist()

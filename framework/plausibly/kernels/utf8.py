@@ -42,6 +42,12 @@ class Utf8:
     offsets: NDArray[np.int64] | NDArray[np.int32]
     texts: Callable[[], list[str]]
 
+    @classmethod
+    def of(cls, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Utf8:
+        """Return texts that are kept nowhere else; none has a zero byte."""
+        plain = cls(data, offsets, list)
+        return cls(data, offsets, lambda: plain.joined().decode().split("\0") if len(plain) else [])
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -57,6 +63,18 @@ class Utf8:
             return False
         here, there = self.offsets[0], other.offsets[0]
         return np.array_equal(self.offsets - here, other.offsets - there)
+
+    def joined(self, part: slice = slice(None)) -> bytes:
+        """Return the bytes of the names of a slice with a zero byte between them."""
+        start, stop, _ = part.indices(len(self))
+        if stop <= start:
+            return b""
+        first, last = int(self.offsets[start]), int(self.offsets[stop])
+        kept = np.ones(last - first + stop - start - 1, bool)
+        kept[self.offsets[start + 1 : stop] - first + np.arange(stop - start - 1)] = False
+        found = np.zeros(kept.size, np.uint8)
+        found[kept] = self.data[first:last]
+        return found.tobytes()
 
     @cached_property
     def marks(self) -> Hashes | None:

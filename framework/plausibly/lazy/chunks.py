@@ -105,13 +105,6 @@ def chunks_of(array: xr.DataArray) -> list[Chunk]:
     return [Chunk(k, end - size, end) for k, (size, end) in enumerate(spans) if size]
 
 
-def called(texts: Sequence[str], chunk: Chunk, whose: str) -> str:
-    """Return what messages call a chunk: by the names of its first example and its last."""
-    if chunk.stop - chunk.start == len(texts):
-        return whose
-    return f"{whose}, {texts[chunk.start]} to {texts[chunk.stop - 1]}"
-
-
 def reduced(
     what: Callable[[NDArray[Any], A], T],  # Any: the entries of any array
     array: xr.DataArray,

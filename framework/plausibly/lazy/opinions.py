@@ -55,8 +55,8 @@ def _read(
 ) -> tuple[xr.DataArray, _Checking, list[tuple[Chunk, Named]]]:
     """Return plausibilities under text names, how chunks are checked, and what each is called."""
     array = named_chunks(plausibilities, whose, "plausibilities")
-    texts = names_of(array, names.EXAMPLE).texts
-    asks = [(chunk, Named.of(texts, chunk, whose)) for chunk in chunks_of(array)]
+    examples = names_of(array, names.EXAMPLE)
+    asks = [(chunk, Named.of(examples, chunk, whose)) for chunk in chunks_of(array)]
     return array, _Checking(names_of(array, names.LABEL).row), asks
 
 

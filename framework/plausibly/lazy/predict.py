@@ -152,12 +152,12 @@ def _asks(
     cell: Ints | None = None,
 ) -> list[tuple[Chunk, _Asked]]:
     """Return what is asked of each chunk."""
-    texts = names_of(checked, names.EXAMPLE).texts
+    examples = names_of(checked, names.EXAMPLE)
     return [
         (
             chunk,
             _Asked(
-                named=Named.of(texts, chunk, _WHOSE),
+                named=Named.of(examples, chunk, _WHOSE),
                 cell=None if cell is None else cell[chunk.start : chunk.stop],
                 coordinates={
                     name: column[chunk.start : chunk.stop] for name, column in coordinates.items()

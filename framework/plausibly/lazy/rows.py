@@ -6,7 +6,7 @@ longer than all that is done with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -14,18 +14,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType
+from plausibly.arrays import Floats, FloatType, Hashes
 from plausibly.conformal.as_given import scores_as_given
 from plausibly.conformal.asking import score_uniforms
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.scoring import scores_of
 from plausibly.kernels.coverage import row_blocks
-from plausibly.keys import Keys, hash_names
+from plausibly.keys import Keys, Names, hash_bytes
 from plausibly.labelled import borders, names
 from plausibly.labelled.named import float_type
 from plausibly.labelled.row_facts import predictions_sound
 from plausibly.labelled.text import text_array
-from plausibly.lazy.chunks import Chunk, called
+from plausibly.lazy.chunks import Chunk
 from plausibly.protocols import ScoreFunction
 
 
@@ -45,24 +45,33 @@ class Named:
     whose: str
 
     @classmethod
-    def of(cls, texts: Sequence[str], chunk: Chunk, whose: str) -> Named:
+    def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
         """Return the names of one chunk.
 
         Parameters
         ----------
-        texts : sequence of str
-            Names of all examples.
+        examples : Names
+            Of all chunks.
         chunk : Chunk
         whose : str
             What messages call all of them.
         """
-        joined = "\0".join(texts[chunk.start : chunk.stop])
-        return cls(joined.encode("utf-8", "surrogatepass"), called(texts, chunk, whose))
+        joined = examples.joined(slice(chunk.start, chunk.stop))
+        if chunk.stop - chunk.start < len(examples):
+            ends = joined.split(b"\0", 1)[0], joined.rsplit(b"\0", 1)[-1]
+            first, last = (end.decode("utf-8", "surrogatepass") for end in ends)
+            whose = f"{whose}, {first} to {last}"
+        return cls(joined, whose)
 
     @property
     def texts(self) -> list[str]:
         """The names, in their order."""
         return self.joined.decode("utf-8", "surrogatepass").split("\0")
+
+    @property
+    def hashes(self) -> Hashes:
+        """Hashes of the names, (example,)."""
+        return hash_bytes(self.joined.split(b"\0"))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -123,7 +132,7 @@ class RowScores:
         if scores_as_given(self.score, self.scale) and not moves:
             yield from ((rows, checked[rows]) for rows in row_blocks(checked.shape))
             return
-        hashes = hash_names(named.texts) if self.score.randomised else None
+        hashes = named.hashes if self.score.randomised else None
         blocks = list(row_blocks(checked.shape))
         # Fresh memory for each block would take several times as long as all that is done here.
         room = np.empty((2 if moves else 1, blocks[0].stop, checked.shape[1]), self.dtype)

@@ -181,13 +181,13 @@ class ChunkedScores:
         codes = np.asarray(label).reshape(-1)
         chunks = chunks_of(self.predictions)
         of_chunk = _by_chunk(places, chunks)
-        texts = names_of(self.predictions, names.EXAMPLE).texts
+        examples = names_of(self.predictions, names.EXAMPLE)
         asks, slots = [], []
         for chunk, wanted in zip(chunks, of_chunk, strict=True):
             if not wanted.size and chunk.place in self._seen.hard:
                 continue
             size = chunk.stop - chunk.start
-            named = Named.of(texts, chunk, self.whose)
+            named = Named.of(examples, chunk, self.whose)
             shape = (size, self.predictions.sizes[names.LABEL])
             asks.append((chunk, Ask.of(named, places[wanted] - chunk.start, codes[wanted], shape)))
             slots.append(wanted)
