@@ -63,7 +63,8 @@ def test_no_examples_no_draws(labels: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    ("labels", "filled"), [(3, 1.0), (32, 0.3), (33, 0.05), (33, 1.0), (419, 0.01), (1000, 0.9)]
+    ("labels", "filled"),
+    [(3, 1.0), (32, 0.3), (33, 0.05), (33, 1.0), (419, 0.01), (419, 0.2), (1000, 0.9)],
 )
 def test_however_many_labels_the_first_cumulative_sum_that_exceeds(
     labels: int, filled: float, dtype: type[np.float32] | type[np.float64]
@@ -84,6 +85,16 @@ def test_however_many_labels_the_first_cumulative_sum_that_exceeds(
     assert codes.dtype == np.int32
     alone = [draw_labels(lam[row : row + 1], uniforms[row : row + 1]) for row in range(9)]
     assert (np.concatenate(alone, axis=1) == codes[:, :9]).all()
+
+
+@pytest.mark.parametrize("labels", [3, 32, 33, 70])
+def test_a_product_that_rounds_up_to_the_total_stays_on_a_plausible_label(labels: int) -> None:
+    # As it does only where the total is so small that numbers stand far apart.
+    for plausible in (0, 1, labels - 2):
+        lam = np.zeros((5, labels))
+        lam[:, plausible] = lam[0, -2:] = 5e-324  # the first example has several to draw from
+        codes = draw_labels(lam, np.full((5, 2), 0.75))
+        assert (codes[:, 1:] == plausible).all()
 
 
 def test_uniforms_of_many_examples_are_those_of_each() -> None:
