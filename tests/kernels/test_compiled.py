@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 from kernels_numba import stand_in
 from plausibly import registry
 from plausibly.arrays import Floats
-from plausibly.kernels import compiled, loops, places, rank
+from plausibly.kernels import compiled, loops, places, rank, threads
 from plausibly.kernels.compiled import NUMBA, Compiler
 from plausibly.kernels.rank import Ranks, Side
 from plausibly.plugin import SCORE
@@ -127,6 +127,19 @@ def test_scores_of_few_and_of_many_labels(
         for case in CASES:
             found = made(case).score(given_rows, uniform)
             np.testing.assert_array_equal(found, plainly(case, given_rows, uniform))
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_number_of_threads_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "_CELLS", 50)
+    rows, _ = uneven_rows(80, 10, 7, np.float32)
+    pool, queries = np.sort(rows[:40], axis=None), rows[40:].ravel()
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
+        scores, ranks = made("aps").score(rows, None), Ranks(pool).of(queries, "right")
+        found.append((scores.tobytes(), ranks.tobytes()))
+    assert found[0] == found[1] == found[2]
 
 
 def test_what_is_compiled(ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
