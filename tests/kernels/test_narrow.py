@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from plausibly.arrays import Floats
-from plausibly.kernels import network
+from plausibly.kernels import narrow, network, threads
 from plausibly.kernels.narrow import largest
 from plausibly_builtins.scores.aps import Aps
 
@@ -82,3 +82,12 @@ def test_scores_do_not_depend_on_how_rows_were_sorted(rows: Floats) -> None:
 def test_the_largest_of_each_row(rows: Floats) -> None:
     assert largest(rows).tobytes() == rows.max(axis=1).tobytes()
     assert largest(rows[:0]).shape == (0,)
+
+
+@given(ROWS)
+@settings(max_examples=50, deadline=None)
+def test_largest_entries_in_threads(rows: Floats) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(narrow, "_WORTH", 1)
+        patch.setattr(threads, "cores", lambda: 3)
+        assert largest(rows).tobytes() == rows.max(axis=1).tobytes()
