@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausibly.kernels import threads
+from plausibly.kernels.utf8 import Utf8
 from plausibly.keys import Names
 from plausibly.labelled import order
 from plausibly.labelled.coded import Coded, Keyed
@@ -33,13 +34,19 @@ def test_codes_in_order(number: int, rows: list[tuple[int, int, int]], random: R
     assert list(zip(*(column.tolist() for column in found), strict=True)) == sorted(rows)
 
 
+def _utf8(texts: list[str]) -> Utf8:
+    each = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, each)])
+    return Utf8.of(np.frombuffer(b"".join(each), np.uint8), ends)
+
+
 def _keyed(texts: list[str]) -> Keyed:
     places = {text: place for place, text in enumerate(sorted({*texts}))}
     keys = np.array([places[text] for text in texts], np.uint64)
     return Keyed(
         keys=keys,
         bits=8,
-        texts_of=lambda some: [sorted(places)[int(key)] for key in some],
+        texts_of=lambda some: _utf8([sorted(places)[int(key)] for key in some]),
         code=lambda: Coded.of(texts),
     )
 
@@ -58,10 +65,19 @@ def test_names_by_keys_are_looked_at_where_one_may_be_empty(texts: list[str]) ->
 )
 def test_an_index_is_that_of_the_text_array(texts: list[str]) -> None:
     plain = xr.Dataset(coords={"example": ("example", text_array(texts))})
-    index = text_index(texts, "example")
+    index = text_index(Names(texts), "example")
     found = xr.Dataset(coords=xr.Coordinates(index.create_variables(), {"example": index}))
     assert found.identical(plain)
     assert found["example"].dtype == plain["example"].dtype
     assert found["example"].values.dtype == plain["example"].values.dtype
     assert found.indexes["example"].dtype == plain.indexes["example"].dtype
     assert found.indexes["example"].equals(plain.indexes["example"])
+    if "\ud800" in texts or "a\0b" in texts:
+        return
+    index = text_index(Names(_utf8(texts)), "example")
+    by_bytes = xr.Dataset(coords=xr.Coordinates(index.create_variables(), {"example": index}))
+    assert by_bytes.identical(plain)
+    assert by_bytes["example"].dtype == plain["example"].dtype
+    assert by_bytes.indexes["example"].dtype == plain.indexes["example"].dtype
+    assert _utf8(texts).texts() == texts
+    assert Names(_utf8(texts)).joined() == Names(texts).joined()

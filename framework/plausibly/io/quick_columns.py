@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.kernels import words
+from plausibly.kernels.utf8 import Utf8
 from plausibly.labelled.coded import Coded, Keyed
 
 _WIDE = 40  # bits of a key that leave enough for whoever said what
@@ -85,8 +86,8 @@ class ShortColumn(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return list(words.texts_of(self.words[place]))
-        return words.texts_of(self.words[[place]])[0]
+            return words.texts_of(self.words[place]).texts()
+        return words.texts_of(self.words[[place]]).texts()[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.coded)
@@ -96,9 +97,9 @@ class ShortColumn(Sequence[str]):
         """The column with each different text once."""
         found = words.coded(self.words)
         if found is None:
-            return Coded.of(words.texts_of(self.words))
+            return Coded.of(words.texts_of(self.words).texts())
         codes, different = found
-        return Coded(list(words.texts_of(different)), codes)
+        return Coded(words.texts_of(different).texts(), codes)
 
     @cached_property
     def keyed(self) -> Keyed | Coded:
@@ -115,7 +116,7 @@ class ShortColumn(Sequence[str]):
             low, bits = -1, differ.bit_count()
             keys = words.together(self.words, differ, 0)
 
-        def texts_of(some: words.Words) -> Sequence[str]:
+        def texts_of(some: words.Words) -> Utf8:
             there = words.apart(some, differ) if low < 0 else some << np.uint64(low)
             return words.texts_of(there | np.uint64(same))
 

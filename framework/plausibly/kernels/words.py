@@ -6,15 +6,15 @@ byte, so that two texts never have one number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import TypeAlias, overload
+from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.utf8 import Utf8
 
 Words: TypeAlias = NDArray[np.uint64]
 
@@ -44,70 +44,13 @@ def words_at(data: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Words:
     return words.byteswap(inplace=True)
 
 
-class Joined(Sequence[str]):
-    """Texts in one run of bytes, of which a list is made when one of them is asked for.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8, with a zero byte behind each text.
-    size : int
-        How many texts there are.
-    """
-
-    def __init__(self, data: bytes, size: int) -> None:
-        self.data = data
-        self._size = size
-
-    @cached_property
-    def listed(self) -> list[str]:
-        """The texts."""
-        return self.data.decode("utf-8").split("\0")[:-1]
-
-    @cached_property
-    def solid(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The bytes without the zero bytes, and where each text then ends: (text,)."""
-        every = np.frombuffer(self.data, np.uint8)
-        kept = every != 0
-        ends = np.flatnonzero(~kept)
-        ends -= np.arange(ends.size)
-        return every[kept], ends
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        return self.listed[place]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.listed)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Joined):
-            return self.data == other.data
-        return self.listed == other
-
-    __hash__ = None  # type: ignore[assignment]  # as of a list, which it can be equal to
-
-
-def joined(texts: Sequence[str]) -> bytes:
-    """Return the bytes of texts with a zero byte between them; halves of characters stay."""
-    if isinstance(texts, Joined):
-        return texts.data[:-1]
-    return "\0".join(texts).encode("utf-8", "surrogatepass")
-
-
-def texts_of(words: Words) -> Joined:
+def texts_of(words: Words) -> Utf8:
     """Return the texts of words."""
-    cells = np.zeros((words.size, BYTES + 1), np.uint8)
-    cells[:, :BYTES] = words.byteswap().view(np.uint8).reshape(-1, BYTES)
-    kept = cells != 0
-    kept[:, BYTES] = True
-    return Joined(cells[kept].tobytes(), words.size)
+    cells = words.byteswap().view(np.uint8).reshape(-1, BYTES)
+    used = cells != 0
+    offsets = np.zeros(words.size + 1, np.int64)
+    np.cumsum(np.count_nonzero(used, axis=1), out=offsets[1:])
+    return Utf8.of(cells[used], offsets)
 
 
 def coded(words: Words) -> tuple[NDArray[np.int32], Words] | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.kernels.utf8 import Utf8
 
 
 @attrs.frozen(eq=False)
@@ -91,7 +92,7 @@ class Keyed(Sequence[str]):
 
     keys: NDArray[np.uint64]
     bits: int
-    texts_of: Callable[[NDArray[np.uint64]], Sequence[str]]
+    texts_of: Callable[[NDArray[np.uint64]], Utf8]
     code: Callable[[], Coded]
 
     @cached_property
@@ -102,7 +103,7 @@ class Keyed(Sequence[str]):
     @cached_property
     def has_empty(self) -> bool:
         """Whether a text is empty: nothing comes before it."""
-        return len(self) > 0 and self.texts_of(self.keys.min(keepdims=True))[0] == ""
+        return len(self) > 0 and not self.texts_of(self.keys.min(keepdims=True)).data.size
 
     def __len__(self) -> int:
         return int(self.keys.size)
@@ -113,8 +114,8 @@ class Keyed(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return list(self.texts_of(self.keys[place]))
-        return self.texts_of(self.keys[[place]])[0]
+            return self.texts_of(self.keys[place]).texts()
+        return self.texts_of(self.keys[[place]]).texts()[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.coded)

@@ -163,6 +163,6 @@ def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
         return None
     keys, *ordered = found
     # Keys that rise are of texts that differ, and what comes before any other is empty.
-    usable = not keys.size or example.texts_of(keys[:1])[0] != ""
+    usable = not keys.size or example.texts_of(keys[:1]).data.size > 0
     examples = Names(example.texts_of(keys), known_usable=usable)
     return Ordered(examples, Names(annotators), *ordered)

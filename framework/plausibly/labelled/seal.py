@@ -23,7 +23,6 @@ import xarray as xr
 from plausibly.arrays import Ints, is_still
 from plausibly.errors import InputError, listed
 from plausibly.kernels.threads import at_once
-from plausibly.kernels.words import joined
 from plausibly.keys import Names
 from plausibly.labelled import names
 from plausibly.labelled.known import names_of
@@ -82,7 +81,7 @@ def _named(table: xr.Dataset) -> blake2b:
     state = blake2b(digest_size=16)
     for dim, of in zip(_DIMS, given, strict=True):
         state.update(f"{dim}:{len(of)}:".encode())
-        state.update(joined(of.texts))
+        state.update(of.joined())
     if given[0] is not _NONE:
         _states[given[0]] = given[1:], state.copy()
     return state

@@ -192,7 +192,7 @@ def build_table(
     _check_lengths({**columns, **extra}, named)
     ordered = _in_order(columns, extra)
     kept = set(coordinates or {})
-    indexes = {dim: text_index(given.texts, dim) for dim, given in named.items()}
+    indexes = {dim: text_index(given, dim) for dim, given in named.items()}
     about = {name: variable for name, variable in ordered.items() if name in kept}
     for index in indexes.values():
         about.update(index.create_variables())

@@ -15,9 +15,12 @@ from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.extras import require
-from plausibly.kernels.words import Joined
+from plausibly.kernels.utf8 import Utf8
+from plausibly.keys import Names
 
 T = TypeVar("T", bound=Hashable)
+
+_NOT_ASCII = 0x80
 
 
 def is_missing(value: object) -> bool:
@@ -66,43 +69,42 @@ def text_array(names: Sequence[str]) -> NDArray[np.str_]:
     return np.array(names, dtype=np.str_)
 
 
-def text_index(names: Sequence[str], dim: str) -> PandasIndex:
+def text_index(names: Names, dim: str) -> PandasIndex:
     """Return the index that a coordinate of `text_array` has, at half the cost.
 
     Parameters
     ----------
-    names : sequence of str
+    names : Names
     dim : str
     """
-    index = _arrow_index(names, dim) if isinstance(names, Joined) else None
-    if index is None:
-        texts = list(names)
+    found = _over_bytes(names.given, dim) if isinstance(names.given, Utf8) else None
+    if found is None:
+        texts = list(names.texts)
         try:
             index = pd.Index(texts, name=dim)
         except UnicodeEncodeError:  # half a character: Arrow has no such text
             index = pd.Index(texts, name=dim, dtype=object)
-    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, _width(names) or 1)))
+        found = index, max(map(len, texts), default=0)
+    index, width = found
+    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, width or 1)))
 
 
-def _width(names: Sequence[str]) -> int:
-    if isinstance(names, Joined) and names.data.isascii():
-        return int(np.diff(names.solid[1], prepend=0).max(initial=0))
-    return max(map(len, names), default=0)
+def _over_bytes(names: Utf8, dim: str) -> tuple[pd.Index, int] | None:
+    """Return an index over these bytes, and the characters of its longest name.
 
-
-def _arrow_index(names: Joined, dim: str) -> pd.Index | None:
-    """Return an index over the same bytes, where that is what pandas would make of the texts."""
+    None where names are not ASCII, or pandas would make another index of them.
+    """
     kind = pd.Index([""]).dtype
     from_arrow = getattr(kind, "__from_arrow__", None)  # pandas' own border to Arrow
     if from_arrow is None or getattr(kind, "storage", "") != "pyarrow" or not len(names):
         return None
+    if (names.data >= _NOT_ASCII).any():
+        return None
     pa = require("pyarrow", extra="parquet", whose="an index of texts")  # there, as pandas uses it
-
-    texts, ends = names.solid
-    buffers = pa.py_buffer(np.concatenate(([0], ends))), pa.py_buffer(texts)
+    buffers = pa.py_buffer(names.offsets.astype(np.int64)), pa.py_buffer(names.data)
     array = pa.LargeStringArray.from_buffers(len(names), *buffers)
     index: pd.Index = pd.Index(from_arrow(array), name=dim)
-    return index
+    return index, int(np.diff(names.offsets).max())
 
 
 def quoted(name: object) -> str:
