@@ -14,10 +14,11 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import xarray as xr
+from xarray.indexes import PandasIndex
 
 from plausibly.kernels.utf8 import Utf8
 from plausibly.keys import Names
-from plausibly.labelled.text import check_names, name_texts
+from plausibly.labelled.text import check_names, name_texts, text_index
 
 _KEPT = 1 << 20  # names, of all indexes together, beyond the latest ones
 _INDEXES, _LATEST = 64, 8
@@ -27,6 +28,7 @@ _LONG = 1 << 10  # names that are worth more than reading them as text
 # By the identity of the index. What is done to it is one operation of a dictionary at a time, so
 # that threads need no lock, nor the end of an index in the middle of it.
 _seen: OrderedDict[int, tuple[weakref.ref[pd.Index], Names]] = OrderedDict()
+_texts: OrderedDict[tuple[int, str], tuple[weakref.ref[pd.Index], PandasIndex]] = OrderedDict()
 
 
 def names_of(array: xr.DataArray | xr.Dataset, dim: str) -> Names:
@@ -64,6 +66,34 @@ def remember(index: pd.Index, names: Names) -> None:
             _seen.popitem(last=False)
         except KeyError:  # another thread was faster
             return
+
+
+def as_text(array: xr.DataArray | xr.Dataset, dim: str, names: Names) -> PandasIndex:
+    """Return the index of names as text along a dim whose own index has numbers, or objects.
+
+    It is made once for an index, while that lives and is among the latest ones.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset
+    dim : str
+    names : Names
+        Of the dim.
+    """
+    index = array.get_index(dim)
+    place = (id(index), dim)
+    held = _texts.get(place)
+    if held is not None and held[0]() is index:
+        return held[1]
+    made = text_index(names, dim)
+    remember(made.index, names)
+    _texts[place] = (weakref.ref(index, lambda _: _texts.pop(place, None)), made)
+    while len(_texts) > _LATEST:
+        try:
+            _texts.popitem(last=False)
+        except KeyError:  # another thread was faster
+            break
+    return made
 
 
 def _kept() -> int:

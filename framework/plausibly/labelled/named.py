@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Floats, FloatType
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import names
-from plausibly.labelled.known import checked_names, remember
-from plausibly.labelled.text import does, name_texts, quoted, several, text_array
+from plausibly.labelled.known import as_text, checked_names
+from plausibly.labelled.text import does, name_texts, quoted, several
 
 
 def is_lazy(array: object) -> bool:
@@ -156,9 +156,7 @@ def _with_names(array: xr.DataArray, dim: str, whose: str) -> xr.DataArray:
     found = checked_names(array, dim, whose=whose)
     if array.coords.variables[dim].dtype.kind == "U":
         return array
-    renamed = array.assign_coords({dim: text_array(found.texts)})
-    remember(renamed.get_index(dim), found)
-    return renamed
+    return array.assign_coords(xr.Coordinates.from_xindex(as_text(array, dim, found)))
 
 
 def span(numbers: Floats, to: str = "to") -> str:

@@ -52,9 +52,12 @@ def name_texts(values: Iterable[object]) -> list[str]:
         if complete and isinstance(values, pd.Index):
             # An Arrow-backed index gives a list of its own far more slowly.
             return values.to_numpy(object).tolist()
+        numbered = values.dtype.kind in "iu"
         values = values.tolist()  # reading an Arrow-backed index one by one is slow
         if complete:
             return values
+        if numbered:
+            return list(map(str, values))
     return [value if type(value) is str else name_text(value) for value in values]
 
 
