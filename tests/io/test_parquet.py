@@ -9,12 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from io_files import refusal, said, written
 from plausibly.errors import MissingExtra
 from plausibly.extras import require
 from plausibly.io.parquet import read_columns, text_table, write_columns
+from plausibly.io.quick_columns import ShortColumn
 from plausibly.io.text import first_rows, read_table
+from plausibly.kernels import words
 
 
 def store(path: Path, **columns: object) -> Path:
@@ -107,3 +111,34 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     )
     with pytest.raises(MissingExtra):
         write_columns(tmp_path / "sets.parquet", ["a"], [["x"]])
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 15])
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+@given(
+    texts=st.lists(
+        st.none() | st.sampled_from(["", "a", "b\0", "12345678", "é😀", "123456789", "x\n"]),
+        min_size=1,
+        max_size=12,
+    ),
+    row_group=st.integers(1, 13),
+)
+def test_texts_that_repeat_are_the_same_texts(
+    tmp_path_factory: pytest.TempPathFactory,
+    block: int,
+    kind: str,
+    texts: list[str | None],
+    row_group: int,
+) -> None:
+    pyarrow = require("pyarrow", extra="parquet", whose="tests")
+    parquet = require("pyarrow.parquet", extra="parquet", whose="tests")
+    path = tmp_path_factory.mktemp("parquet") / "votes.parquet"
+    column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
+    parquet.write_table(pyarrow.table({"task": column}), path, row_group_size=row_group)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "_BLOCK", block)
+        found = text_table(path, "annotations", repeats=True)
+    plain = text_table(path, "annotations")
+    assert list(found.columns[0]) == list(plain.columns[0]) == [text or "" for text in texts]
+    few = max(len((text or "").encode()) for text in texts) <= 8 and "b\0" not in texts
+    assert isinstance(found.columns[0], ShortColumn) == few

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from plausibly import extras
 from plausibly.errors import InputError
 from plausibly.io import files
+from plausibly.io.quick_columns import ShortColumn
 from plausibly.io.text import TextTable, distinct
+from plausibly.kernels import words
 from plausibly.labelled.coded import Coded
 
 Content = Literal["number", "text", "nested"]
@@ -53,6 +55,20 @@ class Column:
         kept = found.dictionary
         texts = Column(self.name, self.content, str(kept.type), kept).texts()
         return Coded.taken([*texts, ""], np.asarray(found.indices.fill_null(len(texts))))
+
+    def short(self) -> ShortColumn | None:
+        """Return the values as numbers, where they are texts of a few bytes; null is empty."""
+        kinds = {"string": np.int32, "large_string": np.int64}
+        if self.type not in kinds:
+            return None
+        values = self._values.fill_null("") if self._values.null_count else self._values
+        values = values.combine_chunks()
+        _, places, data = values.buffers()
+        at = np.frombuffer(places, kinds[self.type])[values.offset :][: len(values) + 1]
+        if not len(values) or np.diff(at).max() > words.BYTES:
+            return None
+        texts = np.frombuffer(b"" if data is None else data, np.uint8)[at[0] : at[-1]]
+        return None if (texts == 0).any() else ShortColumn(words.end_to_end(texts, at))
 
     def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
         """Return the values of a number column, (row,); null is NaN."""
@@ -143,7 +159,7 @@ def text_table(
         distinct(header, whose)
     nested = {column.name: column.type for column in columns if column.content == "nested"}
     texts: tuple[Sequence[str], ...] = tuple(
-        [] if column.content == "nested" else column.coded() if repeats else column.texts()
+        [] if column.content == "nested" else _repeating(column) if repeats else column.texts()
         for column in columns
     )
     rows = max(len(values) for values in texts)
@@ -155,6 +171,10 @@ def text_table(
         unit="row",
         nested=nested,
     )
+
+
+def _repeating(column: Column) -> Sequence[str]:
+    return column.short() or column.coded()
 
 
 def write_columns(

@@ -44,6 +44,30 @@ def words_at(data: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Words:
     return words.byteswap(inplace=True)
 
 
+def end_to_end(data: NDArray[np.uint8], places: Ints) -> Words:
+    """Return texts that stand end to end as words, (text,).
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        All of them.
+    places : ndarray of int, (text + 1,)
+        Where each begins, from wherever the first does, and where the last one ends.
+    """
+    size = len(places) - 1
+    found = np.empty(size, np.uint64)
+
+    def read(within: slice) -> None:
+        for rows in _blocks(within.stop, within.start):
+            here = places[rows.start : rows.stop + 1].astype(np.int64)
+            some = data[here[0] - places[0] : here[-1] - places[0]]
+            some = np.concatenate([some, np.zeros(BYTES, np.uint8)])
+            found[rows] = words_at(some, here[:-1] - here[0], np.diff(here))
+
+    at_once(read, parts(size, _PART))
+    return found
+
+
 def texts_of(words: Words) -> Utf8:
     """Return the texts of words."""
     cells = words.byteswap().view(np.uint8).reshape(-1, BYTES)
