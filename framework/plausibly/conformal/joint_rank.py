@@ -28,12 +28,14 @@ from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_if_vacuous
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
+from plausibly.kernels.coverage import row_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
 from plausibly.keys import Keys
 from plausibly.labelled import borders, names
 from plausibly.labelled.augmented import is_augmented
 from plausibly.labelled.known import names_of
+from plausibly.labelled.packed import slots_of
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
 _BLOCK = 1 << 21
@@ -111,10 +113,15 @@ def joint_rank(
             uniform = np.broadcast_to(one, (*values.shape[:2], 1))
         return scores_of(values, scale, component, name, uniform)
 
-    lam = borders.mean_over_draws(inputs.plausibilities)
-    codes = draw_labels(lam.values, keys.child("joint-rank").uniform(examples.hashes))[0]
+    lam = inputs.plausibilities
+    opinions = slots_of(lam) if isinstance(lam, xr.Dataset) else borders.mean_over_draws(lam).values
+    codes = draw_labels(opinions, keys.child("joint-rank").uniform(examples.hashes))[0]
     n = len(examples)
-    calibration = scored(model.values, examples)[:, np.arange(n), codes]
+    parts = []
+    for rows in row_blocks(model.shape[1:]):
+        some = scored(model.values[:, rows], Examples(examples.hashes[rows]))
+        parts.append(some[:, np.arange(some.shape[1]), codes[rows]])
+    calibration = np.concatenate(parts, axis=1)
     scores = scored(test.values, test.examples)
     counts = rank_counts(calibration, scores.reshape(len(scores), -1)).reshape(scores.shape[1:])
     if alpha is None:

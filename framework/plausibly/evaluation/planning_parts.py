@@ -11,15 +11,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
-from plausibly.conformal.aggregate import aggregate
+from plausibly.conformal.aggregate import aggregated
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.evaluation.planning_law import Law, Shares, examples_needed
 from plausibly.evaluation.planning_pilot import Pilot
-from plausibly.evaluation.planning_read import ReadPilot
+from plausibly.evaluation.planning_read import ReadPilot, matched
 from plausibly.evaluation.planning_responses import Responses
+from plausibly.evaluation.some_rows import above_zero, few_rows, opinions_of
 from plausibly.keys import Keys
-from plausibly.labelled import align, names
+from plausibly.labelled import names
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _THINNINGS = 3
@@ -218,10 +219,12 @@ def _responses(pilot: ReadPilot, seed: int, number: int) -> Responses | None:
 
 def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]:
     """Return the pilot with other annotations, and how far its plausibilities are from all."""
-    lam = inputs.as_plausibilities(aggregate(table, pilot.aggregator, seed=seed))
-    labels = tuple(map(str, pilot.predictions[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    _, lam = align.match_examples(pilot.predictions, lam, only_common=True)
-    apart = np.abs(lam.values.astype(np.float64) - pilot.plausibilities.values).sum(axis=1)
+    found = inputs.as_given(aggregated(table, pilot.aggregator, seed=seed))
+    _, lam = matched(pilot.predictions, found, only_common=True)
+    some, all_said = above_zero(opinions_of(lam)), above_zero(opinions_of(pilot.plausibilities))
+    apart = np.empty(len(all_said.weight))
+    for rows in few_rows(all_said.shape):
+        less, whole = some.take(rows).dense(), all_said.take(rows).dense()
+        apart[rows] = np.abs(less.astype(np.float64) - whole).sum(axis=1)
     atoms = Pilot.of(pilot.predictions, lam, pilot.score, seed, pilot.clusters)
     return atoms, float(apart.mean()) / 2

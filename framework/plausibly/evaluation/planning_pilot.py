@@ -17,6 +17,8 @@ from plausibly.conformal.alphas import rounded_up
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.planning_law import Shares, pool_rank
+from plausibly.evaluation.some_rows import above_zero, opinions_of, p_value_rows, row_sums
+from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import names
 from plausibly.labelled.text import several
@@ -31,35 +33,45 @@ class Pilot:
 
     Attributes
     ----------
-    values : ndarray of float64, (example, label)
-        In the order of the scores: p-values of the calibrator ``expected`` on the pilot itself,
-        which part all labels that anybody finds plausible as the scores do.
-    plausibilities : ndarray of float64, (example, label)
+    values : ndarray of float64, (example, slot)
+        Of the labels that anybody finds plausible, in the order of the scores: p-values of the
+        calibrator ``expected`` on the pilot itself, which part these labels as the scores do.
+        Padding repeats the last of a row.
+    slots : Slots
+        The plausibilities of these labels, float64.
     clusters : ndarray of int, (example,), or None
     """
 
     values: Floats
-    plausibilities: Floats
+    slots: Slots
     clusters: Ints | None
 
     @classmethod
     def of(
         cls,
         predictions: xr.DataArray,
-        plausibilities: xr.DataArray,
+        plausibilities: xr.DataArray | xr.Dataset,
         score: ComponentLike[ScoreFunction],
         seed: int,
         clusters: Ints | None,
     ) -> Pilot:
         """Return the pilot of matched predictions and plausibilities (example, label)."""
         predictor = calibrate(predictions, plausibilities, score=score, seed=seed)
-        p = predictor.p_values(predictions).transpose(names.EXAMPLE, names.LABEL)
         # In an order of names: neither sums nor resamples depend on the caller's rows or columns.
         order = np.argsort(hash_names(predictions[names.EXAMPLE].values))
-        place = np.ix_(order, np.argsort(hash_names(predictions[names.LABEL].values)))
+        labels = np.argsort(hash_names(predictions[names.LABEL].values))
+        slots = above_zero(opinions_of(plausibilities)).recoded(np.argsort(labels), len(labels))
+        last = slots.filled[:, None] - 1
+        code = np.take_along_axis(
+            slots.label, np.minimum(np.arange(slots.label.shape[1]), last), axis=1
+        )
+        values = np.empty(code.shape)
+        for rows, some in p_value_rows(predictor, predictions):
+            values[rows] = np.take_along_axis(some, labels[code[rows]], axis=1)
+        weight = slots.weight.astype(np.float64)
         return cls(
-            values=p.values[place],
-            plausibilities=plausibilities.values.astype(np.float64)[place],
+            values=values[order],
+            slots=Slots(weight[order], slots.label[order], slots.labels),
             clusters=None if clusters is None else clusters[order],
         )
 
@@ -75,8 +87,7 @@ class Pilot:
         places = np.searchsorted(atoms.values, self.values.ravel(), side="right")
         share = (atoms.cumulative[places] / len(self)).reshape(self.values.shape)
         out = share <= float(alpha) + _ROUNDING
-        found: NDArray[np.float64] = np.where(out, self.plausibilities, 0.0).sum(axis=1)
-        return found
+        return row_sums(self.slots, np.where(out, self.slots.weight, 0.0))
 
     def shares(self, alpha: Fraction) -> Shares:
         """Return the shares of variance at `alpha`.
@@ -133,8 +144,8 @@ class Pilot:
     @cached_property
     def _atoms(self) -> _Atoms:
         order = np.argsort(self.values, axis=None, kind="stable")
-        order = order[self.plausibilities.ravel()[order] > 0]
-        masses = self.plausibilities.ravel()[order]
+        order = order[self.slots.weight.ravel()[order] > 0]
+        masses = self.slots.weight.ravel()[order]
         return _Atoms(
             values=self.values.ravel()[order],
             masses=masses,
@@ -216,7 +227,7 @@ class Pilot:
 
     def _draw(self, examples: Ints, draws: int, keys: Keys) -> Floats:
         """Return the values (example, draw) of labels drawn from the plausibilities."""
-        labels = self.values.shape[1]
+        slots = self.values.shape[1]
         # By draws: a draw does not depend on how many there are.
         streams = (keys.child(f"draw-{draw}") for draw in range(draws))
         one = hash_names(["labels"])
@@ -224,13 +235,13 @@ class Pilot:
         for draw, stream in enumerate(streams):
             uniforms = stream.uniform(one, len(examples))[0]
             place = np.searchsorted(self._ends, examples + uniforms, side="right")
-            drawn[:, draw] = self.values.ravel()[np.minimum(place, examples * labels + labels - 1)]
+            drawn[:, draw] = self.values.ravel()[np.minimum(place, examples * slots + slots - 1)]
         return drawn
 
     @cached_property
     def _ends(self) -> Floats:
         """Where the labels of row i end in [i, i + 1), one row after the other."""
-        shares = np.cumsum(self.plausibilities, axis=1)
+        shares = np.cumsum(self.slots.weight, axis=1)
         ends: Floats = (shares / shares[:, -1:] + np.arange(len(self))[:, None]).ravel()
         return ends
 

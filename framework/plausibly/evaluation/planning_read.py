@@ -7,12 +7,13 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.arrays import Ints
-from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.components import called
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.planning_pilot import Pilot
-from plausibly.labelled import align, borders, names, seal
+from plausibly.evaluation.some_rows import about_examples, as_predictions
+from plausibly.labelled import align, names, seal
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
 
 
@@ -24,7 +25,7 @@ class ReadPilot:
     ----------
     atoms : Pilot
     predictions, plausibilities : DataArray, (example, label)
-        Of the same examples and labels, in the same order.
+        Of the same examples and labels, in the same order; plausibilities may be packed.
     table : Dataset or None
         The annotation table, where there is one.
     aggregator : Aggregator or None
@@ -37,7 +38,7 @@ class ReadPilot:
 
     atoms: Pilot
     predictions: xr.DataArray
-    plausibilities: xr.DataArray
+    plausibilities: xr.DataArray | xr.Dataset
     table: xr.Dataset | None
     aggregator: Aggregator | None
     score: ScoreFunction
@@ -66,22 +67,22 @@ def read_pilot(
         return None
     if predictions is None or plausibilities is None:
         raise pilot_half("predictions" if predictions is None else "annotations")
-    model = borders.check_predictions(predictions)
+    model = as_predictions(predictions)
     table, component = None, None
     if isinstance(plausibilities, xr.Dataset) and names.RESPONSE_EXAMPLE in plausibilities:
         table = seal.check_table(plausibilities)
         component = registry.resolve(
             AGGREGATOR, aggregator or default_aggregator(str(table.attrs[names.KIND]))
         )
-        lam = inputs.as_plausibilities(aggregate(table, component, seed=seed))
+        lam = inputs.as_given(aggregated(table, component, seed=seed))
     else:
-        lam = inputs.as_plausibilities(plausibilities)
-    labels = tuple(map(str, model[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.match_examples(model, lam, only_common=only_common)
+        lam = inputs.as_given(plausibilities)
+    model, lam = matched(model, lam, only_common=only_common)
     clusters = None
     if cluster is not None:
-        values, clusters = inputs.codes_of(inputs.example_values(cluster, (model, lam)))
+        values, clusters = inputs.codes_of(
+            inputs.example_values(cluster, (model, about_examples(lam)))
+        )
         if len(values) < 2:
             raise InputError(
                 "clusters-few",
@@ -111,6 +112,32 @@ def read_pilot(
     )
 
 
+def matched(
+    model: xr.DataArray, lam: xr.DataArray | xr.Dataset, *, only_common: bool
+) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
+    """Return predictions and plausibilities of the same examples and labels, in the same order.
+
+    Parameters
+    ----------
+    model : DataArray, (example, label)
+    lam : DataArray, (example, label), or packed Dataset
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+
+    Raises
+    ------
+    InputError
+        ``labels-differ`` and ``examples-differ``.
+    """
+    labels = tuple(map(str, model[names.LABEL].values))
+    # The form of the plausibilities stays: the checker asks for each apart.
+    if isinstance(lam, xr.Dataset):
+        lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+        return align.match_examples(model, lam, only_common=only_common)
+    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+    return align.match_examples(model, lam, only_common=only_common)
+
+
 def pilot_half(lacks: str) -> InputError:
     """Return the error about a pilot without predictions, or without annotations."""
     has, flag = ("annotations", "-p") if lacks == "predictions" else ("predictions", "-a")
@@ -131,7 +158,7 @@ def warn_if_certain(pilot: ReadPilot) -> None:
     ----------
     pilot : ReadPilot
     """
-    largest = pilot.plausibilities.values.max(axis=1)
+    largest = pilot.atoms.slots.weight.max(axis=1)
     if float(largest.min()) < 1.0:
         return
     warn(

@@ -23,10 +23,12 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation.inputs import example_values
+from plausibly.evaluation.some_rows import about_examples, above_zero, opinions_of
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuned import FREE_RANK, MEASURES, PENALTY, Goal, TunedScore
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
+from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import borders, names, text
 from plausibly.protocols import SCORE
@@ -109,22 +111,25 @@ def tune_raps(
     given = matched_inputs(
         predictions, plausibilities, aggregator=None, seed=seed, only_common=False
     )
-    model, lam = given.predictions, borders.mean_over_draws(given.plausibilities)
-    groups = None if group is None else example_values(group, (model, lam))
+    model, lam = given.predictions, given.plausibilities
+    if isinstance(lam, xr.DataArray):
+        lam = borders.mean_over_draws(lam)
+    groups = None if group is None else example_values(group, (model, about_examples(lam)))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
     _check_enough(int(chosen.sum()), len(chosen), level)
-    model, lam = model.isel({names.EXAMPLE: chosen}), lam.isel({names.EXAMPLE: chosen})
     # By name, so that sums do not depend on the order of rows.
-    order = np.argsort(model[names.EXAMPLE].values)
-    model, lam = model.isel({names.EXAMPLE: order}), lam.isel({names.EXAMPLE: order})
-    groups = None if groups is None else groups[chosen][order]
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.argsort(model[names.EXAMPLE].values[rows])]
+    # Those in chunks are read now: a share of all.
+    model, lam = model.isel({names.EXAMPLE: rows}).load(), lam.isel({names.EXAMPLE: rows})
+    groups = None if groups is None else groups[rows]
     if free_ranks is None:
-        free_ranks = [_free_rank(model.values, lam.values, level)]
+        free_ranks = [_free_rank(model.values, opinions_of(lam), level)]
     penalties, free_ranks = sorted(set(penalties)), sorted(set(free_ranks))
     tables = [_table(penalty, rank, randomised) for penalty in penalties for rank in free_ranks]
     halves = [
-        split(hashes[chosen][order], split_keys(seed, number).child("tuning"), groups=groups)
+        split(hashes[rows], split_keys(seed, number).child("tuning"), groups=groups)
         for number in range(splits)
     ]
     measured = [_measured(model, lam, table, halves, level, seed) for table in tables]
@@ -156,12 +161,15 @@ def _table(penalty: float, free_rank: int, randomised: bool) -> dict[str, object
     return table
 
 
-def _free_rank(values: Floats, lam: Floats, alpha: Fraction) -> int:
+def _free_rank(values: Floats, lam: Floats | Slots, alpha: Fraction) -> int:
     """Return the least rank up to which labels hold enough plausibility."""
-    rank = np.zeros(values.shape, dtype=np.int64)
-    for column in values.T:
-        rank += column[:, None] >= values
-    masses = np.bincount(rank.ravel(), weights=lam.astype(np.float64).ravel())
+    slots = above_zero(lam)
+    row, slot = np.nonzero(slots.label >= 0)
+    rank = np.empty(slots.label.shape, dtype=np.int64)
+    for place, (one, label) in enumerate(zip(values, slots.label, strict=True)):
+        # Labels that are as likely rank behind each other: each has the rank of the last of them.
+        rank[place] = len(one) - np.searchsorted(np.sort(one), one[label], side="left")
+    masses = np.bincount(rank[row, slot], weights=slots.weight[row, slot].astype(np.float64))
     wanted = float((1 - alpha) * (len(values) + 1))
     enough = np.flatnonzero(np.cumsum(masses) >= wanted * (1 - 1e-12))
     return int(enough[0]) if enough.size else values.shape[1]
@@ -169,7 +177,7 @@ def _free_rank(values: Floats, lam: Floats, alpha: Fraction) -> int:
 
 def _measured(
     model: xr.DataArray,
-    lam: xr.DataArray,
+    lam: xr.DataArray | xr.Dataset,
     table: dict[str, object],
     halves: Sequence[Bools],
     alpha: Fraction,
@@ -182,10 +190,11 @@ def _measured(
         with warnings.catch_warnings():
             # Candidates are measured, not used: what is wrong with one is that its sets are large.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            predictor = calibrate(model[~test], lam[~test], score=table, seed=seed)
+            said = lam.isel({names.EXAMPLE: ~test})
+            predictor = calibrate(model[~test], said, score=table, seed=seed)
             sets = predictor.predict(model[test], alpha).values
         sizes.append(coverage.sizes(sets))
-        covered.append(coverage.aggregated(sets, lam.values[test]))
+        covered.append(coverage.aggregated(sets, opinions_of(lam.isel({names.EXAMPLE: test}))))
     size, share = np.concatenate(sizes), np.concatenate(covered)
     return {
         "set_size": math.fsum(size) / len(size),

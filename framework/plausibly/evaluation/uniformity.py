@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -12,10 +14,17 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import counted, warn
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import IntervalMethod, interval
+from plausibly.evaluation.some_rows import (
+    about_examples,
+    as_predictions,
+    opinions_of,
+    p_value_rows,
+    voted,
+)
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels.draws import draw_labels
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names
+from plausibly.labelled import align, names
 
 OF = "of"
 VOTED, DRAWN, TRUE = "voted", "drawn", "true"
@@ -104,26 +113,28 @@ def p_value_uniformity(
     """
     intervals.check_method(interval_method, confidence)
     exact = read_alphas(alphas)
-    p = borders.check_predictions(predictions)
-    lam = inputs.as_plausibilities(plausibilities)
+    p = as_predictions(predictions)
+    lam = inputs.as_given(plausibilities)
     labels = list(predictor.labels)
-    p, lam = align.match_examples(p, lam, only_common=only_common)
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
+    p, lam = _matched(p, lam, labels, only_common)
     hashes = hash_names(p[names.EXAMPLE].values)
     _warn_of_overlap(predictor, hashes)
-    values = predictor.p_values(p).transpose(names.EXAMPLE, names.LABEL)
-    all_p: NDArray[np.float64] = values.sel({names.LABEL: labels}).values
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
+    opinions, about = opinions_of(lam), (p, about_examples(lam))
     codes: dict[str, Ints] = {
-        VOTED: np.argmax(lam.values, axis=1),
-        DRAWN: draw_labels(lam.values, uniform)[0],
+        VOTED: voted(opinions),
+        DRAWN: draw_labels(opinions, uniform)[0],
     }
     if true is not None:
-        codes[TRUE] = inputs.true_codes(true, (p, lam), labels)
+        codes[TRUE] = inputs.true_codes(true, about, labels)
     clusters = None
     if cluster is not None:
-        clusters = inputs.codes_of(inputs.example_values(cluster, (p, lam)))[1]
-    chosen = np.stack([all_p[np.arange(len(code)), code] for code in codes.values()])
+        clusters = inputs.codes_of(inputs.example_values(cluster, about))[1]
+    asked = np.stack(list(codes.values()))
+    chosen, least = np.empty(asked.shape), math.inf
+    for rows, some in p_value_rows(predictor, p):
+        chosen[:, rows] = np.take_along_axis(some, asked[:, rows].T, axis=1).T
+        least = min(least, float(some.min()))
     above, below = (np.array(found) for found in zip(*map(distances, chosen), strict=True))
     larger = np.maximum(above, below)
     effective = np.array([_effective(predictor, clusters, row) for row in chosen])
@@ -147,7 +158,7 @@ def p_value_uniformity(
         attrs={
             "n_calibration": predictor.n,
             "n": len(hashes),
-            "grid": float(all_p.min()),
+            "grid": least,
             "seed": seed,
             "confidence": confidence,
             "fingerprint": predictor.fingerprint,
@@ -170,6 +181,18 @@ def p_value_uniformity(
         figures = np.array([[getattr(one, end) for one in row] for row in shares])
         result[f"missed_{end}"] = ((OF, names.ALPHA), figures)
     return result
+
+
+def _matched(
+    p: xr.DataArray, lam: xr.DataArray | xr.Dataset, labels: list[str], only_common: bool
+) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
+    """Return predictions and plausibilities of the same examples, these in the order of labels."""
+    # The form of the plausibilities stays: the checker asks for each apart.
+    if isinstance(lam, xr.Dataset):
+        p, lam = align.match_examples(p, lam, only_common=only_common)
+        return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
+    p, lam = align.match_examples(p, lam, only_common=only_common)
+    return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
 
 
 def distances(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -1,0 +1,147 @@
+"""Plans, tuned scores, uniformity, joint ranks: from packed plausibilities as from dense ones."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.arrays import Floats
+from plausibly.evaluation import p_value_uniformity
+from sparse_world import label_names, mentions, shuffled
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
+
+LABELS, EXAMPLES = 45, 120
+MIB = 2**20
+
+
+def predictions(seed: int, examples: int = EXAMPLES, *, prefix: str = "case") -> xr.DataArray:
+    rng = np.random.default_rng(seed)
+    return xr.DataArray(
+        rng.dirichlet(np.ones(LABELS), examples).astype(np.float32),
+        dims=("example", "label"),
+        coords={
+            "example": [f"{prefix} {row}" for row in range(examples)],
+            "label": label_names(LABELS)[::-1],
+            "patient": ("example", [f"p{row // 3}" for row in range(examples)]),
+        },
+    )
+
+
+def augmented(examples: int, prefix: str) -> xr.DataArray:
+    parts = [predictions(seed, examples, prefix=prefix) for seed in (3, 4)]
+    return xr.concat(parts, dim="augmentation").assign_coords(augmentation=["a", "b"])
+
+
+MODEL, NEW = predictions(1), predictions(2, 30, prefix="new")
+DENSE = plausibly.aggregate(mentions("single-label", EXAMPLES, LABELS))
+PACKED = plausibly.pack(DENSE)
+DREW = plausibly.calibrate(
+    MODEL.assign_coords(example=[f"old {row}" for row in range(EXAMPLES)]),
+    DENSE.assign_coords(example=[f"old {row}" for row in range(EXAMPLES)]),
+)
+
+
+def planned(model: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> xr.Dataset:
+    return plausibly.plan(model, lam, alpha=[0.2, 0.3], resamples=3, cluster="patient")
+
+
+def uniform(model: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> xr.Dataset:
+    return p_value_uniformity(DREW, model, lam, cluster="patient")
+
+
+def tuned(model: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> xr.Dataset:
+    found = plausibly.tune_raps(model, lam, share=0.5, splits=2, penalties=(0, 0.1))
+    return found.candidates.assign_attrs(score=found.score, on=found.tuned_on)
+
+
+@pytest.mark.parametrize("study", [planned, uniform, tuned])
+def test_same_bits_from_packed_plausibilities_and_lazy_predictions(
+    study: Callable[[xr.DataArray, xr.DataArray | xr.Dataset], xr.Dataset],
+) -> None:
+    expected = study(MODEL, DENSE)
+    for lam in (PACKED, shuffled(PACKED)):
+        assert study(MODEL, lam).identical(expected)
+    assert study(MODEL.chunk(example=50), PACKED).identical(expected)
+
+
+@pytest.mark.parametrize("score", ["probability", "aps"])
+def test_joint_ranks(score: str) -> None:
+    new = augmented(20, "new")
+    model = augmented(EXAMPLES, "case")
+    expected = plausibly.joint_rank(model, DENSE, new, score=score)
+    assert plausibly.joint_rank(model, shuffled(PACKED), new, score=score).identical(expected)
+
+
+def test_a_plan_of_annotations_reads_the_packed_form() -> None:
+    table = mentions("single-label", EXAMPLES, LABELS)
+    found = plausibly.plan(MODEL, table, alpha=0.2, resamples=2)
+    whole = plausibly.plan(MODEL, DENSE, alpha=0.2, resamples=2)
+    assert (found["spread"] == whole["spread"]).all()
+    assert (found["responses_distance"] >= 0).all()
+
+
+MANY, ROWS = 20_000, 400
+
+
+def many(prefix: str) -> xr.DataArray:
+    """Return predictions in chunks of 50 rows; plausibilities as many would be 61 MiB."""
+    row: Floats = np.random.default_rng(0).random(MANY).astype(np.float32)
+
+    def rows(block: Floats, block_info: dict[int, dict[str, tuple[int, ...]]]) -> Floats:
+        turned = np.roll(row, 37 * block_info[0]["chunk-location"][0])
+        return np.broadcast_to(turned, block.shape) + block
+
+    zeros = da.zeros((ROWS, MANY), np.float32, chunks=(50, -1))
+    return xr.DataArray(
+        zeros.map_blocks(rows, dtype=np.float32),
+        dims=("example", "label"),
+        coords={
+            "example": [f"{prefix} {place}" for place in range(ROWS)],
+            "label": label_names(MANY),
+        },
+        attrs={"scale": "independent"},
+    )
+
+
+def test_20_000_labels_are_never_dense() -> None:
+    packed = plausibly.aggregate(mentions("single-label", ROWS, MANY), packed=True)
+    model = many("case")
+    augmentations = xr.DataArray(
+        np.broadcast_to(np.float32(0.5), (2, 40, MANY)).copy(),
+        dims=("augmentation", "example", "label"),
+        coords={
+            "augmentation": ["a", "b"],
+            "example": model["example"].values[:40],
+            "label": model["label"].values,
+        },
+        attrs={"scale": "independent"},
+    )
+
+    def peak(study: Callable[[], object]) -> float:
+        tracemalloc.start()
+        study()
+        most = tracemalloc.get_traced_memory()[1] / MIB
+        tracemalloc.stop()
+        return most
+
+    with dask.config.set(scheduler="synchronous"):
+        old = packed.assign_coords(example=[f"old {place}" for place in range(ROWS)])
+        predictor = plausibly.calibrate(many("old"), old)
+        assert peak(lambda: plausibly.plan(model, packed, alpha=0.3, resamples=2)) < 48
+        assert peak(lambda: p_value_uniformity(predictor, model, packed)) < 48
+        assert (
+            peak(lambda: plausibly.tune_raps(model, packed, alpha=0.3, splits=1, penalties=(0.1,)))
+            < 48
+        )
+    new = augmentations[:, :4].assign_coords(example=list("abcd"))
+    said = packed.isel(example=slice(40))
+    # The scores of four new examples with all labels, and what is compared at once.
+    assert peak(lambda: plausibly.joint_rank(augmentations, said, new)) < 64
