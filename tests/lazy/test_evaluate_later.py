@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -194,3 +195,20 @@ def test_a_bad_row_is_named_with_its_chunk_when_it_is_read(sets: xr.DataArray) -
         with pytest.raises(InputError, match=f"plausibilities-do-not-sum: {where}: 1 of"):
             found.load()
         assert is_lazy(found)
+
+
+def test_it_is_written_in_one_pass(sets: xr.DataArray, tmp_path: Path) -> None:
+    whole = plausibly.evaluate(sets, LAM)
+    for name in ("evaluation.nc", "evaluation.zarr"):
+        seen, said, path = Reads(sets, 5), Reads(LAM, 4), tmp_path / name
+        found = plausibly.evaluate(seen.array, said.array)
+        if name.endswith("nc"):
+            found.to_netcdf(path)
+            read = xr.open_dataset(path)
+        else:
+            found.to_zarr(path, zarr_format=2)
+            read = xr.open_zarr(path, zarr_format=2)
+        assert (seen.count, said.count) == (3, 3)
+        assert float(read["tied_share"]) == whole.attrs["tied_share"]
+        assert (read["set_size_low"].values == whole["set_size_low"].values).all()
+        read.close()
