@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,3 +69,11 @@ def test_many_marks_are_as_many() -> None:
     assert marks is not None
     assert (np.diff(marks.astype(np.float64)) >= 0).all()
     assert len(np.unique(marks)) == 1 << 17
+
+
+@given(st.lists(st.text("abé", max_size=9), max_size=5))
+def test_bytes_go_to_another_process(texts: list[str]) -> None:
+    given_ = utf8(texts)
+    there = pickle.loads(pickle.dumps(Utf8.of(given_.data, given_.offsets.astype(np.int64))))
+    assert there.texts() == texts
+    assert there.same(given_)
