@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.kernels import words
+from plausibly.kernels.alike import alike
 from plausibly.kernels.utf8 import Utf8
 from plausibly.labelled.coded import Coded, Keyed
 
@@ -52,7 +53,11 @@ class LongColumn(Sequence[str]):
     @cached_property
     def coded(self) -> Coded:
         """The column with each different text once."""
-        return Coded.of(self._texts(self.starts, self.ends))
+        found = alike(self.data, self.starts, self.ends - self.starts)
+        if found is None:
+            return Coded.of(self._texts(self.starts, self.ends))
+        codes, some = found
+        return Coded(self._texts(self.starts[some], self.ends[some]), codes)
 
     @property
     def keyed(self) -> Coded:
