@@ -21,12 +21,26 @@ NAMES = ["a", "", " b ", "ä", "\ud800", "x" * 40]
 @pytest.mark.parametrize("examples", [1, 256, 257, 65_536, 65_537])
 @pytest.mark.parametrize("labels", [1, 256, 257, 65_537])
 def test_the_last_places_arrive(examples: int, labels: int) -> None:
-    row, label = np.array([0, examples - 1]), np.array([labels - 1, 0])
+    row, label = np.array([examples - 1, 0, examples - 1]), np.array([labels - 1, 0, 0])
     ask = Ask.of(Named(b"e", "predictions"), row, label, (examples, labels))
     came: Ask = pickle.loads(pickle.dumps(ask))  # of this test
-    assert came.row.tolist() == row.tolist()
+    assert came.rows(examples).tolist() == row.tolist()
     assert came.label.tolist() == label.tolist()
-    assert came.row.itemsize == (1 if examples <= 256 else 2 if examples <= 65_536 else 4)
+    least = 1 if examples <= 256 else 2 if examples <= 65_536 else 4
+    assert came.rows(examples).itemsize == least
+
+
+def test_places_of_all_examples_in_turn_do_not_travel() -> None:
+    for row, travels in (
+        ([0, 1, 2, 0, 1, 2], False),
+        ([], False),
+        ([0, 1, 2, 0, 1], True),
+        ([0, 2, 1, 0, 1, 2], True),
+    ):
+        places = np.array(row, dtype=np.intp)
+        ask = Ask.of(Named(b"a\0b\0c", "predictions"), places, np.zeros_like(places), (3, 1))
+        assert (ask.some is not None) == travels
+        assert ask.rows(3).tolist() == row
 
 
 def test_names_arrive_as_they_are() -> None:

@@ -43,15 +43,16 @@ class Scoring:
             What `borders.check_predictions` finds in it.
         """
         checked = self.rows.checked(values, ask.named)
-        order = np.argsort(ask.row, kind="stable")
-        ends = np.cumsum(np.bincount(ask.row, minlength=len(checked)))
+        row = ask.rows(len(checked))
+        order = np.argsort(row, kind="stable")
+        ends = np.cumsum(np.bincount(row, minlength=len(checked)))
         found = np.empty(len(order), dtype=self.rows.dtype)
         largest = np.empty(len(checked), dtype=self.rows.dtype)
         hard = first = 0
         for block, scores in self.rows.blocks(checked, ask.named):
             last = int(ends[block.stop - 1])
             atoms = order[first:last]
-            found[atoms] = scores[ask.row[atoms].astype(np.intp) - block.start, ask.label[atoms]]
+            found[atoms] = scores[row[atoms].astype(np.intp) - block.start, ask.label[atoms]]
             largest[block] = narrow.largest(scores)
             if self.rows.scale == "probability":
                 hard += _hard(checked[block])
@@ -74,20 +75,37 @@ class Ask:
     Attributes
     ----------
     named : Named
-    row, label : ndarray of int, (atom,)
-        Places in the chunk.
+    label : ndarray of int, (atom,)
+    some : ndarray of int, (atom,), or None
+        Places of the examples in the chunk. None: all in turn, again and again, as calibrators
+        that draw a label for each example ask.
     """
 
     named: Named
-    row: Ints
     label: Ints
+    some: Ints | None
 
     @classmethod
     def of(cls, named: Named, row: Ints, label: Ints, shape: tuple[int, int]) -> Ask:
         """Return what is asked about a chunk of this shape, (example, label)."""
-        least = (np.min_scalar_type(max(0, size - 1)) for size in shape)
-        places = [column.astype(dtype) for column, dtype in zip((row, label), least, strict=True)]
-        return cls(named, *places)
+        examples, labels = shape
+        in_turn = row.size % examples == 0 and np.array_equal(row, _in_turn(examples, row.size))
+        some = None if in_turn else _narrow(row, examples)
+        return cls(named, _narrow(label, labels), some)
+
+    def rows(self, examples: int) -> Ints:
+        """Return the place of the example of each score, in a chunk of so many, (atom,)."""
+        return _in_turn(examples, self.label.size) if self.some is None else self.some
+
+
+def _in_turn(examples: int, atoms: int) -> Ints:
+    return np.tile(_narrow(np.arange(examples), examples), atoms // examples)
+
+
+def _narrow(places: Ints, size: int) -> Ints:
+    """Return places below a size in as few bytes as hold them."""
+    found: Ints = places.astype(np.min_scalar_type(max(0, size - 1)))
+    return found
 
 
 @attrs.frozen(eq=False)
