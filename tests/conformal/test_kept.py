@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import weakref
+from collections import OrderedDict
+from collections.abc import ValuesView
 
 import numpy as np
 import pandas as pd
@@ -72,6 +75,31 @@ def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for index in many:
         known.remember(index, Names(index.tolist()))
     assert len(known._seen) == 64
+
+
+class Changing(OrderedDict[int, tuple[weakref.ref[pd.Index], Names]]):
+    """What is kept, changed while it is looked through for the first time."""
+
+    looks = 0
+
+    # No public name is there for the type that a dictionary returns.
+    def values(self) -> ValuesView[tuple[weakref.ref[pd.Index], Names]]:  # type: ignore[override]
+        self.looks += 1
+        if self.looks == 1:
+            for _ in super().values():
+                self.popitem()
+        return super().values()
+
+
+def test_an_index_may_end_while_others_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Changing()
+    monkeypatch.setattr(known, "_seen", held)
+    texts = [f"case {number}" for number in range(40)]
+    arrays = [array([*texts, f"and {place}"]) for place in range(3)]
+    for place, one in enumerate(arrays):
+        held.looks = 1 if place < 2 else 0
+        assert known.names_of(one, "example").texts == [*texts, f"and {place}"]
+    assert held.looks > 1
 
 
 def test_the_latest_are_kept_however_long(monkeypatch: pytest.MonkeyPatch) -> None:

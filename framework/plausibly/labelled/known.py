@@ -96,18 +96,24 @@ def as_text(array: xr.DataArray | xr.Dataset, dim: str, names: Names) -> PandasI
     return made
 
 
+def _held() -> list[Names]:
+    """Return the names that are kept, the earliest first."""
+    while True:
+        try:
+            return [names for _, names in _seen.values()]
+        except RuntimeError:  # an index came or went meanwhile: of another thread, or as garbage
+            continue
+
+
 def _kept() -> int:
-    return sum(len(names) for _, names in tuple(_seen.values()))
+    return sum(map(len, _held()))
 
 
 def _alike(read: Names) -> Names | None:
     """Return the names of another index where they are the same: they have been checked."""
     if len(read) < _ALIKE:
         return None
-    for _, names in tuple(_seen.values()):
-        if names.same(read):
-            return names
-    return None
+    return next((names for names in _held() if names.same(read)), None)
 
 
 def _bytes(index: pd.Index) -> Utf8 | None:
