@@ -145,3 +145,13 @@ def test_20_000_labels_are_never_dense() -> None:
     said = packed.isel(example=slice(40))
     # The scores of four new examples with all labels, and what is compared at once.
     assert peak(lambda: plausibly.joint_rank(augmentations, said, new)) < 64
+
+
+def test_a_score_is_tuned_on_one_row_an_example() -> None:
+    with pytest.raises(plausibly.InputError) as caught:
+        plausibly.tune_raps(augmented(EXAMPLES, "case"), PACKED)
+    assert str(caught.value) == (
+        "error dims-differ: predictions have the dims augmentation, example, label\n"
+        "  expected  example and label; got augmentation besides\n"
+        "  do        take one entry of each other dim: predictions.isel(augmentation=0)"
+    )

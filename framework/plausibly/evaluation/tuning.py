@@ -31,6 +31,7 @@ from plausibly.kernels import coverage
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import borders, names, text
+from plausibly.labelled.augmented import is_augmented
 from plausibly.protocols import SCORE
 
 PENALTIES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5)
@@ -108,6 +109,8 @@ def tune_raps(
     """
     level = read_alpha(alpha)
     _check(goal, splits, penalties, free_ranks)
+    if is_augmented(predictions):
+        borders.check_predictions(predictions)  # which says that there is one row an example
     given = matched_inputs(
         predictions, plausibilities, aggregator=None, seed=seed, only_common=False
     )
