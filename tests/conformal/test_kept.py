@@ -77,13 +77,15 @@ def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(known._seen) == 64
 
 
-class Changing(OrderedDict[int, tuple[weakref.ref[pd.Index], Names]]):
+Held = tuple[weakref.ref[pd.Index], Names]
+
+
+class Changing(OrderedDict[int, Held]):
     """What is kept, changed while it is looked through for the first time."""
 
     looks = 0
 
-    # No public name is there for the type that a dictionary returns.
-    def values(self) -> ValuesView[tuple[weakref.ref[pd.Index], Names]]:  # type: ignore[override]
+    def values(self) -> ValuesView[Held]:  # type: ignore[override]  # a dictionary's is private
         self.looks += 1
         if self.looks == 1:
             for _ in super().values():
