@@ -36,7 +36,7 @@ def same(quick: TextTable, strict: TextTable) -> bool:
 def keyed(column: Keyed | Coded, texts: list[str]) -> bool:
     """Tell whether a column holds these texts, and keys have their order."""
     if isinstance(column, Keyed):
-        numbers = column.keys.tolist()
+        numbers = column.key_of(column.words).tolist()
         pairs = sorted(zip(numbers, texts, strict=True))
         assert [text for _, text in pairs] == sorted(texts)
         assert len(set(numbers)) == len(set(texts))

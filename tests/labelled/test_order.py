@@ -44,7 +44,8 @@ def _keyed(texts: list[str]) -> Keyed:
     places = {text: place for place, text in enumerate(sorted({*texts}))}
     keys = np.array([places[text] for text in texts], np.uint64)
     return Keyed(
-        keys=keys,
+        words=keys,
+        key_of=lambda some: some,
         bits=8,
         texts_of=lambda some: _utf8([sorted(places)[int(key)] for key in some]),
         code=lambda: Coded.of(texts),

@@ -113,19 +113,26 @@ class ShortColumn(Sequence[str]):
             return self.coded
         differ, same = words.differing(self.words)
         low = max(0, (differ & -differ).bit_length() - 1)
-        if differ.bit_length() - low <= _WIDE:
-            # The bits between those that differ may stay: they are the same everywhere.
-            keys, bits = self.words & np.uint64(differ), differ.bit_length() - low
-            keys >>= np.uint64(low)
-        else:
-            low, bits = -1, differ.bit_count()
-            keys = words.together(self.words, differ, 0)
+        span = differ.bit_length() - low
+        # The bits between those that differ may stay: they are the same everywhere.
+        loose = span <= _WIDE
+
+        def key_of(some: words.Words) -> words.Words:
+            if loose:
+                return (some & np.uint64(differ)) >> np.uint64(low)
+            return words.together(some, differ, 0)
 
         def texts_of(some: words.Words) -> Utf8:
-            there = words.apart(some, differ) if low < 0 else some << np.uint64(low)
+            there = some << np.uint64(low) if loose else words.apart(some, differ)
             return words.texts_of(there | np.uint64(same))
 
-        return Keyed(keys=keys, bits=bits, texts_of=texts_of, code=lambda: self.coded)
+        return Keyed(
+            words=self.words,
+            key_of=key_of,
+            bits=span if loose else differ.bit_count(),
+            texts_of=texts_of,
+            code=lambda: self.coded,
+        )
 
 
 QuickColumn: TypeAlias = LongColumn | ShortColumn

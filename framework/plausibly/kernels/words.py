@@ -87,13 +87,18 @@ def coded(words: Words) -> tuple[NDArray[np.int32], Words] | None:
     if differ.bit_count() + below > 64:
         return None
     if differ.bit_count() <= _TABLE_BITS:
-        short = together(words, differ, 0).view(np.int64)
         there = np.zeros(1 << differ.bit_count(), bool)
-        there[short] = True
+        codes = np.empty(words.size, np.int32)
+        for rows in _blocks(words.size):
+            short = together(words[rows], differ, 0).view(np.int64)
+            there[short] = True
+            codes[rows] = short
         place = np.cumsum(there, dtype=np.int32)
         place -= 1
+        for rows in _blocks(words.size):
+            codes[rows] = place.take(codes[rows])
         found = np.flatnonzero(there).astype(np.uint64)
-        return place.take(short), apart(found, differ) | np.uint64(same)
+        return codes, apart(found, differ) | np.uint64(same)
     # Sorting numbers is several times faster than sorting places by numbers.
     packed = together(words, differ, below)
     packed |= np.arange(words.size, dtype=np.uint64)

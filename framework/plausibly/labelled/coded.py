@@ -80,8 +80,10 @@ class Keyed(Sequence[str]):
 
     Attributes
     ----------
-    keys : ndarray of uint64, (row,)
+    words : ndarray of uint64, (row,)
         The same exactly where the texts are, and smaller where the text comes before.
+    key_of : callable
+        Returns the keys of some words, which hold of them what differs.
     bits : int
         Of the largest key.
     texts_of : callable
@@ -90,10 +92,15 @@ class Keyed(Sequence[str]):
         Returns the column with each different text once.
     """
 
-    keys: NDArray[np.uint64]
+    words: NDArray[np.uint64]
+    key_of: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]
     bits: int
     texts_of: Callable[[NDArray[np.uint64]], Utf8]
     code: Callable[[], Coded]
+
+    def keys_of(self, rows: slice) -> NDArray[np.uint64]:
+        """Return the keys of some rows."""
+        return self.key_of(self.words[rows])
 
     @cached_property
     def coded(self) -> Coded:
@@ -103,10 +110,12 @@ class Keyed(Sequence[str]):
     @cached_property
     def has_empty(self) -> bool:
         """Whether a text is empty: nothing comes before it."""
-        return len(self) > 0 and not self.texts_of(self.keys.min(keepdims=True)).data.size
+        if not len(self):
+            return False
+        return not self.texts_of(self.key_of(self.words.min(keepdims=True))).data.size
 
     def __len__(self) -> int:
-        return int(self.keys.size)
+        return int(self.words.size)
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -114,8 +123,8 @@ class Keyed(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return self.texts_of(self.keys[place]).texts()
-        return self.texts_of(self.keys[[place]]).texts()[0]
+            return self.texts_of(self.keys_of(place)).texts()
+        return self.texts_of(self.key_of(self.words[[place]])).texts()[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.coded)

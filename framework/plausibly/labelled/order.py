@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -29,9 +29,8 @@ def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, 
     if sum(bits) > _MOST or max(bits) > _NARROW:
         order = np.lexsort((answer, annotator, example))
         return example[order], annotator[order], answer[order]
-    first = np.empty(example.size, np.int32)
-    second, third = _sorted(example.astype(np.int64), annotator, answer, bits[1], bits[2], first)
-    return first, second, third
+    first, second, third = _sorted(lambda rows: example[rows], annotator, answer, bits[1], bits[2])
+    return first.astype(np.int32), second, third
 
 
 def in_order_of(
@@ -44,8 +43,7 @@ def in_order_of(
     bits = _bits(annotator), _bits(answer)
     if example.bits + sum(bits) > _MOST or max(bits) > _NARROW:
         return None
-    keys = np.empty(len(example), np.int64)
-    second, third = _sorted(example.keys.astype(np.int64), annotator, answer, *bits, keys)
+    keys, second, third = _sorted(example.keys_of, annotator, answer, *bits)
     new = np.ones(keys.size, bool)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
     codes = np.cumsum(new, dtype=np.int32)
@@ -58,13 +56,19 @@ def _bits(codes: Ints) -> int:
 
 
 def _sorted(
-    joint: NDArray[np.int64], annotator: Ints, answer: Ints, by: int, said: int, first: Ints
-) -> tuple[Ints, Ints]:
-    """Return annotators and answers in order; the numbers that come first go into `first`."""
+    first: Callable[[slice], Ints | NDArray[np.uint64]],
+    annotator: Ints,
+    answer: Ints,
+    by: int,
+    said: int,
+) -> tuple[NDArray[np.int64], Ints, Ints]:
+    """Return numbers, of rows, annotators and answers in their order."""
+    joint = np.empty(annotator.size, np.int64)
 
     def joined(within: slice) -> None:
         for block in _blocks(within):
             part = joint[block]
+            part[:] = first(block)
             part <<= by
             part += annotator[block]
             part += 1
@@ -83,10 +87,9 @@ def _sorted(
             np.bitwise_and(part, (1 << by) - 1, out=second[block], casting="unsafe")
             second[block] -= 1
             part >>= by
-            first[block] = part
 
     at_once(taken_apart, parts(joint.size, _PART))
-    return second, third
+    return joint, second, third
 
 
 def _blocks(within: slice) -> Iterator[slice]:
