@@ -93,7 +93,8 @@ def sound(
             if whole and shares is not None:
                 counts = np.multiply(some, shares[block], out=made[:size])
                 rest = np.subtract(counts, np.rint(counts, out=off[:size]), out=counts)
-                whole = bool(rest.max() <= whole_within and rest.min() >= -whole_within)
+                # What is left of all of them together is not less than what is left of one.
+                whole = bool(np.einsum("ij,ij->", rest, rest) <= whole_within**2)
         return True, whole
 
     planes = values.reshape(-1, *values.shape[-2:])
