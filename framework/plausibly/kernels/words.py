@@ -70,11 +70,12 @@ def end_to_end(data: NDArray[np.uint8], places: Ints) -> Words:
 
 def texts_of(words: Words) -> Utf8:
     """Return the texts of words."""
-    cells = words.byteswap().view(np.uint8).reshape(-1, BYTES)
-    used = cells != 0
-    offsets = np.zeros(words.size + 1, np.int64)
-    np.cumsum(np.count_nonzero(used, axis=1), out=offsets[1:])
-    return Utf8.of(cells[used], offsets)
+    cells = words.byteswap().view(np.uint8)
+    sizes = np.zeros(words.size, np.int64)
+    for size in range(BYTES):
+        sizes += (words << np.uint64(8 * size)) != 0
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    return Utf8.of(cells[cells != 0], offsets)
 
 
 def coded(words: Words) -> tuple[NDArray[np.int32], Words] | None:

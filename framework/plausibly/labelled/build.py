@@ -311,8 +311,9 @@ def _table(
 ) -> AnnotationTable:
     example, annotator, answer = ordered.example, ordered.annotator, ordered.answer
     # Asked here, where it costs nothing, for whoever has not asked before.
-    again = (example[1:] == example[:-1]) & (annotator[1:] == annotator[:-1])
-    if (again & (annotator[1:] >= 0)).any():
+    again = example[1:] == example[:-1]
+    again &= annotator[1:] == annotator[:-1]
+    if again.any() and (again & (annotator[1:] >= 0)).any():
         check_once(columns())
     code = {label: place for place, label in enumerate(labels)}
     kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]

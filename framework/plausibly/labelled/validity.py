@@ -34,12 +34,12 @@ def check_responses(table: xr.Dataset, kind: str) -> Rows:
     if names.REPEATED in table.attrs:
         return rows
     # responses stand in the order of examples, then annotators
+    alike = rows.example[1:] == rows.example[:-1]
+    alike &= rows.annotator[1:] == rows.annotator[:-1]
+    if not alike.any():
+        return rows
     again = np.zeros(rows.example.size, bool)
-    again[1:] = (
-        (rows.example[1:] == rows.example[:-1])
-        & (rows.annotator[1:] == rows.annotator[:-1])
-        & (rows.annotator[1:] >= 0)
-    )
+    again[1:] = alike & (rows.annotator[1:] >= 0)
     refuse_responses(
         rows,
         again,
