@@ -58,8 +58,15 @@ def digest(table: xr.Dataset) -> str:
         if values.dtype.kind not in ("f" if _COLUMNS[column] == "<f8" else "iu"):
             return ""  # `where` and the like turn codes into floats: no seal fits them
     pairs = [(values, _COLUMNS[column]) for column, values in columns.items()]
+
+    def asked(pair: tuple[Ints, str] | None) -> int:
+        if pair is not None:
+            return _sum(pair)
+        _named(table)  # remembered for below
+        return 0
+
     large = sum(values.size for values in columns.values()) >= _LARGE
-    sums = at_once(_sum, pairs) if large else map(_sum, pairs)
+    sums = at_once(asked, [None, *pairs])[1:] if large else [*map(_sum, pairs)]
     state = _named(table)
     for (column, values), found in zip(columns.items(), sums, strict=True):
         state.update(f"{column}:{values.size}:".encode())
