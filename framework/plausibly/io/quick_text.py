@@ -30,7 +30,7 @@ LEAST = 1 << 18
 
 _BYTES = 1 << 18  # of the file, so that what is in hand stays in the cache
 _PART = 1 << 2  # pieces that are worth a thread
-_NEWLINE, _RETURN = ord("\n"), ord("\r")
+_NEWLINE, _RETURN, _QUOTE, _NOT_ASCII = ord("\n"), ord("\r"), ord('"'), 0x80
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -86,6 +86,19 @@ class _Layout:
     width: int
     returns: bool
 
+    def look(self, pieces: Sequence[_Piece]) -> list[tuple[int, bool]]:
+        """Return how many rows stand in each piece, and whether it is ASCII."""
+        found = []
+        for piece in pieces:
+            some = piece.bytes
+            if some.min() == 0 or (some == _QUOTE).any():
+                raise _Odd
+            if not self.returns and (some == _RETURN).any():
+                raise _Odd
+            count = int(np.count_nonzero(some == _NEWLINE))
+            found.append((count, bool(some.max() < _NOT_ASCII)))
+        return found
+
     def fields(self, piece: _Piece, rows: int) -> tuple[Ints, Ints]:
         """Return where the texts of a piece begin in it, and their sizes, row by row."""
         some = piece.bytes
@@ -127,12 +140,12 @@ def quick_table(
         Whether the first row names the columns.
     """
     start = len(_MARK) if data.startswith(_MARK) else 0
-    if len(data) == start or b'"' in data or b"\0" in data or not _is_utf8(data):
-        return None
     line = data.find(b"\n")
     opening = data[start : line if line >= 0 else len(data)]
-    returns = b"\r" in data
-    if returns and (opening.count(b"\r") != 1 or not opening.endswith(b"\r")):
+    returns = opening.endswith(b"\r")
+    if b'"' in opening or b"\0" in opening or opening.count(b"\r") != returns:
+        return None
+    if not _is_utf8(opening):
         return None
     first = tuple(opening.removesuffix(b"\r").decode("utf-8").split(delimiter))
     named = header(first)
@@ -163,8 +176,11 @@ def _pieces(data: bytes, start: int, end: bytes) -> Iterator[_Piece]:
 
 def _columns(data: bytes, layout: _Layout, pieces: Sequence[_Piece]) -> tuple[QuickColumn, ...]:
     width = layout.width
-    counts = [rows for some in _by_threads(_count, pieces) for rows in some]
-    rows = [slice(*pair) for pair in pairwise(accumulate(counts, initial=0))]
+    looked = [one for some in _by_threads(layout.look, pieces) for one in some]
+    if not all(plain for _, plain in looked) and not _is_utf8(data):
+        raise _Odd
+    ends = accumulate((count for count, _ in looked), initial=0)
+    rows = [slice(*pair) for pair in pairwise(ends)]
     both = list(zip(pieces, rows, strict=True))
     short = [np.empty(rows[-1].stop, np.uint64) for _ in range(width)]
     long: set[int] = set()
@@ -199,11 +215,6 @@ def _columns(data: bytes, layout: _Layout, pieces: Sequence[_Piece]) -> tuple[Qu
     for at, (begin, end) in spans.items():
         columns[at] = LongColumn(np.frombuffer(data, np.uint8), begin, end)
     return tuple(columns)
-
-
-def _count(pieces: Sequence[_Piece]) -> list[int]:
-    """Return how many rows stand in each piece."""
-    return [int(np.count_nonzero(piece.bytes == _NEWLINE)) for piece in pieces]
 
 
 def _by_threads(work: Callable[[Sequence[Item]], Made], items: Sequence[Item]) -> list[Made]:
