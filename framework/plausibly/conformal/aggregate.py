@@ -11,7 +11,7 @@ from plausibly import registry
 from plausibly.conformal.components import called
 from plausibly.errors import InputError, listed
 from plausibly.keys import Keys
-from plausibly.labelled import names, seal, verbs
+from plausibly.labelled import names, own, seal, verbs
 from plausibly.labelled.hierarchy import without_parents
 from plausibly.labelled.left_out import Labelled, with_left_out
 from plausibly.labelled.packed import pack, unpack
@@ -191,6 +191,8 @@ def _aggregated(
     called_as = {names.JOINT: called(AGGREGATOR, component)} if is_joint(component) else {}
     left_out = {"without a response": dropped}
     plausibilities = as_checked(found)
+    if isinstance(found, xr.DataArray):
+        own.give_away(found.values)
     if isinstance(plausibilities, xr.Dataset):
         return _said(plausibilities, called_as, left_out)
     return _said(plausibilities, called_as, left_out)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
 from plausibly.errors import InputError, warn
-from plausibly.labelled import names
+from plausibly.labelled import names, own
 from plausibly.labelled.named import (
     check_finite,
     contiguous,
@@ -193,6 +193,8 @@ def check_plausibilities(
     array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
     values: Floats = array.values
     total = _total(array)
+    if own.is_sound(values, total):
+        return array
     distributions, whole = sound(values, _PLAUSIBILITIES_WITHIN, total, _PLAUSIBILITIES_WITHIN)
     if not distributions:
         _check_distributions(array, whose)

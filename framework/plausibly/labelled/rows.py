@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Floats, Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.slots import packed_pairs
-from plausibly.labelled import names
+from plausibly.labelled import names, own
 from plausibly.labelled.packed import of_slots
 from plausibly.labelled.seal import check_table, is_vouched, vouched
-from plausibly.labelled.sums import Number, ones, ordered_sum, sums_by_label, whole
+from plausibly.labelled.sums import Number, ones, only_ones, ordered_sum, sums_by_label, whole
 from plausibly.labelled.text import name_texts, several
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -127,6 +127,8 @@ class Rows:
     ) -> xr.DataArray:
         """Return plausibilities: for each label the sum of its terms, over a total.
 
+        Shares of plain votes cannot be changed while an aggregator has them: work on a copy.
+
         Parameters
         ----------
         terms : ndarray of float, (mention,)
@@ -136,7 +138,13 @@ class Rows:
         denominator : ndarray of int, (example,), optional
             Where the values of an example are counts over a total: that total.
         """
-        return self.plausibilities(self._by_label(terms, total), denominator=denominator)
+        values = self._by_label(terms, total)
+        # Where a component was asked about this table, whoever asked gives the array away.
+        if _asked.get() is self and denominator is not None and total is self.votes:
+            plain = self.one_each and only_ones(terms) and values.size > 0
+            if plain and denominator.min() > 0 and np.array_equal(denominator, total):
+                own.keep(values, denominator)
+        return self.plausibilities(values, denominator=denominator)
 
     def packed_shares(
         self, terms: Floats, total: Floats, *, denominator: Ints | None = None

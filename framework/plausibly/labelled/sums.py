@@ -37,7 +37,7 @@ def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
     ndarray of float64, (cell,)
         Exact where all terms are whole numbers and their total is below 2^53.
     """
-    if _only_ones(terms):
+    if only_ones(terms):
         return np.bincount(cells, minlength=size).astype(np.float64)
     if not whole(terms):
         order = np.lexsort((terms, cells))
@@ -50,14 +50,14 @@ def ones(size: int, dtype: type[Number]) -> NDArray[Number]:
     return np.broadcast_to(np.ones((), dtype), size)
 
 
-def _only_ones(terms: Floats) -> bool:
+def only_ones(terms: Floats) -> bool:
     """Return whether these are `ones`."""
     return terms.strides == (0,) and terms.size > 0 and terms[0] == 1
 
 
 def whole(terms: Floats) -> bool:
     """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
-    if _only_ones(terms) or (terms.size and terms.min() == 1 == terms.max()):
+    if only_ones(terms) or (terms.size and terms.min() == 1 == terms.max()):
         return True
     return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < _EXACT)
 
@@ -85,7 +85,7 @@ def sums_by_label(
     if not whole(terms):
         order = np.lexsort((terms, label, example))
         example, label, terms = example[order], label[order], terms[order]
-    alike = _only_ones(terms)
+    alike = only_ones(terms)
     values = np.empty(shape)
     height = max(1, _CELLS // max(1, labels))
 
