@@ -22,7 +22,7 @@ SHORT: dict[str, list[str]] = {
     "scaling.py": [],
     "many_labels.py": ["--examples", "50000"],
     "out_of_core.py": [],
-    "crowd.py": ["--rounds", "7"],
+    "crowd.py": ["--rounds", "5"],
 }
 LARGE: dict[str, list[str]] = {
     "kernels.py": ["--large"],
