@@ -180,7 +180,10 @@ def measure(client: Client, store: Path, asked: argparse.Namespace) -> None:
     both = made.and_then(judged)
     print(f"## Larger than memory: {gib:.2f} GiB, {asked.examples:,} x {asked.labels:,}\n")
     print("Half calibrates, half is predicted; two worker processes of 2 GiB.\n")
-    print("| what | seconds | ratio to the read | processor: here + worker processes | worker peak, MiB |")
+    print(
+        "| what | seconds | ratio to the read | processor: here + worker processes "
+        "| worker peak, MiB |"
+    )
     print("|---|---|---|---|---|")
     print(bare.row("bare Dask read and max, mean of before and after", bare))
     print(made.row("calibrate", bare))
