@@ -29,7 +29,9 @@ def same(quick: TextTable, strict: TextTable) -> bool:
         and list(quick.lines) == list(strict.lines)
         and (quick.whose, quick.unit, quick.named) == (strict.whose, strict.unit, strict.named)
         and all(list(quick.coded(n)) == strict.column(n) for n in dict.fromkeys(quick.header))
-        and all(keyed(quick.keyed(n), strict.column(n)) for n in dict.fromkeys(quick.header))
+        and all(
+            keyed(quick.votes(n, n, n)[0], strict.column(n)) for n in dict.fromkeys(quick.header)
+        )
     )
 
 

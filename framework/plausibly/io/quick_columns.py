@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeAlias, overload
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -14,13 +14,13 @@ from plausibly.arrays import Ints
 from plausibly.kernels import words
 from plausibly.kernels.alike import alike
 from plausibly.kernels.utf8 import Utf8
-from plausibly.labelled.coded import Coded, Keyed
+from plausibly.labelled.coded import Coded, Column, Keyed
 
 _WIDE = 40  # bits of a key that leave enough for whoever said what
 
 
 @attrs.frozen(eq=False)
-class LongColumn(Sequence[str]):
+class LongColumn(Column):
     """A column with texts of any size: where each of them stands.
 
     Attributes
@@ -38,14 +38,9 @@ class LongColumn(Sequence[str]):
     def __len__(self) -> int:
         return int(self.starts.size)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return self._texts(self.starts[place], self.ends[place])
-        return self._texts(self.starts[[place]], self.ends[[place]])[0]
+    def some(self, rows: slice) -> list[str]:
+        """Return the texts of some rows."""
+        return self._texts(self.starts[rows], self.ends[rows])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.coded)
@@ -59,11 +54,6 @@ class LongColumn(Sequence[str]):
         codes, some = found
         return Coded(self._texts(self.starts[some], self.ends[some]), codes)
 
-    @property
-    def keyed(self) -> Coded:
-        """The same: long texts are no numbers."""
-        return self.coded
-
     def _texts(self, starts: Ints, ends: Ints) -> list[str]:
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
         data = memoryview(self.data.data)
@@ -71,7 +61,7 @@ class LongColumn(Sequence[str]):
 
 
 @attrs.frozen(eq=False)
-class ShortColumn(Sequence[str]):
+class ShortColumn(Column):
     """A column of texts that are short enough to be numbers.
 
     Attributes
@@ -85,14 +75,9 @@ class ShortColumn(Sequence[str]):
     def __len__(self) -> int:
         return int(self.words.size)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return words.texts_of(self.words[place]).texts()
-        return words.texts_of(self.words[[place]]).texts()[0]
+    def some(self, rows: slice) -> list[str]:
+        """Return the texts of some rows."""
+        return words.texts_of(self.words[rows]).texts()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.coded)

@@ -7,7 +7,6 @@ words ``None``, ``NA`` and ``007`` are values like any others; nothing is guesse
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
@@ -16,7 +15,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, quick_text
 from plausibly.io.delimited import decode, parse, sniff
 from plausibly.io.quick_columns import LongColumn, ShortColumn
-from plausibly.kernels.threads import cores
+from plausibly.kernels.threads import at_once
 from plausibly.labelled.coded import Coded, Keyed
 
 _COUNTS = {1: "that column", 2: "those two", 3: "those three"}
@@ -73,11 +72,6 @@ class TextTable:
         column = self.columns[self.header.index(name)]
         return column.coded if isinstance(column, LongColumn | ShortColumn) else Coded.of(column)
 
-    def keyed(self, name: str) -> Keyed | Coded:
-        """Return the values of a column that is there, in the way that is fastest to sort."""
-        column = self.columns[self.header.index(name)]
-        return column.keyed if isinstance(column, LongColumn | ShortColumn) else Coded.of(column)
-
     def votes(self, example: str, annotator: str, label: str) -> tuple[Keyed | Coded, Coded, Coded]:
         """Return three columns that are there, as `plausibly.plugin.table_from_codes` takes them.
 
@@ -86,10 +80,12 @@ class TextTable:
         example, annotator, label : str
             What the columns are called.
         """
-        with ThreadPoolExecutor(min(cores(), 2)) as pool:
-            task = pool.submit(self.keyed, example)
-            others = [pool.submit(self.coded, name) for name in (annotator, label)]
-            return task.result(), others[0].result(), others[1].result()
+        column = self.columns[self.header.index(example)]
+        if isinstance(column, ShortColumn):
+            who, said = at_once(self.coded, (annotator, label))
+            return column.keyed, who, said
+        about, who, said = at_once(self.coded, (example, annotator, label))
+        return about, who, said
 
     def place(self, row: int) -> str:
         """Return where a row stands, as messages say it: ``votes.csv line 88``."""

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Hashes, Ints
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.utf8 import BELOW, WORD, stir
+from plausibly.kernels.words import every_word, in_order
 
-_WORD = 8
 _BLOCK = 1 << 14  # texts in hand at once, so that they stay in the cache
 _WORTH = 1 << 16  # texts that are worth a thread
 _KEPT = 1 << 23  # words of different texts, all together
 _MARKED = 40  # bits of a mark, so that two texts seldom share one
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-_HALF = np.uint64(32)
-_BELOW = np.array([2 ** (8 * size) - 1 for size in range(_WORD + 1)], np.uint64)
 
 
 def alike(
@@ -34,17 +32,15 @@ def alike(
 
     Returns
     -------
-    codes : ndarray of int32, (text,)
-    some : ndarray of int64, (code,)
-        Places of texts.
-
-    None where two texts look alike and are not, or are too many to tell.
+    tuple of ndarray, or None
+        Codes of int32, (text,), and places of texts of int64, (code,). None where two texts look
+        alike and are not, or are too many to tell.
     """
     number = starts.size
     below = int(number).bit_length()
-    if data.size < _WORD or below + _MARKED > 64:
+    if data.size < WORD or below + _MARKED > 64:
         return None
-    words = np.ndarray((data.size - _WORD + 1,), np.dtype("<u8"), data.data, strides=(1,))
+    words = every_word(data)
     # Sorting numbers is several times faster than sorting places by numbers.
     packed = np.empty(number, np.uint64)
 
@@ -57,23 +53,16 @@ def alike(
             packed[block] = marks
 
     at_once(mark, parts(number, _WORTH))
-    packed.sort()
-    new = np.ones(number, bool)
-    np.greater_equal(packed[1:] ^ packed[:-1], np.uint64(1 << below), out=new[1:])
-    packed &= np.uint64((1 << below) - 1)
-    order = packed.view(np.int64)
-    codes = np.empty(number, np.int32)
-    codes[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    some = order[new]
+    codes, some = in_order(packed, below)
     # Those that look alike are compared with one of them; together, these fit into the cache.
-    many = -(-sizes[some].max(initial=0) // _WORD)
+    many = -(-sizes[some].max(initial=0) // WORD)
     if many * some.size > _KEPT:
         return None
     kept = np.empty((many, some.size), np.uint64)
     at, left = starts[some].astype(np.int64), sizes[some].astype(np.int64)
     for row in kept:
         row[:] = _read(words, at, left)
-        at, left = at + _WORD, np.maximum(left - _WORD, 0)
+        at, left = at + WORD, np.maximum(left - WORD, 0)
 
     def same(within: slice) -> bool:
         return all(
@@ -96,23 +85,23 @@ def _read(words: NDArray[np.uint64], at: Ints, left: Ints) -> NDArray[np.uint64]
         found = words[at].astype(np.uint64, copy=False)
     else:  # the last bytes of all have no eight behind them
         found = words[np.minimum(at, last)].astype(np.uint64)
-        beyond = np.clip(at - last, 0, _WORD - 1).astype(np.uint64)
-        found >>= beyond * np.uint64(_WORD)
-    found &= _BELOW.take(np.minimum(left, _WORD))
+        beyond = np.clip(at - last, 0, WORD - 1).astype(np.uint64)
+        found >>= beyond * np.uint64(WORD)
+    found &= BELOW.take(np.minimum(left, WORD))
     return found
 
 
 def _marks(words: NDArray[np.uint64], at: Ints, left: Ints) -> Hashes:
     """Stir the words of each text into a number."""
-    marks = left.astype(np.uint64) * _ODD
+    marks = left.astype(np.uint64)
+    stir(marks)
     rows = np.arange(left.size)
     while rows.size:
         mark = marks[rows] ^ _read(words, at, left)
-        mark *= _ODD
-        mark ^= mark >> _HALF
+        stir(mark)
         marks[rows] = mark
-        longer = np.flatnonzero(left > _WORD)
-        rows, at, left = rows[longer], at[longer] + _WORD, left[longer] - _WORD
+        longer = np.flatnonzero(left > WORD)
+        rows, at, left = rows[longer], at[longer] + WORD, left[longer] - WORD
     return marks
 
 
@@ -134,5 +123,5 @@ def _same(
             at, left, codes = at[longer], left[longer], codes[longer]
         if not np.array_equal(_read(words, at, left), row.take(codes)):
             return False
-        at, left = at + _WORD, left - _WORD
+        at, left = at + WORD, left - WORD
     return True

@@ -15,13 +15,22 @@ from numpy.typing import NDArray
 from plausibly.arrays import Hashes
 from plausibly.kernels.threads import at_once, parts
 
-_WORD = 8  # bytes
+WORD = 8
+"""Bytes of a number."""
+
 _LONGEST = 1 << 9  # bytes of a name; beyond, texts are as good
 _BLOCK = 1 << 14  # names in hand at once, so that they stay in the cache
 _WORTH = 1 << 16  # names that are worth a thread
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _HALF, _BITS = np.uint64(32), np.uint64(64)
-_BELOW = np.array([2 ** (8 * size) - 1 for size in range(_WORD + 1)], np.uint64)
+BELOW = np.array([2 ** (8 * size) - 1 for size in range(WORD + 1)], np.uint64)
+"""What is below each number of bytes."""
+
+
+def stir(marks: Hashes) -> None:
+    """Spread what was last put into marks over all of their bits, where they stand."""
+    marks *= _ODD
+    marks ^= marks >> _HALF
 
 
 @attrs.frozen(eq=False)
@@ -101,7 +110,7 @@ class Utf8:
     def _mark(self, block: slice, sizes: NDArray[np.int64], marks: Hashes) -> None:
         """Stir the words of some names into their marks, one after the other."""
         first, last = int(self.offsets[block.start]), int(self.offsets[block.stop])
-        room = np.zeros((last - first) // _WORD + 2, np.dtype("<u8"))
+        room = np.zeros((last - first) // WORD + 2, np.dtype("<u8"))
         room.view(np.uint8)[: last - first] = self.data[first:last]
         place = self.offsets[block.start : block.stop] - first
         # A name may begin anywhere: each of its words is the end of one and the start of the next.
@@ -114,16 +123,15 @@ class Utf8:
             after = room.take(place)
             here >>= down
             here |= after << (_BITS - down)
-            here &= _BELOW.take(np.minimum(left, _WORD))
+            here &= BELOW.take(np.minimum(left, WORD))
             mark = marks if rows is None else marks[rows]
             here ^= mark
-            here *= _ODD
-            here ^= here >> _HALF
+            stir(here)
             marks[slice(None) if rows is None else rows] = here
-            longer = np.flatnonzero(left > _WORD)
+            longer = np.flatnonzero(left > WORD)
             if not longer.size:
                 return
-            here, left = after, left - _WORD
+            here, left = after, left - WORD
             if longer.size < left.size:
                 here, left, place, down = here[longer], left[longer], place[longer], down[longer]
                 rows = longer if rows is None else rows[longer]

@@ -14,17 +14,22 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.kernels.threads import at_once, parts
-from plausibly.kernels.utf8 import Utf8
+from plausibly.kernels.utf8 import BELOW, WORD, Utf8
 
 Words: TypeAlias = NDArray[np.uint64]
 
-BYTES = 8
+BYTES = WORD
 """The most that a text may have."""
 
 _TABLE_BITS = 20
 _BLOCK = 1 << 15  # so that what is in hand stays in the cache
 _PART = 1 << 18  # numbers that are worth a thread
-_KEPT = np.array([2 ** (8 * size) - 1 for size in range(BYTES + 1)], np.uint64)
+
+
+def every_word(data: NDArray[np.uint8]) -> Words:
+    """Return the eight bytes from every place on as a number, the first one least: a view."""
+    shape = (data.size - BYTES + 1,)
+    return np.ndarray(shape, np.dtype("<u8"), data.data, strides=(1,))
 
 
 def words_at(data: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Words:
@@ -38,9 +43,8 @@ def words_at(data: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Words:
         Where each begins, and its bytes: up to `BYTES`.
     """
     # A word from every place on, which costs less than to look for those that are wanted.
-    every = np.ndarray((data.size - BYTES + 1,), np.dtype("<u8"), data.data, strides=(1,))
-    words = every.astype(np.uint64).take(starts)
-    words &= _KEPT.take(sizes)
+    words = every_word(data).astype(np.uint64).take(starts)
+    words &= BELOW.take(sizes)
     return words.byteswap(inplace=True)
 
 
@@ -103,14 +107,28 @@ def coded(words: Words) -> tuple[NDArray[np.int32], Words] | None:
     # Sorting numbers is several times faster than sorting places by numbers.
     packed = together(words, differ, below)
     packed |= np.arange(words.size, dtype=np.uint64)
+    codes, some = in_order(packed, below)
+    return codes, words[some]
+
+
+def in_order(packed: Words, below: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the place of each number among the different ones in order, and a row of each.
+
+    Parameters
+    ----------
+    packed : ndarray of uint64, (row,)
+        The numbers, with the place of their row in the bits below; it is changed.
+    below : int
+        How many bits the places have.
+    """
     packed.sort()
-    new = np.ones(words.size, bool)
+    new = np.ones(packed.size, bool)
     np.greater_equal(packed[1:] ^ packed[:-1], np.uint64(1 << below), out=new[1:])
     packed &= np.uint64((1 << below) - 1)
     order = packed.view(np.int64)
-    codes = np.empty(words.size, np.int32)
+    codes = np.empty(packed.size, np.int32)
     codes[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    return codes, words[order[new]]
+    return codes, order[new]
 
 
 def differing(words: Words) -> tuple[int, int]:

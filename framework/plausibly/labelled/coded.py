@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import overload
@@ -14,8 +15,27 @@ from plausibly.arrays import Ints
 from plausibly.kernels.utf8 import Utf8
 
 
+class Column(Sequence[str]):
+    """A column of text that makes its texts when they are asked for."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def some(self, rows: slice) -> list[str]:
+        """Return the texts of some rows."""
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return self.some(place)
+        return self.some(slice(place, place + 1 or None))[0]
+
+
 @attrs.frozen(eq=False)
-class Coded(Sequence[str]):
+class Coded(Column):
     """A column of text.
 
     Attributes
@@ -56,14 +76,9 @@ class Coded(Sequence[str]):
     def __len__(self) -> int:
         return int(self.codes.size)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self.names[code] for code in self.codes[place].tolist()]
-        return self.names[int(self.codes[place])]
+    def some(self, rows: slice) -> list[str]:
+        """Return the texts of some rows."""
+        return [self.names[code] for code in self.codes[rows].tolist()]
 
     def __iter__(self) -> Iterator[str]:
         return map(self.names.__getitem__, self.codes.tolist())
@@ -73,7 +88,7 @@ class Coded(Sequence[str]):
 
 
 @attrs.frozen(eq=False)
-class Keyed(Sequence[str]):
+class Keyed(Column):
     """A column of text whose rows are numbers in the order of the texts.
 
     Whoever sorts the rows anyway need not code them first, which is a sort as well.
@@ -117,14 +132,9 @@ class Keyed(Sequence[str]):
     def __len__(self) -> int:
         return int(self.words.size)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return self.texts_of(self.keys_of(place)).texts()
-        return self.texts_of(self.key_of(self.words[[place]])).texts()[0]
+    def some(self, rows: slice) -> list[str]:
+        """Return the texts of some rows."""
+        return self.texts_of(self.keys_of(rows)).texts()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.coded)

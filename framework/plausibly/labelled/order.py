@@ -98,7 +98,7 @@ def _blocks(within: slice) -> Iterator[slice]:
 
 
 def _sort(numbers: NDArray[np.int64]) -> None:
-    """Sort numbers where they stand: the smaller half in one thread, the larger in another."""
+    """Sort numbers where they stand, halved until there is a part for each core."""
     lots = [numbers]
     while len(lots) < cores() and lots[0].size >= 2 * _PART:
         at_once(lambda lot: lot.partition(lot.size // 2), lots)

@@ -122,9 +122,9 @@ def build_table(
         ``"soft-label"``, or a plugin's.
     examples, annotators, labels : iterable or Names
         Names, each once; an example or annotator without response is kept.
-    response_example, response_annotator : array_like of int, (response,)
+    response_example, response_annotator : array_like of int or Given, (response,)
         Codes into `examples` and `annotators`; annotator -1 = unknown.
-    mention_response, mention_label : array_like of int, (mention,)
+    mention_response, mention_label : array_like of int or Given, (mention,)
         Codes into the responses and `labels`.
     mention_block : array_like of int, (mention,), optional
         Rank block, from 1.
