@@ -170,17 +170,6 @@ def test_a_face_names_the_same_for_readers_and_for_type_checkers(face: str) -> N
     assert offered == seen - {"annotations", "import_module", "TYPE_CHECKING"}
 
 
-def test_no_module_is_too_long() -> None:
-    most = {"framework": 350, "plugins": 350, "scripts": 350, "tests": 450}
-    long = [
-        f"{path.relative_to(PROJECT)}: {lines} lines"
-        for folder, limit in most.items()
-        for path in sorted((PROJECT / folder).rglob("*.py"))
-        if (lines := len(path.read_text("utf-8").splitlines())) > limit
-    ]
-    assert not long
-
-
 CODE = """
 from __future__ import annotations
 import os.path
