@@ -85,6 +85,9 @@ class Guarantee:
         For the target "mass": the share of the plausibilities that a set is to hold.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
+    group : str
+        Coordinate of which a new value is drawn, such as a patient, and then a random one of its
+        examples; empty: examples are drawn one by one.
     """
 
     alpha: Fraction
@@ -105,6 +108,7 @@ class Guarantee:
     event: str = ""
     each: str = ""
     share: Fraction | None = None
+    group: str = ""
 
     def statement(self) -> str:
         """Return the promise as one formula."""

@@ -19,13 +19,14 @@ from plausibly.conformal.calibration import (
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
 from plausibly.conformal.facts import Facts
-from plausibly.conformal.held_out import keyed_share
+from plausibly.conformal.held_out import keyed_share, one_of_each
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, counted
 from plausibly.keys import Keys
 from plausibly.labelled import names
+from plausibly.labelled.text import several
 from plausibly.protocols import (
     CALIBRATOR,
     COMBINER,
@@ -105,7 +106,9 @@ def calibrate(
     seed : int
         Seed of draws and held-out examples, which are keyed by the examples' names.
     group : str, optional
-        Coordinate of the predictions whose groups the held-out examples are taken by.
+        Coordinate of the predictions, such as a patient: combiners that set examples aside then set
+        aside that share of its values, and rank among one random example of each. What they promise
+        is for a random example of a new value.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
     allow_no_guarantee : bool
@@ -145,12 +148,20 @@ def calibrate(
     keys = Keys(seed)
     data = calibration_data(inputs, the_score, called["score"], keys)
     groups = _groups(inputs.predictions, group)
-    away = keyed_share(_share(the_combiner.held_out), data.hashes, keys.child("held-out"), groups)
-    aside, kept = np.flatnonzero(away), np.flatnonzero(~away)
+    away = np.zeros(len(data), dtype=np.bool_)
+    if the_combiner.held_out != 0:
+        share = _share(the_combiner.held_out)
+        away = keyed_share(share, data.hashes, keys.child("held-out"), groups)
+    kept = np.flatnonzero(~away)
+    if groups is not None and away.any():
+        # Examples of one group are alike, and a new one is of a group that is not among them.
+        away &= one_of_each(data.hashes, keys.child("held-out-example"), groups)
+    aside = np.flatnonzero(away)
     if not kept.size or (the_combiner.held_out > 0 and not aside.size):
+        of = "" if groups is None else f" of {several(len(np.unique(groups)), 'group')}"
         raise InputError(
             "calibration-empty",
-            f"{counted(len(data))} examples are too few for combiner {called['combiner']}",
+            f"{counted(len(data))} examples{of} are too few for combiner {called['combiner']}",
             expected="one calibration example, and one held out where the combiner asks",
             got=f"{counted(kept.size)} and {counted(aside.size)}",
             do="annotate more, or combiner average",
@@ -166,6 +177,7 @@ def calibrate(
         called,
         examples=kept.size,
         held_out=aside.size,
+        group=group if aside.size and group else "",
         resampled=data.resampled is not None,
         joint=str(inputs.plausibilities.attrs.get(names.JOINT, "")),
         allow_no_guarantee=allow_no_guarantee,

@@ -11,7 +11,7 @@ from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
+from plausibly.conformal.replicates import EXCHANGEABLE, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.keys import Keys
 
@@ -107,6 +107,7 @@ def evidence_of(
     *,
     examples: int,
     held_out: int,
+    group: str,
     resampled: bool,
     joint: str,
     allow_no_guarantee: bool,
@@ -120,6 +121,8 @@ def evidence_of(
         Names of calibrator and combiner.
     examples, held_out : int
         Examples that calibrate, and that are set aside.
+    group : str
+        Coordinate of which each held-out example has a value of its own, or empty.
     resampled : bool
         Whether draws have plausibilities of their own.
     joint : str
@@ -127,7 +130,11 @@ def evidence_of(
     allow_no_guarantee : bool
     """
     notes = (*replicates.notes, _RESAMPLED) if resampled else replicates.notes
-    assumptions = replicates.assumptions
+    assumptions, of_what = replicates.assumptions, replicates.of_what
+    if group:
+        of_what = f'{of_what}; the example is a random one of a new "{group}"'
+        whole = EXCHANGEABLE.replace("examples", f'values of "{group}", each with its examples,')
+        assumptions = tuple(whole if one == EXCHANGEABLE else one for one in assumptions)
     if joint:
         assumptions = (*assumptions, _JOINT.format(joint))
         notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
@@ -135,7 +142,7 @@ def evidence_of(
         n=largest_cell(replicates),
         m=len(replicates.scores),
         n_held_out=held_out,
-        of_what=replicates.of_what,
+        of_what=of_what,
         target=replicates.target,
         assumptions=assumptions,
         separate=replicates.separate,
@@ -146,6 +153,7 @@ def evidence_of(
         share=replicates.share,
         counted=replicates.counted,
         each=replicates.each,
+        group=group or replicates.group,
         why=replicates.why,
         reference=replicates.reference,
         notes=notes,

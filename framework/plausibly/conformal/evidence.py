@@ -27,8 +27,9 @@ class Evidence:
         Replicates.
     n_held_out : int
         Examples set aside for the combiner.
-    of_what, target, event, share, assumptions, separate, counted, each, why, reference, notes
-        As the calibrator stated them in `Replicates`.
+    of_what, target, event, share, assumptions, separate, counted, each, group, why, reference,
+    notes
+        As the calibrator stated them in `Replicates`; by what held-out examples were taken.
     examples : int or None
         Calibration examples in all, where `n` counts something else.
     shared_score : bool
@@ -56,6 +57,7 @@ class Evidence:
     event: str = ""
     counted: str = "calibration examples"
     each: str = ""
+    group: str = ""
     why: str = ""
     reference: str = ""
     notes: tuple[str, ...] = ()
@@ -237,4 +239,5 @@ class Evidence:
             event=self.event,
             share=self.share,
             each=self.each,
+            group=self.group,
         )

@@ -82,3 +82,11 @@ def keyed_share(
     taken[order[: int(share * len(units))]] = True
     chosen: Bools = taken[member]
     return chosen
+
+
+def one_of_each(hashes: Hashes, keys: Keys, groups: NDArray[np.generic]) -> Bools:
+    """Return which example of each group has its smallest key: a random one, (example,)."""
+    order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
+    chosen = np.zeros(len(hashes), dtype=np.bool_)
+    chosen[order[np.unique(groups.astype(np.str_)[order], return_index=True)[1]]] = True
+    return chosen

@@ -15,6 +15,7 @@ from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import NEW_LABEL, Target
 
 EXCHANGEABLE = "calibration and new examples are exchangeable"
+INDEPENDENT = "calibration and new examples are independent draws of one distribution"
 UNSEEN = "the model saw none of them"
 
 LABEL_CELLS = "label"
@@ -84,6 +85,9 @@ class Replicates:
         What the examples behind the atoms are, such as patients.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
+    group : str
+        Coordinate of which the new example's value is a new one, such as a patient; empty: examples
+        are drawn one by one.
     held_out : str
         Why ranks among held-out examples would mean nothing; empty where they do.
     why, reference : str
@@ -114,6 +118,7 @@ class Replicates:
     reads: Reads = "plain"
     counted: str = "calibration examples"
     each: str = ""
+    group: str = ""
     held_out: str = ""
     why: str = ""
     reference: str = ""

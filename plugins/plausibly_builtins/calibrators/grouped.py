@@ -75,6 +75,7 @@ class Grouped:
                 else one
                 for one in found.assumptions
             ),
+            group=self.by,
             counted=f'values of "{self.by}"',
             held_out=f'examples of one "{self.by}", which may be alike',
             why=f'each "{self.by}" shares one mass among its examples',
