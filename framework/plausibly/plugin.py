@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.evidence import Evidence
     from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
     from plausibly.conformal.pvalues import PValues
-    from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, Replicates
+    from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
     from plausibly.conformal.weights import check_weights, effective_size
     from plausibly.guarantee import Guarantee
     from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
@@ -115,6 +115,7 @@ __all__ = [
     "LABEL_CELLS",
     "READER",
     "SCORE",
+    "UNSEEN",
     "Aggregator",
     "Annotation",
     "AnnotationTable",
@@ -256,6 +257,7 @@ _HOME = {
     "ResponseOptions": "plausibly.labelled.gathered",
     "Rows": "plausibly.labelled.rows",
     "TextTable": "plausibly.io.text",
+    "UNSEEN": "plausibly.conformal.replicates",
     "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.labelled.rows",
     "build_table": "plausibly.labelled.table",

@@ -58,8 +58,8 @@ def test_by_a_group_that_new_examples_must_have(world: World) -> None:
     assert ran.err == ""
     assert field(ran, "guarantee") == (
         'alpha 0.1: for each value of "site", on average .90 of what experts say is covered, if '
-        'calibration and new examples of the same "site" are exchangeable and the model saw none '
-        "of them. Needs 9 calibration examples in each, has 10 to 20."
+        'calibration and new examples are exchangeable within each value of "site" and the model '
+        "saw none of them. Needs 9 calibration examples in each, has 10 to 20."
     )
     assert field(ran, "chosen").startswith("calibrator mondrian (by site, inner expected);")
     assert field(ran, "asks for") == '"site" of every new example (-e)'

@@ -178,6 +178,7 @@ def calibrate(
         examples=kept.size,
         held_out=aside.size,
         group=group if aside.size and group else "",
+        randomised=the_score.randomised,
         resampled=data.resampled is not None,
         joint=str(inputs.plausibilities.attrs.get(names.JOINT, "")),
         allow_no_guarantee=allow_no_guarantee,

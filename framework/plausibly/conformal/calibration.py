@@ -11,7 +11,7 @@ from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import EXCHANGEABLE, Replicates
+from plausibly.conformal.replicates import DRAWN_LABELS, EXCHANGEABLE, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.keys import Keys
 
@@ -109,6 +109,7 @@ def evidence_of(
     held_out: int,
     group: str,
     resampled: bool,
+    randomised: bool,
     joint: str,
     allow_no_guarantee: bool,
 ) -> Evidence:
@@ -125,6 +126,8 @@ def evidence_of(
         Coordinate of which each held-out example has a value of its own, or empty.
     resampled : bool
         Whether draws have plausibilities of their own.
+    randomised : bool
+        Whether the score has a uniform for each example.
     joint : str
         Name of the aggregator, where plausibilities depend on other examples; else empty.
     allow_no_guarantee : bool
@@ -138,7 +141,15 @@ def evidence_of(
     if joint:
         assumptions = (*assumptions, _JOINT.format(joint))
         notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
+    random = replicates.random
+    if resampled:
+        random = (*random, "draws of plausibilities")
+    if held_out and replicates.truth == "drawn" and DRAWN_LABELS not in random:
+        random = (*random, DRAWN_LABELS)
+    if randomised:
+        random = (*random, "the uniforms of the score")
     return Evidence(
+        random=random,
         n=largest_cell(replicates),
         m=len(replicates.scores),
         n_held_out=held_out,

@@ -15,6 +15,7 @@ from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import NEW_LABEL, Target
 
 EXCHANGEABLE = "calibration and new examples are exchangeable"
+DRAWN_LABELS = "drawn labels"
 INDEPENDENT = "calibration and new examples are independent draws of one distribution"
 UNSEEN = "the model saw none of them"
 
@@ -90,6 +91,8 @@ class Replicates:
         are drawn one by one.
     held_out : str
         Why ranks among held-out examples would mean nothing; empty where they do.
+    random : tuple of str
+        What the calibrator drew, such as labels: the guarantee is over that too.
     why, reference : str
         The argument where it is another than that of exchangeable examples.
     notes : tuple of str
@@ -120,6 +123,7 @@ class Replicates:
     each: str = ""
     group: str = ""
     held_out: str = ""
+    random: tuple[str, ...] = ()
     why: str = ""
     reference: str = ""
     notes: tuple[str, ...] = ()

@@ -93,6 +93,7 @@ class Ecdf:
             needed=needed,
             least_alpha=float(epsilon),
             held_out=True,
+            independent=True,
             vacuous=epsilon > alpha,
             notes=(
                 f"for this calibration alone: coverage at least {float(1 - alpha):g} with "

@@ -90,6 +90,7 @@ class Pac:
             needed=needed,
             least_alpha=least,
             held_out=True,
+            independent=True,
             vacuous=(1 - alpha) ** count > delta,
             confidence=1 - delta,
             notes=(f"on average over calibrations too: {float((1 - alpha) * (1 - delta)):.6g}",),
