@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.pvalues import PValues
     from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
     from plausibly.conformal.weights import check_weights, effective_size
-    from plausibly.guarantee import Guarantee
+    from plausibly.guarantee import Guarantee, bounded
     from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.delimited import decode as decode_text
@@ -162,6 +162,7 @@ __all__ = [
     "TextTable",
     "XmlElement",
     "answered_rows",
+    "bounded",
     "build_table",
     "by_places",
     "called",
@@ -260,6 +261,7 @@ _HOME = {
     "UNSEEN": "plausibly.conformal.replicates",
     "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.labelled.rows",
+    "bounded": "plausibly.guarantee",
     "build_table": "plausibly.labelled.table",
     "by_places": "plausibly.kernels.places",
     "called": "plausibly.conformal.components",

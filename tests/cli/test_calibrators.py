@@ -195,7 +195,7 @@ def test_a_risk_is_no_coverage(world: World) -> None:
 def test_a_share_of_what_experts_say(world: World) -> None:
     ran = calibrated('{name = "mass-coverage", leave_out = 0.2}')
     assert field(ran, "guarantee") == (
-        "alpha 0.1: with probability .90 a set holds a share of 0.8 of the plausibilities of a new "
+        "alpha 0.1: with probability .90 a set holds a share of .80 of the plausibilities of a new "
         f"example: of what experts would say of it, {CONDITION} Needs 9 calibration examples, has "
         "30; any alpha from .033."
     )

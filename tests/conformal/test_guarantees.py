@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import attrs
 import numpy as np
 import pytest
 import xarray as xr
@@ -14,7 +15,7 @@ from conformal_world import world
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.replicates import EXCHANGEABLE, INDEPENDENT
 from plausibly.errors import PlausiblyWarning
-from plausibly.guarantee import Guarantee, rounded
+from plausibly.guarantee import Guarantee, bounded, rounded
 from plausibly.plugin import COMBINER, resolve
 
 ALPHA = Fraction(1, 10)
@@ -253,3 +254,47 @@ def test_groups_of_groups_are_exchangeable_within_each() -> None:
         'each value of "site"'
     )
     assert promise.group == "patient"
+
+
+@pytest.mark.parametrize("seven", [1, 7])
+@pytest.mark.parametrize("up", [False, True])
+def test_a_bound_never_says_more_than_the_number(seven: int, up: bool) -> None:
+    """And is near enough to say something, with the decimal itself where it was typed."""
+    for power in range(1, 15):
+        for far in (Fraction(1, seven * 10**power), Fraction(3, 11 * 10**power)):
+            for value in (far, 1 - far):
+                for typed in (False, True):
+                    shown = Fraction(bounded(value, up=up, typed=typed))
+                    assert (shown >= value) if up else (shown <= value)
+                    assert abs(shown - value) <= max(Fraction(1, 10**4), far) / 5
+                    assert 0 < shown < 1 or seven == 1
+                    if typed and 10**12 % value.denominator == 0:
+                        assert shown == value
+
+
+@pytest.mark.parametrize(
+    ("alpha", "statement"),
+    [
+        ("0.1", "P(Y in C(X)) >= .90"),
+        ("0.00004", "P(Y in C(X)) >= .99996"),
+        ("0.1234567", "P(Y in C(X)) >= .8765433"),
+        (Fraction(1, 3), "P(Y in C(X)) >= .6666"),
+        (Fraction(1, 3 * 10**6), "P(Y in C(X)) >= .99999966"),
+    ],
+)
+def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> None:
+    promise = resolve(COMBINER, "average").guarantee(evidence(10**8, 0), Fraction(alpha))
+    assert promise.statement() == statement
+    assert promise.shown_level() == statement.removeprefix("P(Y in C(X)) >= ")
+    risk = attrs.evolve(promise, target="risk", event="risk left out")
+    shown = Fraction(risk.statement().removeprefix("E[risk left out] <= "))
+    assert shown >= Fraction(alpha)
+    assert (shown == Fraction(alpha)) is isinstance(alpha, str)
+
+
+def test_a_small_delta_is_no_certainty() -> None:
+    table = {"name": "pac", "delta": 1e-5}
+    promise = resolve(COMBINER, table).guarantee(evidence(50, 400), ALPHA)
+    assert promise.statement().endswith("with probability .99999 over the calibration")
+    assert "too: .899991" not in promise.notes[0]
+    assert "too: .8999" in promise.notes[0]
