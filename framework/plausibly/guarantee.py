@@ -111,16 +111,16 @@ class Guarantee:
         For the target "mass": the share of the plausibilities that a set is to hold.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
-    group : str
-        Coordinate of which a new value is drawn, such as a patient, and then a random one of its
-        examples; empty: examples are drawn one by one.
+    cluster : str
+        Coordinate, such as the patient, of which a new value brings the new example: what is
+        promised is then the mean over its values of the means within them.
     """
 
     alpha: Fraction
     level: Fraction | None
     target: Target = "aggregated"
     of_what: str = NEW_LABEL
-    over: str = "calibration examples, draws and the new example together"
+    over: str = "calibration examples and the new example together"
     assumptions: tuple[str, ...] = ("calibration and new examples are exchangeable",)
     why: str
     reference: str = ""
@@ -134,7 +134,7 @@ class Guarantee:
     event: str = ""
     each: str = ""
     share: Fraction | None = None
-    group: str = ""
+    cluster: str = ""
 
     def statement(self) -> str:
         """Return the promise as one formula."""

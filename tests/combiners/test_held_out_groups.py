@@ -94,7 +94,7 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     assert len(set(patient[away])) == evidence.n_held_out == 4
     assert evidence.examples == (~away).sum() < sum(sizes) - 4
     promise = predictor.guarantee("0.3")
-    assert promise.group == "patient"
+    assert promise.cluster == "patient"
     assert 'random one of a new "patient"' in promise.of_what
     assert any('values of "patient"' in one for one in promise.assumptions)
     order = np.random.default_rng(1).permutation(len(hashes))
@@ -113,8 +113,8 @@ def test_too_few_patients_are_counted_as_such() -> None:
 def test_groups_are_of_no_matter_where_nothing_is_held_out() -> None:
     predictions, lam = clinic([1, 4, 30])
     promise = plausibly.calibrate(predictions, lam, group="patient").guarantee("0.1")
-    assert promise.group == ""
+    assert promise.cluster == ""
     inside = {"name": "grouped", "by": "patient"}
-    assert plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1").group == (
+    assert plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1").cluster == (
         "patient"
     )

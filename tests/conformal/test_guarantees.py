@@ -253,7 +253,7 @@ def test_groups_of_groups_are_exchangeable_within_each() -> None:
         'calibration and new values of "patient", each with its examples, are exchangeable within '
         'each value of "site"'
     )
-    assert promise.group == "patient"
+    assert promise.cluster == "patient"
 
 
 @pytest.mark.parametrize("seven", [1, 7])

@@ -11,7 +11,7 @@ from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import DRAWN_LABELS, EXCHANGEABLE, Replicates
+from plausibly.conformal.replicates import DRAWN_LABELS, EXCHANGEABLE, UNIFORMS, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.keys import Keys
 
@@ -147,7 +147,7 @@ def evidence_of(
     if held_out and replicates.truth == "drawn" and DRAWN_LABELS not in random:
         random = (*random, DRAWN_LABELS)
     if randomised:
-        random = (*random, "the uniforms of the score")
+        random = (*random, UNIFORMS)
     return Evidence(
         random=random,
         n=largest_cell(replicates),
@@ -164,7 +164,7 @@ def evidence_of(
         share=replicates.share,
         counted=replicates.counted,
         each=replicates.each,
-        group=group or replicates.group,
+        cluster=group or replicates.cluster,
         why=replicates.why,
         reference=replicates.reference,
         notes=notes,

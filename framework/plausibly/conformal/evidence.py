@@ -29,7 +29,7 @@ class Evidence:
         Replicates.
     n_held_out : int
         Examples set aside for the combiner.
-    of_what, target, event, share, assumptions, separate, counted, each, group, why, reference,
+    of_what, target, event, share, assumptions, separate, counted, each, cluster, why, reference,
     notes
         As the calibrator stated them in `Replicates`; by what held-out examples were taken.
     examples : int or None
@@ -62,7 +62,7 @@ class Evidence:
     event: str = ""
     counted: str = "calibration examples"
     each: str = ""
-    group: str = ""
+    cluster: str = ""
     why: str = ""
     reference: str = ""
     notes: tuple[str, ...] = ()
@@ -240,7 +240,7 @@ class Evidence:
         if confidence is not None:
             own = [one for one in known if one != DRAWN_LABELS]
             over = f"{' and '.join(('new examples', *own))}, for this one calibration"
-        held = f'held-out values of "{self.group}"' if self.group else "held-out examples"
+        held = f'held-out values of "{self.cluster}"' if self.cluster else "held-out examples"
         assumptions = self.assumptions
         if independent:
             exact = tuple(one.replace(*_STRONGER) for one in assumptions)
@@ -264,5 +264,5 @@ class Evidence:
             event=self.event,
             share=self.share,
             each=self.each,
-            group=self.group,
+            cluster=self.cluster,
         )

@@ -16,6 +16,7 @@ from plausibly.guarantee import NEW_LABEL, Target
 
 EXCHANGEABLE = "calibration and new examples are exchangeable"
 DRAWN_LABELS = "drawn labels"
+UNIFORMS = "the uniforms of the score"
 INDEPENDENT = "calibration and new examples are independent draws of one distribution"
 UNSEEN = "the model saw none of them"
 
@@ -86,9 +87,9 @@ class Replicates:
         What the examples behind the atoms are, such as patients.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
-    group : str
-        Coordinate of which the new example's value is a new one, such as a patient; empty: examples
-        are drawn one by one.
+    cluster : str
+        Coordinate of which a new value brings the new example, such as the patient; empty: new
+        examples are exchangeable with those of calibration themselves.
     held_out : str
         Why ranks among held-out examples would mean nothing; empty where they do.
     random : tuple of str
@@ -121,7 +122,7 @@ class Replicates:
     reads: Reads = "plain"
     counted: str = "calibration examples"
     each: str = ""
-    group: str = ""
+    cluster: str = ""
     held_out: str = ""
     random: tuple[str, ...] = ()
     why: str = ""

@@ -75,8 +75,8 @@ class Grouped:
                 else one
                 for one in found.assumptions
             ),
-            group=self.by,
             counted=f'values of "{self.by}"',
+            cluster=self.by,
             held_out=f'examples of one "{self.by}", which may be alike',
             why=f'each "{self.by}" shares one mass among its examples',
             reference="Lee, Barber & Willett, arXiv 2306.06342",
