@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
@@ -40,6 +41,31 @@ def rounded(value: Fraction | float) -> str:
     whole, _, decimals = text.partition(".")
     decimals = decimals.ljust(2, "0")
     return f"{'' if whole == '0' else whole}.{decimals}"
+
+
+_DIGITS, _TYPED = 4, 12
+
+
+def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) -> str:
+    """Return a bound as text that never says more than the number does, without a leading zero.
+
+    Parameters
+    ----------
+    value : Fraction or float
+        From 0 to 1. With four decimals, or so many that two digits say how near it is to 0 or 1.
+    up : bool
+        Whether an upper bound, as of a risk, is rounded up instead of down.
+    typed : bool
+        Whether a decimal of up to twelve digits is what somebody typed, and is printed as it is.
+    """
+    exact = value if isinstance(value, Fraction) else Fraction(str(value))
+    far = min(exact, 1 - exact)
+    places = _TYPED if typed and not exact * 10**_TYPED % 1 else _DIGITS
+    while exact * 10**places % 1 and far * 10**places < 10:
+        places += 1
+    units = (math.ceil if up else math.floor)(exact * 10**places)
+    decimals = f"{units % 10**places:0{places}d}".rstrip("0").ljust(2, "0")
+    return f"{units // 10**places or ''}.{decimals}"
 
 
 @attrs.frozen(kw_only=True)
@@ -85,13 +111,16 @@ class Guarantee:
         For the target "mass": the share of the plausibilities that a set is to hold.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
+    cluster : str
+        Coordinate, such as the patient, of which a new value brings the new example: what is
+        promised is then the mean over its values of the means within them.
     """
 
     alpha: Fraction
     level: Fraction | None
     target: Target = "aggregated"
     of_what: str = NEW_LABEL
-    over: str = "calibration examples, draws and the new example together"
+    over: str = "calibration examples and the new example together"
     assumptions: tuple[str, ...] = ("calibration and new examples are exchangeable",)
     why: str
     reference: str = ""
@@ -105,29 +134,42 @@ class Guarantee:
     event: str = ""
     each: str = ""
     share: Fraction | None = None
+    cluster: str = ""
 
     def statement(self) -> str:
         """Return the promise as one formula."""
         if self.level is None:
             return "no guarantee"
         if self.target == "risk":
-            text = f"E[{self.event}] <= {rounded(1 - self.level)}"
+            text = f"E[{self.event}] <= {self.bound()}"
         else:
             symbol = "vote" if self.target == "voted" else "Y"
-            text = f"P({self.event or f'{symbol} in C(X)'}) >= {rounded(self.level)}"
+            text = f"P({self.event or f'{symbol} in C(X)'}) >= {self.bound()}"
         if self.each:
             text += f", for {self.each}"
         if self.confidence is not None:
-            text += f", with probability {rounded(self.confidence)} over the calibration"
+            sure = bounded(self.confidence)
+            text += f", with probability {sure} over the calibration"
         return f"{text} (vacuous: every label)" if self.vacuous else text
+
+    def bound(self) -> str:
+        """Return the level, or what the risk is at most, as text that promises no more than it.
+
+        Exactly where alpha is a decimal; a level that is no simple multiple of it is rounded.
+        """
+        level = Fraction(0) if self.level is None else self.level
+        typed = level == 1 - self.alpha
+        if self.target == "risk":
+            return bounded(1 - level, up=True, typed=typed)
+        return bounded(level, typed=typed)
 
     def shown_level(self) -> str:
         """Return the level as text, of whatever label is covered."""
         if self.level is None:
             return "no guarantee"
-        shown = rounded(self.level)
+        shown = self.bound()
         if self.target == "risk":
-            shown = f"risk {rounded(1 - self.level)}"
+            shown = f"risk {shown}"
         elif self.target == "mass":
             shown += " of sets"
         return f"{shown}, vacuous" if self.vacuous else shown

@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from plausibly.conformal.evidence import Evidence
     from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
     from plausibly.conformal.pvalues import PValues
-    from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, Replicates
+    from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
     from plausibly.conformal.weights import check_weights, effective_size
-    from plausibly.guarantee import Guarantee
+    from plausibly.guarantee import Guarantee, bounded
     from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
     from plausibly.io.delimited import decode as decode_text
@@ -115,6 +115,7 @@ __all__ = [
     "LABEL_CELLS",
     "READER",
     "SCORE",
+    "UNSEEN",
     "Aggregator",
     "Annotation",
     "AnnotationTable",
@@ -161,6 +162,7 @@ __all__ = [
     "TextTable",
     "XmlElement",
     "answered_rows",
+    "bounded",
     "build_table",
     "by_places",
     "called",
@@ -256,8 +258,10 @@ _HOME = {
     "ResponseOptions": "plausibly.labelled.gathered",
     "Rows": "plausibly.labelled.rows",
     "TextTable": "plausibly.io.text",
+    "UNSEEN": "plausibly.conformal.replicates",
     "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.labelled.rows",
+    "bounded": "plausibly.guarantee",
     "build_table": "plausibly.labelled.table",
     "by_places": "plausibly.kernels.places",
     "called": "plausibly.conformal.components",

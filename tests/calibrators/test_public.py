@@ -349,7 +349,7 @@ def test_promises_name_what_they_are_of() -> None:
         "weights": "P(Y in C(X)) >= .80",
         "patients": "P(Y in C(X)) >= .80",
         "risk": "E[risk left out] <= .20",
-        "mass": "P(C(X) holds 0.8 of the plausibilities of X) >= .80",
+        "mass": "P(C(X) holds .80 of the plausibilities of X) >= .80",
     }
     votes = calibrated(inside("mondrian", "label", "voted")).guarantee("0.2").statement()
     assert votes == "P(vote in C(X)) >= .80, for each label, where it is the label that is voted"

@@ -58,8 +58,8 @@ def test_by_a_group_that_new_examples_must_have(world: World) -> None:
     assert ran.err == ""
     assert field(ran, "guarantee") == (
         'alpha 0.1: for each value of "site", on average .90 of what experts say is covered, if '
-        'calibration and new examples of the same "site" are exchangeable and the model saw none '
-        "of them. Needs 9 calibration examples in each, has 10 to 20."
+        'calibration and new examples are exchangeable within each value of "site" and the model '
+        "saw none of them. Needs 9 calibration examples in each, has 10 to 20."
     )
     assert field(ran, "chosen").startswith("calibrator mondrian (by site, inner expected);")
     assert field(ran, "asks for") == '"site" of every new example (-e)'
@@ -195,7 +195,7 @@ def test_a_risk_is_no_coverage(world: World) -> None:
 def test_a_share_of_what_experts_say(world: World) -> None:
     ran = calibrated('{name = "mass-coverage", leave_out = 0.2}')
     assert field(ran, "guarantee") == (
-        "alpha 0.1: with probability .90 a set holds a share of 0.8 of the plausibilities of a new "
+        "alpha 0.1: with probability .90 a set holds a share of .80 of the plausibilities of a new "
         f"example: of what experts would say of it, {CONDITION} Needs 9 calibration examples, has "
         "30; any alpha from .033."
     )

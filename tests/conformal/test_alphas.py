@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausibly.conformal.alphas import is_several, read_alpha, read_alphas, rounded_up
+import plausibly
+from conformal_world import world
+from plausibly.conformal.alphas import exact, is_several, read_alpha, read_alphas, rounded_up
 from plausibly.errors import InputError, PlausiblyWarning
 
 
@@ -19,11 +21,42 @@ from plausibly.errors import InputError, PlausiblyWarning
 def test_every_spelling_of_a_decimal_is_the_same_alpha(digits: int, data: st.DataObject) -> None:
     """A float, its text, a Decimal and a numpy float are the decimal they show."""
     units = data.draw(st.integers(1, 10**digits // 2 - 1) if digits > 1 else st.integers(1, 4))
-    exact = Fraction(units, 10**digits)
+    decimal = Fraction(units, 10**digits)
     text = f"{units / 10**digits:.{digits}f}"
-    spellings: list[object] = [text, f" {text} ", float(text), Decimal(text), exact]
+    spellings: list[object] = [text, f" {text} ", float(text), Decimal(text), decimal]
     spellings.append(np.float64(text))
-    assert {read_alpha(value) for value in spellings} == {exact}
+    assert {read_alpha(value) for value in spellings} == {decimal}
+
+
+@pytest.mark.parametrize("places", range(1, 10))
+def test_a_float_next_to_a_decimal_is_that_decimal(places: int) -> None:
+    """So that 1 - 0.9 is a tenth; text, Decimal and Fraction are what they say."""
+    for units in (1, 2, 3, 7, 9):
+        decimal = Fraction(units, 10**places)
+        for value in (1 - float(1 - decimal), 3 * (float(decimal) / 3), float(decimal)):
+            assert exact(value) == exact(np.float64(value)) == exact(np.array(value)) == decimal
+    assert exact(0.1 + 1e-12) == Fraction("0.100000000001")
+    assert exact(0.1 + 2e-15) != Fraction(1, 10)
+    assert exact(1e-15) == Fraction(1, 10**15)
+    for text in ("0.30000000000000004", Decimal("0.30000000000000004")):
+        assert exact(text) == Fraction(30000000000000004, 10**17)
+
+
+def test_one_reader_for_all_parameters() -> None:
+    """A rank is neither lost nor won by 1 - 0.8, wherever it is typed."""
+    predictions, lam = world(9)
+    predictor = plausibly.calibrate(predictions, lam)
+    assert float(predictor.threshold(1 - 0.9)) == float(predictor.threshold("0.1")) > -np.inf
+    assert float(predictor.threshold(np.array(0.3))) == float(predictor.threshold("0.3"))
+    predictions, lam = world(50)
+    combiner = {"name": "pac", "held_out": 1 - 0.7, "delta": 1 - 0.8}
+    p = plausibly.calibrate(predictions, lam, combiner=combiner)
+    assert p.evidence.n_held_out == 15
+    assert p.guarantee(1 - 0.7).confidence == Fraction(4, 5)
+    most = {"name": "mass-coverage", "leave_out": 1 - 0.9}
+    assert plausibly.calibrate(predictions, lam, calibrator=most).guarantee(0.2).share == (
+        Fraction(9, 10)
+    )
 
 
 @pytest.mark.parametrize("value", [0, 1, 1.5, 0.0, "1", "-0.1", 2, -1, "0/1", np.inf, "1e3"])
@@ -34,7 +67,21 @@ def test_out_of_range(value: object) -> None:
     assert refused.value.name == "alpha-range"
 
 
-@pytest.mark.parametrize("value", [None, True, "ten percent", [0.1], "nan", object, "", "1/0"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        "ten percent",
+        [0.1],
+        "nan",
+        object,
+        "",
+        "1/0",
+        "1e-99999999",
+        "1e9_9_9_9_9_9_9_9",
+    ],
+)
 def test_no_number(value: object) -> None:
     """What is no number is refused with what it is."""
     with pytest.raises(InputError, match="which is not a number"):

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import attrs
+import numpy as np
 import pytest
+import xarray as xr
 
 import plausibly
 from conformal_world import world
 from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.replicates import EXCHANGEABLE, INDEPENDENT
 from plausibly.errors import PlausiblyWarning
-from plausibly.guarantee import Guarantee, rounded
+from plausibly.guarantee import Guarantee, bounded, rounded
 from plausibly.plugin import COMBINER, resolve
 
 ALPHA = Fraction(1, 10)
@@ -53,7 +57,9 @@ def test_levels_of_every_pair(calibrator: str, combiner: str) -> None:
     assert ("voted label" in promise.of_what) is (calibrator == "voted")
     if calibrator == "voted":
         assert promise.short() == "nothing"
-    assert "exchangeable" in promise.assumptions[0]
+    stronger = combiner in ("ecdf", "pac")
+    assert (promise.assumptions[0] == INDEPENDENT) is stronger
+    assert (promise.assumptions[0] == EXCHANGEABLE) is not stronger
     assert promise.why
     assert promise.reference
     assert (promise.confidence == 1 - DELTA) is (combiner == "pac")
@@ -165,3 +171,130 @@ def test_no_alpha_is_advised_that_is_none() -> None:
         "  expected  496 held-out examples or more; got 3\n"
         "  do        combiner average (no split), or hold more examples out"
     )
+
+
+Component = str | dict[str, object]
+LABELS, UNIFORMS = "drawn labels", "the uniforms of the score"
+APS: Component = {"name": "aps", "randomised": True}
+SEPARATE: Component = {"name": "augmentation", "scores": "separate"}
+
+
+@pytest.mark.parametrize(
+    ("calibrator", "combiner", "score", "random"),
+    [
+        ("expected", "average", "probability", []),
+        ("expected", "average", APS, [UNIFORMS]),
+        ("expected", {"name": "average", "smoothed": True}, "probability", ["the uniform that"]),
+        ({"name": "monte-carlo", "draws": 1}, "average", "probability", [LABELS]),
+        ({"name": "monte-carlo", "draws": 3}, "maximum", APS, [LABELS, UNIFORMS]),
+        ("expected", "held-out-rank", "probability", [LABELS]),
+        ("voted", "held-out-rank", "probability", []),
+        ("voted", "held-out-rank", APS, [UNIFORMS]),
+        ("monte-carlo", "pac", APS, [UNIFORMS]),
+        (SEPARATE, "maximum", "probability", []),
+        (SEPARATE, "held-out-rank", "probability", [LABELS]),
+        (SEPARATE, "exchangeable-average", "probability", ["the order of the augmentations"]),
+        (
+            {"name": "grouped", "by": "patient", "inner": {"name": "monte-carlo", "draws": 1}},
+            "average",
+            "probability",
+            [LABELS],
+        ),
+    ],
+)
+def test_over_names_what_is_random(
+    calibrator: Component, combiner: Component, score: Component, random: list[str]
+) -> None:
+    """All of it, and nothing that is not."""
+    predictions, lam = world(40)
+    if calibrator is SEPARATE:
+        again = predictions * 0.9 + 0.1 / predictions.sizes["label"]
+        predictions = xr.concat([predictions, again], "augmentation").assign_coords(
+            augmentation=["one", "two"]
+        )
+    p = plausibly.calibrate(predictions, lam, calibrator=calibrator, combiner=combiner, score=score)
+    over = p.guarantee("0.3").over
+    every = (LABELS, UNIFORMS, "the uniform that", "the order of the augmentations")
+    assert [one for one in every if one in over] == random
+
+
+def test_weights_need_independent_examples_and_a_ratio() -> None:
+    """And within each group all of this, with the effective size of that group."""
+    predictions, lam = world(40)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 40)
+    site = np.where(np.arange(40) % 4, "north", "south")
+    predictions = predictions.assign_coords(w=("example", weight), site=("example", site))
+    inside = {"name": "weighted", "by": "w"}
+    alone = plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1")
+    said = " ".join(alone.assumptions)
+    assert EXCHANGEABLE not in said
+    for needed in ("independent draws", "answers given an example", "cannot have", "other data"):
+        assert needed in said
+    outside = {"name": "mondrian", "by": "site", "inner": inside}
+    promise = plausibly.calibrate(predictions, lam, calibrator=outside).guarantee("0.1")
+    everything = "; ".join(alone.assumptions[:-1])
+    assert promise.assumptions == (
+        f'{everything}; all of this within each value of "site"',
+        alone.assumptions[-1],
+    )
+    for name, count in (("north", 30), ("south", 10)):
+        own = weight[site == name]
+        worth = own.sum() ** 2 / (own**2).sum()
+        assert f"{name}: the weights are worth {worth:,.4g} equal ones, of {count}" in promise.notes
+
+
+def test_groups_of_groups_are_exchangeable_within_each() -> None:
+    predictions, lam = world(40)
+    predictions = predictions.assign_coords(site=("example", np.repeat(["a", "b"], 20)))
+    inside = {"name": "grouped", "by": "patient"}
+    table = {"name": "mondrian", "by": "site", "inner": inside}
+    promise = plausibly.calibrate(predictions, lam, calibrator=table).guarantee("0.1")
+    assert promise.assumptions[0] == (
+        'calibration and new values of "patient", each with its examples, are exchangeable within '
+        'each value of "site"'
+    )
+    assert promise.cluster == "patient"
+
+
+@pytest.mark.parametrize("seven", [1, 7])
+@pytest.mark.parametrize("up", [False, True])
+def test_a_bound_never_says_more_than_the_number(seven: int, up: bool) -> None:
+    """And is near enough to say something, with the decimal itself where it was typed."""
+    for power in range(1, 15):
+        for far in (Fraction(1, seven * 10**power), Fraction(3, 11 * 10**power)):
+            for value in (far, 1 - far):
+                for typed in (False, True):
+                    shown = Fraction(bounded(value, up=up, typed=typed))
+                    assert (shown >= value) if up else (shown <= value)
+                    assert abs(shown - value) <= max(Fraction(1, 10**4), far) / 5
+                    assert 0 < shown < 1 or seven == 1
+                    if typed and 10**12 % value.denominator == 0:
+                        assert shown == value
+
+
+@pytest.mark.parametrize(
+    ("alpha", "statement"),
+    [
+        ("0.1", "P(Y in C(X)) >= .90"),
+        ("0.00004", "P(Y in C(X)) >= .99996"),
+        ("0.1234567", "P(Y in C(X)) >= .8765433"),
+        (Fraction(1, 3), "P(Y in C(X)) >= .6666"),
+        (Fraction(1, 3 * 10**6), "P(Y in C(X)) >= .99999966"),
+    ],
+)
+def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> None:
+    promise = resolve(COMBINER, "average").guarantee(evidence(10**8, 0), Fraction(alpha))
+    assert promise.statement() == statement
+    assert promise.shown_level() == statement.removeprefix("P(Y in C(X)) >= ")
+    risk = attrs.evolve(promise, target="risk", event="risk left out")
+    shown = Fraction(risk.statement().removeprefix("E[risk left out] <= "))
+    assert shown >= Fraction(alpha)
+    assert (shown == Fraction(alpha)) is isinstance(alpha, str)
+
+
+def test_a_small_delta_is_no_certainty() -> None:
+    table = {"name": "pac", "delta": 1e-5}
+    promise = resolve(COMBINER, table).guarantee(evidence(50, 400), ALPHA)
+    assert promise.statement().endswith("with probability .99999 over the calibration")
+    assert "too: .899991" not in promise.notes[0]
+    assert "too: .8999" in promise.notes[0]

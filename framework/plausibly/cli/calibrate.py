@@ -73,7 +73,7 @@ def calibrate(
             "--group",
             autocompletion=completion.columns("examples"),
             metavar="COLUMN",
-            help="Column of -e whose groups, such as patients, are held out whole.",
+            help="Column of -e whose groups, such as patients, are held out, one example of each.",
         ),
     ] = None,
     alpha: common.Alphas = None,

@@ -9,7 +9,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.replicates import LABEL_CELLS
 from plausibly.conformal.vacuity import cell_mass
 from plausibly.errors import counted
-from plausibly.guarantee import NEW_LABEL, Guarantee, rounded
+from plausibly.guarantee import NEW_LABEL, Guarantee, bounded
 
 _EXPERTS = "what experts say"
 
@@ -39,7 +39,7 @@ def promise_text(promise: Guarantee, *, needs: str | None = None) -> str:
     if promise.level is None:
         return f"{alpha}: no guarantee; {promise.why}."
     if promise.vacuous:
-        level = f"{'a risk of ' if promise.target == 'risk' else ''}{_level(promise)}"
+        level = f"{'a risk of ' if promise.target == 'risk' else ''}{promise.bound()}"
         parts = [f"{alpha}: every set is every label, so that {level} is promised in vain."]
     else:
         each = f"for {promise.each}, " if promise.each else ""
@@ -59,14 +59,8 @@ def notes_of(promises: Sequence[Guarantee]) -> list[str]:
     return list(dict.fromkeys(note for promise in promises for note in promise.notes))
 
 
-def _level(promise: Guarantee) -> str:
-    """Return the level, or the bound of a risk."""
-    level = promise.level or 0
-    return rounded(1 - level if promise.target == "risk" else level)
-
-
 def _said(promise: Guarantee) -> str:
-    level, of_what = _level(promise), promise.of_what
+    level, of_what = promise.bound(), promise.of_what
     if promise.target == "voted":
         return f"the voted label is covered with probability {level}"
     if promise.target == "mass":
@@ -79,7 +73,7 @@ def _said(promise: Guarantee) -> str:
         rest = of_what.removeprefix(NEW_LABEL).removeprefix("; ")
         of_what, more = _EXPERTS, f" ({rest})" if rest else ""
     if promise.confidence is not None:
-        sure = f"with probability {rounded(promise.confidence)} over calibrations"
+        sure = f"with probability {bounded(promise.confidence)} over calibrations"
         return f"{sure}, {level} of {of_what} is covered{more}"
     if of_what != _EXPERTS:
         comma = "," if "," in of_what else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from plausibly.config.resolved import component_table
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
-from plausibly.guarantee import rounded
+from plausibly.guarantee import bounded
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe
 from plausibly.labelled.text import several
@@ -192,7 +193,8 @@ def _weakest(result: StudyResult) -> str:
     one = result.groups[0]
     widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""
     level = 1 - one.alpha
-    clear = "" if one.high < level else f": not clearly below {rounded(level)}"
+    shown = bounded(1 - Fraction(str(one.alpha)))
+    clear = "" if one.high < level else f": not clearly below {shown}"
     return (
         f"{one.coordinate} {one.group} {decimal(one.mean)} ({decimal(one.low)} to "
         f"{decimal(one.high)}{widened}), {several(one.examples, 'example')} of the sets of "

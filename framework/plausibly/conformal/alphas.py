@@ -23,16 +23,37 @@ Alphas: TypeAlias = AlphaLike | Sequence[AlphaLike] | NDArray[np.float64]
 
 
 def exact(value: object) -> Fraction | None:
-    """Return the number as the decimal that was typed, or None where it is none."""
+    """Return the number as the decimal that was typed, or None where it is none.
+
+    A float next to a decimal of up to twelve places, such as 1 - 0.9, is that decimal. Text,
+    `Decimal` and `Fraction` are what they say.
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool) or not isinstance(value, str | numbers.Number | Decimal):
         return None
     return _decimal(value)
 
 
+_PLACES, _POWERS = 12, 3
+
+
 @lru_cache(maxsize=128, typed=True)  # typed: what is equal may be another decimal
 def _decimal(value: object) -> Fraction | None:
+    if isinstance(value, Fraction):
+        return value
+    text = str(value).strip()
+    if isinstance(value, float) and math.isfinite(value):
+        near = round(value, _PLACES)
+        # What is left after arithmetic with numbers around 1, as 1 - 0.99 is, or with larger ones.
+        if near and abs(near - value) <= 4 * max(math.ulp(1.0), math.ulp(value)):
+            text = str(near)
+    # As a ratio of integers, a number with a large exponent fills the memory.
+    _, power, exponent = text.lower().replace("_", "").rpartition("e")
+    if power and len(exponent.lstrip("+-0")) > _POWERS:
+        return None
     try:
-        return Fraction(value) if isinstance(value, Fraction) else Fraction(str(value).strip())
+        return Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
 
@@ -82,7 +103,7 @@ def read_alpha(value: object) -> Fraction:
         meant = f"{float(1 - number):g}"
         warn(
             "alpha-large",
-            f"alpha {value} asks for sets that cover {float(100 * (1 - number)):g} %",
+            f"alpha {float(number):g} asks for sets that cover {float(100 * (1 - number)):g} %",
             expected="usually 0.01 to 0.3",
             do=f"alpha={meant} (--alpha {meant}) for {float(100 * number):g} % sets",
             whose="alpha",

@@ -9,7 +9,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Hashes
 from plausibly.conformal.alphas import exact
 from plausibly.conformal.calibration import (
     check_replicates,
@@ -20,12 +19,14 @@ from plausibly.conformal.calibration import (
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
 from plausibly.conformal.facts import Facts
+from plausibly.conformal.held_out import keyed_share, one_of_each
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, counted
-from plausibly.keys import Keys, hash_names
+from plausibly.keys import Keys
 from plausibly.labelled import names
+from plausibly.labelled.text import several
 from plausibly.protocols import (
     CALIBRATOR,
     COMBINER,
@@ -38,40 +39,18 @@ from plausibly.protocols import (
 )
 
 
-def held_out_rows(
-    share: float, hashes: Hashes, keys: Keys, groups: NDArray[np.str_] | None
-) -> NDArray[np.intp]:
-    """Return the rows of the held-out examples, in ascending order.
-
-    The ``floor(share n)`` examples with the smallest keys; where groups are given, whole groups in
-    the order of their keys, as long as they fit into that number.
-
-    Parameters
-    ----------
-    share : float
-        0 <= share < 1, read as the decimal that was typed.
-    hashes : ndarray of uint64, (example,)
-    keys : Keys
-    groups : ndarray of str, (example,), or None
-    """
-    exact_share = exact(share)
-    if exact_share is None or not 0 <= exact_share < 1:
+def _share(held_out: float) -> Fraction:
+    share = exact(held_out)
+    if share is None or not 0 <= share < 1:
         raise InputError(
             "held-out-range",
-            f"held_out {share!r} is not a share of the calibration examples",
+            f"held_out {held_out!r} is not a share of the calibration examples",
             expected="0 <= held_out < 1",
-            got=repr(share),
+            got=repr(held_out),
             do="held_out=0.5",
             whose="combiner",
         )
-    number = int(exact_share * len(hashes))
-    if groups is None:
-        order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
-        return np.sort(order[:number])
-    distinct, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    order = np.argsort(keys.uniform(hash_names(distinct))[:, 0], kind="stable")
-    taken = order[np.cumsum(sizes[order]) <= number]
-    return np.flatnonzero(np.isin(member, taken))
+    return share
 
 
 def _groups(predictions: xr.DataArray, group: str | None) -> NDArray[np.str_] | None:
@@ -127,7 +106,9 @@ def calibrate(
     seed : int
         Seed of draws and held-out examples, which are keyed by the examples' names.
     group : str, optional
-        Coordinate of the predictions whose groups the held-out examples are taken by.
+        Coordinate of the predictions, such as a patient: combiners that set examples aside then set
+        aside that share of its values, and rank among one random example of each. What they promise
+        is for a random example of a new value.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
     allow_no_guarantee : bool
@@ -167,16 +148,20 @@ def calibrate(
     keys = Keys(seed)
     data = calibration_data(inputs, the_score, called["score"], keys)
     groups = _groups(inputs.predictions, group)
-    aside = np.empty(0, dtype=np.intp)
+    away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:
-        aside = held_out_rows(the_combiner.held_out, data.hashes, keys.child("held-out"), groups)
-    stays = np.ones(len(data), dtype=np.bool_)
-    stays[aside] = False
-    kept = np.flatnonzero(stays)
+        share = _share(the_combiner.held_out)
+        away = keyed_share(share, data.hashes, keys.child("held-out"), groups)
+    kept = np.flatnonzero(~away)
+    if groups is not None and away.any():
+        # Examples of one group are alike, and a new one is of a group that is not among them.
+        away &= one_of_each(data.hashes, keys.child("held-out-example"), groups)
+    aside = np.flatnonzero(away)
     if not kept.size or (the_combiner.held_out > 0 and not aside.size):
+        of = "" if groups is None else f" of {several(len(np.unique(groups)), 'group')}"
         raise InputError(
             "calibration-empty",
-            f"{counted(len(data))} examples are too few for combiner {called['combiner']}",
+            f"{counted(len(data))} examples{of} are too few for combiner {called['combiner']}",
             expected="one calibration example, and one held out where the combiner asks",
             got=f"{counted(kept.size)} and {counted(aside.size)}",
             do="annotate more, or combiner average",
@@ -192,6 +177,8 @@ def calibrate(
         called,
         examples=kept.size,
         held_out=aside.size,
+        group=group if aside.size and group else "",
+        randomised=the_score.randomised,
         resampled=data.resampled is not None,
         joint=str(inputs.plausibilities.attrs.get(names.JOINT, "")),
         allow_no_guarantee=allow_no_guarantee,

@@ -11,7 +11,7 @@ from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
+from plausibly.conformal.replicates import DRAWN_LABELS, EXCHANGEABLE, UNIFORMS, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.keys import Keys
 
@@ -107,7 +107,9 @@ def evidence_of(
     *,
     examples: int,
     held_out: int,
+    group: str,
     resampled: bool,
+    randomised: bool,
     joint: str,
     allow_no_guarantee: bool,
 ) -> Evidence:
@@ -120,22 +122,38 @@ def evidence_of(
         Names of calibrator and combiner.
     examples, held_out : int
         Examples that calibrate, and that are set aside.
+    group : str
+        Coordinate of which each held-out example has a value of its own, or empty.
     resampled : bool
         Whether draws have plausibilities of their own.
+    randomised : bool
+        Whether the score has a uniform for each example.
     joint : str
         Name of the aggregator, where plausibilities depend on other examples; else empty.
     allow_no_guarantee : bool
     """
     notes = (*replicates.notes, _RESAMPLED) if resampled else replicates.notes
-    assumptions = replicates.assumptions
+    assumptions, of_what = replicates.assumptions, replicates.of_what
+    if group:
+        of_what = f'{of_what}; the example is a random one of a new "{group}"'
+        whole = EXCHANGEABLE.replace("examples", f'values of "{group}", each with its examples,')
+        assumptions = tuple(whole if one == EXCHANGEABLE else one for one in assumptions)
     if joint:
         assumptions = (*assumptions, _JOINT.format(joint))
         notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
+    random = replicates.random
+    if resampled:
+        random = (*random, "draws of plausibilities")
+    if held_out and replicates.truth == "drawn" and DRAWN_LABELS not in random:
+        random = (*random, DRAWN_LABELS)
+    if randomised:
+        random = (*random, UNIFORMS)
     return Evidence(
+        random=random,
         n=largest_cell(replicates),
         m=len(replicates.scores),
         n_held_out=held_out,
-        of_what=replicates.of_what,
+        of_what=of_what,
         target=replicates.target,
         assumptions=assumptions,
         separate=replicates.separate,
@@ -146,6 +164,7 @@ def evidence_of(
         share=replicates.share,
         counted=replicates.counted,
         each=replicates.each,
+        cluster=group or replicates.cluster,
         why=replicates.why,
         reference=replicates.reference,
         notes=notes,

@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import attrs
 
+from plausibly.conformal.replicates import DRAWN_LABELS, INDEPENDENT
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee, Target
 
+_STRONGER = ("are exchangeable", "are independent draws of one distribution")
 _NOT_AT_ALL = "not per example, label or group"
 _NOT_PER = "for {}; not per example"
 
@@ -27,8 +29,9 @@ class Evidence:
         Replicates.
     n_held_out : int
         Examples set aside for the combiner.
-    of_what, target, event, share, assumptions, separate, counted, each, why, reference, notes
-        As the calibrator stated them in `Replicates`.
+    of_what, target, event, share, assumptions, separate, counted, each, cluster, why, reference,
+    notes
+        As the calibrator stated them in `Replicates`; by what held-out examples were taken.
     examples : int or None
         Calibration examples in all, where `n` counts something else.
     shared_score : bool
@@ -37,6 +40,9 @@ class Evidence:
         Whether every atom is an example and weighs as much as any other.
     own : Fraction
         Mass of the new example in a numerator, in masses of one example: the largest risk.
+    random : tuple of str or None
+        What is random beside the examples, such as drawn labels; None where it is not known, as in
+        files of before: draws then, where there are several replicates.
     calibrator, combiner : str
         Names, for messages.
     allow_no_guarantee : bool
@@ -56,6 +62,7 @@ class Evidence:
     event: str = ""
     counted: str = "calibration examples"
     each: str = ""
+    cluster: str = ""
     why: str = ""
     reference: str = ""
     notes: tuple[str, ...] = ()
@@ -64,6 +71,7 @@ class Evidence:
     counting: bool = True
     own: Fraction = Fraction(1)
     share: Fraction | None = None
+    random: tuple[str, ...] | None = None
 
     def require_counting(self) -> None:
         """Raise `IncompatibleComponents` where atoms have masses or weights of their own."""
@@ -150,6 +158,7 @@ class Evidence:
         reference: str,
         factor: int = 1,
         held_out: bool = False,
+        random: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> Guarantee:
         """Return the guarantee 1 - alpha of a p-value whose least value is ``factor / (n + 1)``.
@@ -162,6 +171,8 @@ class Evidence:
             What the rule multiplies a p-value of this calibration by.
         held_out : bool
             Whether n counts the held-out examples.
+        random : tuple of str
+            See `promise`.
         notes : tuple of str
         """
         count = self.n_held_out if held_out else self.n
@@ -176,6 +187,7 @@ class Evidence:
             least_alpha=float(least),
             held_out=held_out,
             vacuous=alpha < least,
+            random=random,
             notes=notes,
         )
 
@@ -191,6 +203,8 @@ class Evidence:
         held_out: bool = False,
         vacuous: bool,
         confidence: Fraction | None = None,
+        independent: bool = False,
+        random: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> Guarantee:
         """Return the guarantee of the pair, of the label that the calibrator named.
@@ -211,30 +225,44 @@ class Evidence:
             Whether every set is every label.
         confidence : Fraction, optional
             Probability over the calibration with which the level holds.
+        independent : bool
+            Whether the argument needs independent examples, more than exchangeable ones.
+        random : tuple of str
+            What the combiner draws, beside what is random already.
         notes : tuple of str
             More to say.
         """
-        drawn = (self.m > 1 and self.shared_score) or self.n_held_out > 0
-        over = f"{self.counted}{', draws' if drawn else ''} and the new example together"
+        known = self.random
+        if known is None:
+            several = (self.m > 1 and self.shared_score) or self.n_held_out > 0
+            known = (DRAWN_LABELS,) if several else ()
+        over = f"{', '.join((self.counted, *known, *random))} and the new example together"
         if confidence is not None:
-            over = "new examples, for this one calibration"
+            own = [one for one in known if one != DRAWN_LABELS]
+            over = f"{' and '.join(('new examples', *own))}, for this one calibration"
+        held = f'held-out values of "{self.cluster}"' if self.cluster else "held-out examples"
+        assumptions = self.assumptions
+        if independent:
+            exact = tuple(one.replace(*_STRONGER) for one in assumptions)
+            assumptions = exact if exact != assumptions else (INDEPENDENT, *assumptions)
         return Guarantee(
             alpha=alpha,
             level=level,
             target=self.target,
             of_what=self.of_what,
             over=f"{over}; {_NOT_PER.format(self.each) if self.each else _NOT_AT_ALL}",
-            assumptions=self.assumptions,
+            assumptions=assumptions,
             why="; ".join(part for part in (self.why, why) if part),
             reference="; ".join(part for part in (self.reference, reference) if part),
             confidence=confidence,
             vacuous=vacuous,
             has=self.n_held_out if held_out else self.n,
             needed=needed,
-            counted="held-out examples" if held_out else self.counted,
+            counted=held if held_out else self.counted,
             least_alpha=least_alpha,
             notes=(*self.notes, *notes),
             event=self.event,
             share=self.share,
             each=self.each,
+            cluster=self.cluster,
         )

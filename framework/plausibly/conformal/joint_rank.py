@@ -24,6 +24,7 @@ from plausibly.conformal.components import called
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array, sets_attrs
+from plausibly.conformal.replicates import DRAWN_LABELS, UNIFORMS
 from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_if_vacuous
 from plausibly.errors import InputError
@@ -128,7 +129,7 @@ def joint_rank(
         p = test.like_input(share(counts, n + 1), "p_values")
         overlap = examples.common(test.examples)
         return p.assign_attrs({"promise": _PROMISE, OVERLAP: overlap})
-    promises = [_promise(one, n) for one in read_alphas(alpha)]
+    promises = [_promise(one, n, component.randomised) for one in read_alphas(alpha)]
     for promise in promises:
         warn_if_vacuous(promise, "joint-rank")
     sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
@@ -171,7 +172,6 @@ def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:
 
 
 _WHY = "rank sums treat the new example and the calibration examples alike"
-_OVER = "calibration examples, their drawn labels and the new example together"
 _PROMISE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"
 _ASSUMPTIONS = (
     "calibration and new examples are exchangeable, each with all its augmentations",
@@ -179,12 +179,14 @@ _ASSUMPTIONS = (
 )
 
 
-def _promise(alpha: Fraction, n: int) -> Guarantee:
+def _promise(alpha: Fraction, n: int, randomised: bool) -> Guarantee:
     needed = math.ceil(1 / alpha) - 1
+    uniforms = f", {UNIFORMS}" if randomised else ""
     return Guarantee(
         alpha=alpha,
         level=1 - alpha,
-        over=f"{_OVER}; not per example, label or group",
+        over=f"calibration examples, {DRAWN_LABELS}{uniforms} and the new example together; not "
+        "per example, label or group",
         assumptions=_ASSUMPTIONS,
         why=_WHY,
         vacuous=n < needed,

@@ -11,7 +11,7 @@ import xarray as xr
 from plausibly.conformal.alphas import Alphas, exact, is_several, read_alphas, rounded_up
 from plausibly.conformal.regions_simplex import grid_size
 from plausibly.errors import InputError, counted, warn
-from plausibly.guarantee import Guarantee, Target, rounded
+from plausibly.guarantee import Guarantee, Target, bounded
 from plausibly.labelled import names
 from plausibly.labelled.text import several
 
@@ -74,8 +74,8 @@ def of_region(alpha: Fraction, n: int) -> Guarantee:
 
 def of_label_sets(alpha: Fraction, n: int, leave_out: Fraction) -> Guarantee:
     """Return what sets promise that leave out at most `leave_out` of any vector of the region."""
-    kept = rounded(1 - leave_out)
-    least = rounded((1 - leave_out) * (1 - alpha))
+    kept = bounded(1 - leave_out)
+    least = bounded((1 - leave_out) * (1 - alpha), typed=False)
     return _promise(
         alpha,
         n,

@@ -15,6 +15,9 @@ from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import NEW_LABEL, Target
 
 EXCHANGEABLE = "calibration and new examples are exchangeable"
+DRAWN_LABELS = "drawn labels"
+UNIFORMS = "the uniforms of the score"
+INDEPENDENT = "calibration and new examples are independent draws of one distribution"
 UNSEEN = "the model saw none of them"
 
 LABEL_CELLS = "label"
@@ -84,8 +87,13 @@ class Replicates:
         What the examples behind the atoms are, such as patients.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
+    cluster : str
+        Coordinate of which a new value brings the new example, such as the patient; empty: new
+        examples are exchangeable with those of calibration themselves.
     held_out : str
         Why ranks among held-out examples would mean nothing; empty where they do.
+    random : tuple of str
+        What the calibrator drew, such as labels: the guarantee is over that too.
     why, reference : str
         The argument where it is another than that of exchangeable examples.
     notes : tuple of str
@@ -114,7 +122,9 @@ class Replicates:
     reads: Reads = "plain"
     counted: str = "calibration examples"
     each: str = ""
+    cluster: str = ""
     held_out: str = ""
+    random: tuple[str, ...] = ()
     why: str = ""
     reference: str = ""
     notes: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
     alpha = f"{float(promise.alpha):g}"
     enough = promise.needed is None or promise.has >= promise.needed
     if enough:
-        held_out = promise.counted == "held-out examples"
+        held_out = promise.counted.startswith("held-out")
         warn(
             "sets-vacuous",
             f"every set is every label at alpha {alpha}",
@@ -42,7 +42,7 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
     needed = promise.needed or 0
     least = promise.least_alpha
     works = "" if least is None or least >= 1 else rounded_up(least)
-    if promise.counted != "held-out examples":
+    if not promise.counted.startswith("held-out"):
         more = f"{counted(needed - promise.has)} more"
         warn(
             "n-too-small",
@@ -59,7 +59,7 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
     warn(
         "guarantee-vacuous",
         f"{combiner} gives every label at alpha {alpha}",
-        expected=f"{counted(needed)} held-out examples or more",
+        expected=f"{counted(needed)} {promise.counted} or more",
         got=counted(promise.has),
         do=f"combiner average (no split), or alpha {works}"
         if works

@@ -16,7 +16,7 @@ from plausibly.errors import counted
 from plausibly.evaluation.evaluate import AMBIGUITY
 from plausibly.evaluation.shown import measured
 from plausibly.evaluation.summary import ENDS
-from plausibly.guarantee import Guarantee, rounded
+from plausibly.guarantee import Guarantee, bounded
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
 
@@ -209,7 +209,7 @@ def _verdict(plane: xr.Dataset) -> str:
         text = f"nothing is promised; measured {decimal(aggregated.mean)} of what experts said."
     elif promise.target == "voted":
         text = (
-            f"promised {rounded(promise.level)} of the voted label, measured "
+            f"promised {promise.bound()} of the voted label, measured "
             f"{decimal(voted.mean)}: {_judged(promise, float(promise.level), voted)}. Nothing is "
             f"promised of what experts said, measured {decimal(aggregated.mean)}."
         )
@@ -221,14 +221,14 @@ def _verdict(plane: xr.Dataset) -> str:
     elif promise.target == "mass" and f"{MASS}_mean" in plane:
         held = _measured(plane, MASS, "")
         text = (
-            f"promised {rounded(promise.level)} of sets with {rounded(promise.share or 1)} of what "
+            f"promised {promise.bound()} of sets with {bounded(promise.share or 1)} of what "
             f"experts said, measured {decimal(held.mean)}: "
             f"{_judged(promise, float(promise.level), held)}."
         )
     else:
         level = float(promise.level)
         text = (
-            f"promised {rounded(promise.level)}, measured {decimal(aggregated.mean)}: "
+            f"promised {promise.bound()}, measured {decimal(aggregated.mean)}: "
             f"{_judged(promise, level, aggregated)}{_weakness(plane, level)}"
         )
     overlap = int(plane.attrs.get(OVERLAP, 0))

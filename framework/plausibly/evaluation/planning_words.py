@@ -13,7 +13,7 @@ import xarray as xr
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.planning_options import EXPECTED
-from plausibly.guarantee import rounded
+from plausibly.guarantee import bounded
 from plausibly.labelled import names
 from plausibly.labelled.text import several
 
@@ -109,7 +109,7 @@ def _table(plan: xr.Dataset) -> list[str]:
 
 
 def _goal(plan: xr.Dataset) -> str:
-    level = rounded(1 - float(plan[names.ALPHA]))
+    level = bounded(1 - Fraction(str(float(plan[names.ALPHA]))))
     width = f"{plan.attrs['within']:g}".removeprefix("0")
     if plan.attrs["one_sided"]:
         return f"{level} less {width}, or more"

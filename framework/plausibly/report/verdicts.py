@@ -9,7 +9,7 @@ import xarray as xr
 from plausibly.errors import counted
 from plausibly.evaluation.describe import Standing, decimal, standing
 from plausibly.evaluation.summary import SET_SIZE
-from plausibly.guarantee import Guarantee, rounded
+from plausibly.guarantee import Guarantee, bounded
 from plausibly.report.facts import BROKEN, UNCHECKED, Check
 from plausibly.report.measuring import Measured
 from plausibly.report.numbers import interval, measured, percent
@@ -122,7 +122,7 @@ def _sentence(
         )
     if promise.target == "risk":
         return (
-            f"These sets are guaranteed a risk of at most {rounded(1 - promise.level)} on "
+            f"These sets are guaranteed a risk of at most {promise.bound()} on "
             f"average, if new {words.examples} resemble these. They cover {whole} (measured "
             f"{_ends(said)}), of which nothing is guaranteed."
         )
@@ -143,16 +143,16 @@ def _against(
 ) -> str:
     """Return what was measured against what is promised."""
     words = subject.words
-    level = rounded(promise.level or 0)
+    level = promise.bound()
     object_ = {
         "voted": f"of the votes of {words.annotators}",
-        "mass": f"{rounded(promise.share or 1)} or more of what {words.annotators} say, for "
+        "mass": f"{bounded(promise.share or 1)} or more of what {words.annotators} say, for "
         f"{_share(covered)} of the {words.examples}",
     }.get(promise.target, f"of what {words.annotators} say")
     amount = "" if promise.target == "mass" else f"{_share(covered)} "
     resemble = f"if new {words.examples} resemble these"
     if promise.confidence is not None:
-        resemble += f", with probability {rounded(promise.confidence)} over the calibration"
+        resemble += f", with probability {bounded(promise.confidence)} over the calibration"
     rest = ""
     if promise.target != "aggregated":
         rest = (

@@ -12,7 +12,7 @@ from plausibly.arrays import Floats
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import EXCHANGEABLE, Replicates
+from plausibly.conformal.replicates import EXCHANGEABLE, INDEPENDENT, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
 from plausibly.keys import Keys
@@ -280,7 +280,9 @@ def guarantee_stated(combiner: PValueCombiner, world: CombinerWorld) -> None:
         demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
         demand(found.why.strip(), "it does not say why")
         demand(found.of_what == _LABEL, "it does not pass on what the calibrator says is covered")
-        kept = {EXCHANGEABLE, _ASSUMPTION} <= set(found.assumptions)
+        kept = _ASSUMPTION in found.assumptions and bool(
+            {EXCHANGEABLE, INDEPENDENT} & set(found.assumptions)
+        )
         demand(kept, "it drops an assumption of the calibrator")
         for share in (found.level, found.confidence):
             exact = share is None or isinstance(share, Fraction)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Hashes
 from plausibly.conformal.data import CalibrationData
-from plausibly.guarantee import rounded
+from plausibly.guarantee import bounded, rounded
 from plausibly.kernels.draws import draw_labels
 from plausibly.keys import hash_names
 from plausibly.testing import worlds
@@ -134,6 +134,6 @@ def demand_coverage(
         tail = float(bdtr(hits, trials, float(promised))) if promised < 1 else float(hits == trials)
         demand(
             tail > _CHANCE,
-            f"at alpha {rounded(alpha)} it promises {rounded(promised)} of {of_what}; "
+            f"at alpha {rounded(alpha)} it promises {bounded(promised, typed=False)} of {of_what}; "
             f"{hits} of {trials} simulated ones were covered, {rounded(hits / trials)}",
         )

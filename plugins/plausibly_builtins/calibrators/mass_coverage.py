@@ -8,7 +8,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import CalibrationData, Floats, Keys, Replicates, exact
+from plausibly.plugin import CalibrationData, Floats, Keys, Replicates, bounded, exact
 
 _BELOW_ONE = (attrs.validators.ge(0.0), attrs.validators.lt(1.0))
 
@@ -37,7 +37,7 @@ class MassCoverage:
     def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
         """Return one replicate with one atom an example."""
         share = exact(self.leave_out)
-        held = f"{float(1 - share):g}"
+        held = bounded(1 - share)
         return Replicates(
             scores=_largest_thresholds(data, share)[None, :],
             separate=False,

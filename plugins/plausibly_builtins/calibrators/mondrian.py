@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    EXCHANGEABLE,
     LABEL_CELLS,
+    UNSEEN,
     CalibrationData,
     Calibrator,
     Ints,
@@ -84,7 +85,8 @@ class Mondrian:
                 np.arange(len(cells)), [part.scores.shape[1] for part in parts][: len(cells)]
             ),
             cells=tuple(map(str, cells)),
-            assumptions=_within(parts[0].assumptions, f'of the same "{self.by}"'),
+            assumptions=_within(found.assumptions, f'within each value of "{self.by}"'),
+            notes=_notes(cells, parts),
             each=f'each value of "{self.by}"',
             held_out=f'ranks that mix the values of "{self.by}"',
         )
@@ -118,11 +120,24 @@ class Mondrian:
         )
 
 
-def _within(assumptions: Sequence[str], which: str) -> tuple[str, ...]:
-    return tuple(
-        f"calibration and new examples {which} are exchangeable" if one == EXCHANGEABLE else one
-        for one in assumptions
-    )
+def _within(assumptions: Sequence[str], where: str) -> tuple[str, ...]:
+    """Return assumptions of the examples, all but the one of the model, as those of each group."""
+    within = [one for one in assumptions if one != UNSEEN]
+    more = "; all of this" if len(within) > 1 else ""
+    kept = tuple(one for one in assumptions if one == UNSEEN)
+    return (f"{'; '.join(within)}{more} {where}", *kept) if within else kept
+
+
+def _notes(cells: NDArray[np.str_], parts: Sequence[Replicates]) -> tuple[str, ...]:
+    """Return what is noted of all groups, and what differs with the group that it is noted of."""
+    of_all = [note for note in parts[0].notes if all(note in part.notes for part in parts)]
+    own = [
+        f"{cell}: {note}"
+        for cell, part in zip(cells, parts, strict=False)
+        for note in part.notes
+        if note not in of_all
+    ]
+    return (*own, *of_all)
 
 
 def _joined(parts: Sequence[Ints | None]) -> Ints | None:

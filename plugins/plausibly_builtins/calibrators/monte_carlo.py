@@ -39,7 +39,7 @@ class MonteCarlo:
             codes = data.labels_at(_spaced(data, self.draws, keys))
         else:
             codes = data.draw(self.draws, keys)
-        return Replicates(scores=data.scores_at(codes), label=codes)
+        return Replicates(scores=data.scores_at(codes), label=codes, random=("drawn labels",))
 
 
 def _spaced(data: CalibrationData, draws: int, keys: Keys) -> NDArray[np.float64]:

@@ -62,12 +62,14 @@ class Weighted:
             found,
             weight=weight,
             weight_by=self.by,
-            assumptions=tuple(
-                f"new examples differ from calibration ones only in how often each x occurs, by "
-                f'the factor "{self.by}"'
-                if one == EXCHANGEABLE
-                else one
-                for one in found.assumptions
+            assumptions=(
+                "calibration examples are independent draws of one distribution, and new ones, of "
+                "another, are independent of them",
+                "the answers given an example are the same in both",
+                "examples that calibration cannot have are not among the new ones",
+                f'"{self.by}" says how much more often new examples are like each, up to a factor, '
+                "and is known or estimated on other data",
+                *(one for one in found.assumptions if one != EXCHANGEABLE),
             ),
             held_out="weights, by which held-out examples are not as likely as new ones",
             why="the new example is each of n + 1 with odds like the weights",

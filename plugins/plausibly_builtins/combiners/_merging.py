@@ -168,6 +168,8 @@ def promised(
     """
     evidence.require_separate()
     least = factor / (evidence.n + 1)
+    # Separate test scores are merged in a random order, in which any p-values are exchangeable.
+    ordered = evidence.m > 1 and not evidence.shared_score
     promise = evidence.promise(
         alpha,
         1 - alpha,
@@ -177,10 +179,10 @@ def promised(
         # p-values are capped at 1, above every alpha.
         least_alpha=float(least) if least < 1 else None,
         vacuous=alpha < least,
+        random=("the order of the augmentations",) if exchangeable and ordered else (),
         notes=(*notes, AVERAGE_SUFFICES) if evidence.shared_score else notes,
     )
-    # Separate test scores are merged in a random order, in which any p-values are exchangeable.
-    if not exchangeable or evidence.m == 1 or not evidence.shared_score:
+    if not exchangeable or evidence.m == 1 or ordered:
         return promise
     return attrs.evolve(promise, assumptions=(*promise.assumptions, EXCHANGEABLE_REPLICATES))
 

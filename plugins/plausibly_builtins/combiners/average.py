@@ -54,14 +54,11 @@ class Average:
             # One of the m own draws is the tie itself, whose share can be next to nothing.
             evidence = attrs.evolve(evidence, own=evidence.own - Fraction(1, evidence.m))
         return evidence.promise_of_rank(
-            alpha, why=why, reference=RISK_CONTROL if why else "", notes=self._notes
+            alpha,
+            why=why,
+            reference=RISK_CONTROL if why else "",
+            random=("the uniform that splits ties",) if self.smoothed else (),
         )
-
-    @property
-    def _notes(self) -> tuple[str, ...]:
-        if not self.smoothed:
-            return ()
-        return ("ties are split by a uniform of each example, over which the promise is too",)
 
 
 def _of_any(evidence: Evidence, alpha: Fraction) -> Guarantee:

@@ -15,6 +15,7 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     PValues,
+    bounded,
     delta_field,
     exact,
     held_out_field,
@@ -88,14 +89,16 @@ class Ecdf:
             alpha,
             marginal,
             why="above the band, the corrected p-value is at least the distribution function of "
-            f"the mean p-value, with probability 1 - {self.delta:g} over the held-out examples",
+            f"the mean p-value, with probability {bounded(1 - delta)} over the held-out "
+            "examples",
             reference="Dvoretzky, Kiefer & Wolfowitz with Massart's constant, 1990",
             needed=needed,
             least_alpha=float(epsilon),
             held_out=True,
+            independent=True,
             vacuous=epsilon > alpha,
             notes=(
-                f"for this calibration alone: coverage at least {float(1 - alpha):g} with "
-                f"probability {float(1 - delta):g} over the held-out examples",
+                f"for this calibration alone: coverage at least {bounded(1 - alpha)} with "
+                f"probability {bounded(1 - delta)} over the held-out examples",
             ),
         )

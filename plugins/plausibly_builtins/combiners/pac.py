@@ -13,6 +13,7 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     PValues,
+    bounded,
     delta_field,
     exact,
     held_out_field,
@@ -82,6 +83,7 @@ class Pac:
         count = evidence.n_held_out
         least = 1.0 - float(delta) ** (1.0 / count)
         needed = math.ceil(math.log(delta) / math.log1p(-float(alpha)))
+        marginal = bounded((1 - alpha) * (1 - delta), typed=False)
         return evidence.promise(
             alpha,
             1 - alpha,
@@ -90,7 +92,8 @@ class Pac:
             needed=needed,
             least_alpha=least,
             held_out=True,
+            independent=True,
             vacuous=(1 - alpha) ** count > delta,
             confidence=1 - delta,
-            notes=(f"on average over calibrations too: {float((1 - alpha) * (1 - delta)):.6g}",),
+            notes=(f"on average over calibrations too: {marginal}",),
         )

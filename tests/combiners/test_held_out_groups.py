@@ -1,0 +1,120 @@
+"""What is promised by ranks among held-out examples where patients have several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.arrays import Bools, Floats, Ints
+from plausibly.conformal.held_out import keyed_share, one_of_each
+from plausibly.errors import InputError
+from plausibly.keys import Keys, hash_names
+
+REPEATS, NEW = 250, 200
+
+
+def few_large(rng: np.random.Generator, count: int) -> tuple[Ints, Bools]:
+    """Return how many scans patients have: few have thirty; and whether these are hard."""
+    sizes = np.where(rng.random(count) < 2 / 62, 30, 1)
+    return sizes, sizes == 30
+
+
+def many_hard(rng: np.random.Generator, count: int) -> tuple[Ints, Bools]:
+    """Return those of patients, of whom one in five has thirty easy scans, others a hard one."""
+    sizes = np.where(rng.random(count) < 0.2, 30, 1)
+    return sizes, sizes == 1
+
+
+@pytest.mark.parametrize(
+    ("world", "count", "share", "exact"),
+    [(few_large, 62, "0.4", 2 / 25), (many_hard, 98, "0.5", 5 / 50)],
+)
+def test_a_random_example_of_a_new_patient_is_missed_as_often_as_its_rank_says(
+    world: Callable[[np.random.Generator, int], tuple[Ints, Bools]],
+    count: int,
+    share: str,
+    exact: float,
+) -> None:
+    """The rank among h others is uniform: floor(alpha (h + 1)) of h + 1 places are misses."""
+    rng = np.random.default_rng(11)
+    names = hash_names(range(30 * count))
+
+    def scores(hard: Bools) -> Floats:
+        found: Floats = (rng.random(len(hard)) + ~hard) / 2
+        return found
+
+    misses = []
+    for repeat in range(REPEATS):
+        sizes, hard = world(rng, count)
+        patient = np.repeat(np.arange(count), sizes)
+        hashes = names[: len(patient)]
+        away = keyed_share(Fraction(share), hashes, Keys(repeat, "some"), patient)
+        away &= one_of_each(hashes, Keys(repeat, "one"), patient)
+        held_out = np.sort(scores(hard[patient])[away])
+        ranks = np.searchsorted(held_out, scores(world(rng, NEW)[1]), "right") + 1
+        misses.append(float((10 * ranks <= len(held_out) + 1).mean()))
+    assert abs(np.mean(misses) - exact) < 4 * np.std(misses) / np.sqrt(REPEATS)
+
+
+def clinic(sizes: list[int]) -> tuple[xr.DataArray, xr.DataArray]:
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(len(sizes)), sizes)
+    coords = {
+        "example": [f"scan {row}" for row in range(len(patient))],
+        "label": ["a", "b", "c"],
+        "patient": ("example", [f"patient {one}" for one in patient]),
+    }
+    dims = ("example", "label")
+    predictions = xr.DataArray(rng.dirichlet([1, 1, 1], len(patient)), coords, dims)
+    return predictions, xr.DataArray(
+        rng.multinomial(4, [1 / 3] * 3, len(patient)) / 4, predictions.coords, dims
+    ).drop_vars("patient")
+
+
+@pytest.mark.parametrize("combiner", ["held-out-rank", "pac", "ecdf"])
+def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
+    """The others of its patient are set aside too, and the promise is for a new patient."""
+    sizes = [1, 4, 30, 2, 3, 1, 5, 2, 1, 30]
+    predictions, lam = clinic(sizes)
+    table = {"name": combiner, "held_out": 0.4}
+    calibrate = partial(
+        plausibly.calibrate, calibrator="monte-carlo", combiner=table, group="patient", seed=2
+    )
+    predictor = calibrate(predictions, lam)
+    evidence = predictor.evidence
+    hashes = hash_names(predictions["example"].values)
+    patient = predictions["patient"].values
+    away = keyed_share(Fraction(2, 5), hashes, Keys(2).child("held-out"), patient)
+    assert len(set(patient[away])) == evidence.n_held_out == 4
+    assert evidence.examples == (~away).sum() < sum(sizes) - 4
+    promise = predictor.guarantee("0.3")
+    assert promise.cluster == "patient"
+    assert 'random one of a new "patient"' in promise.of_what
+    assert any('values of "patient"' in one for one in promise.assumptions)
+    order = np.random.default_rng(1).permutation(len(hashes))
+    again = calibrate(predictions[order], lam)
+    found, expected = again.p_values(predictions), predictor.p_values(predictions)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_too_few_patients_are_counted_as_such() -> None:
+    with pytest.raises(InputError) as refused:
+        plausibly.calibrate(*clinic([30]), combiner="held-out-rank", group="patient")
+    assert refused.value.name == "calibration-empty"
+    assert "1 group" in str(refused.value)
+
+
+def test_groups_are_of_no_matter_where_nothing_is_held_out() -> None:
+    predictions, lam = clinic([1, 4, 30])
+    promise = plausibly.calibrate(predictions, lam, group="patient").guarantee("0.1")
+    assert promise.cluster == ""
+    inside = {"name": "grouped", "by": "patient"}
+    assert plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1").cluster == (
+        "patient"
+    )
