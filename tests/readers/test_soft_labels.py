@@ -195,7 +195,7 @@ def test_tables_that_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "s.csv", "item,cat\na,1\n")
     assert said(lambda: read(path)) == (
         "error columns-missing: s.csv has no column that names the examples "
-        "expected a column example, or the name of another; got item, cat "
+        'expected a column example, or the name of another; got "item", "cat" '
         """do --reader '{name = "soft-labels", example = "item"}', if that column does"""
     )
     assert refusal(lambda: read(path, example="x")).what == 's.csv has no column "x"'
