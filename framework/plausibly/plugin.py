@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from plausibly.io.delimited import decode as decode_text
     from plausibly.io.files import contents as file_contents
     from plausibly.io.files import opening as file_opening
-    from plausibly.io.hints import columns_hint
+    from plausibly.io.hints import columns_hint, names_examples
     from plausibly.io.json_files import (
         JsonNumber,
         json_head,
@@ -199,6 +199,7 @@ __all__ = [
     "listed",
     "name_text",
     "names",
+    "names_examples",
     "near",
     "ordered_sum",
     "pack",
@@ -280,6 +281,7 @@ _HOME = {
     "file_contents": "plausibly.io.files:contents",
     "first_row": "plausibly.io.text",
     "first_rows": "plausibly.io.text",
+    "names_examples": "plausibly.io.hints",
     "from_npy": "plausibly.io.arrays",
     "from_npz": "plausibly.io.arrays",
     "group_names": "plausibly.conformal.coordinates",

@@ -303,3 +303,11 @@ def test_predictors(world: World) -> None:
     ran = run("predict", "predictor.nc", *words)
     assert ran.code == 2
     assert ran.err.startswith('error predictor-labels: predictions lack the label "fox"')
+
+
+@pytest.mark.parametrize("command", ["calibrate -o p.nc", "plan"])
+def test_swapped_files_are_told(world: World, command: str) -> None:
+    ran = run(*f"{command} -a probabilities.csv -p votes.csv".split())
+    assert ran.code == 2
+    assert ran.err.startswith("error files-swapped: -a and -p seem to be swapped\n")
+    assert "-a votes.csv -p probabilities.csv\n" in ran.err

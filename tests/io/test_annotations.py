@@ -65,8 +65,8 @@ def test_the_only_reader_that_recognises_a_file_reads_it(tmp_path: Path) -> None
     assert isinstance(table, AnnotationTable)
     assert table.attrs["reader"] == "crowd-table"
     assert table.attrs["source"] == "votes.csv"
-    counts = written(tmp_path, "counts.csv", "example,cat,dog\nt1,1,1\n")
-    assert plausibly.read_annotations(str(counts)).attrs["reader"] == "counts"
+    wide = written(tmp_path, "wide.csv", "example,ann1,ann2\nt1,1,1\n")
+    assert plausibly.read_annotations(str(wide)).attrs["reader"] == "wide-table"
     rankings = written(tmp_path, "r.json", "[[[[0],[1]]]]")
     read = plausibly.read_annotations(rankings, labels=["cat", "dog"])
     assert (read.attrs["reader"], read.attrs["kind"]) == ("selectors", "partial-ranking")
@@ -128,10 +128,12 @@ def test_no_reader_recognises_a_table(tmp_path: Path, own: registry.Registry) ->
 
 def test_no_reader_recognises_other_files(tmp_path: Path, own: registry.Registry) -> None:
     path = written(tmp_path, "export.bin", b"\x00\x01\x02")
+    assert refusal(lambda: plausibly.read_annotations(path)).name == "text-binary"
+    path = written(tmp_path, "export.nc", b"CDF\x01\x02")
     error = refusal(lambda: plausibly.read_annotations(path))
-    assert error.got == r"first bytes b'\x00\x01\x02'"
+    assert error.got == r"first bytes b'CDF\x01\x02'"
     assert error.do == "plausibly plugins list --kind reader; name one: --reader NAME"
-    path = written(tmp_path, "wide.csv", f"a,b,c,d,{'e' * 50}\n1,2,3,4,5\n")
+    path = written(tmp_path, "wide.csv", f"a,b,c,d,{'e' * 50}\nv,w,x,y,z\n")
     error = refusal(lambda: plausibly.read_annotations(path))
     assert error.got == f'text, first line "a,b,c,d,{"e" * 31}…"'
     assert error.do == (
@@ -221,8 +223,8 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
         (["id", "who", "dx"], "--columns task=id,worker=who,label=dx"),
         (["INPUT:image", "OUTPUT:result", "ASSIGNMENT:worker_id"],
          "--columns task=INPUT:image,worker=ASSIGNMENT:worker_id,label=OUTPUT:result"),
-        (["a", "b", "c"], "--columns task=a,worker=b,label=c"),
-        (["a", "b"], "--columns task=a,worker=b,label=LABEL_COLUMN"),
+        (["a", "b", "c"], "--columns task=TASK_COLUMN,worker=WORKER_COLUMN,label=LABEL_COLUMN"),
+        (["item", "rater", "confidence"], "--columns task=item,worker=rater,label=confidence"),
         (["Image name", "user", "vote"], '--columns "task=Image name,worker=user,label=vote"'),
     ],
 )  # fmt: skip

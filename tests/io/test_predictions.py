@@ -223,7 +223,7 @@ def test_bad_rows_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
 
 
 def test_labels_are_stripped_and_renamed(tmp_path: Path) -> None:
-    path = written(tmp_path, "p.csv", 'example,"melanoma ", b\nx,0.5,0.5\n')
+    path = written(tmp_path, "p.csv", 'example,"melanoma "," b"\nx,0.5,0.5\n')
     assert plausibly.read_predictions(path)["label"].values.tolist() == ["melanoma ", " b"]
     stripped = plausibly.read_predictions(path, strip=True)
     assert stripped["label"].values.tolist() == ["melanoma", "b"]

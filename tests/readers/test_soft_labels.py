@@ -153,7 +153,8 @@ def test_cells_that_are_no_weights(tmp_path: Path, cell: str) -> None:
     path = written(tmp_path, "s.tsv", f"example\tcat\tdog\na\t0.5\t0.5\nb\t1\t{cell}\n")
     assert said(lambda: read(path)) == (
         'error weights-invalid: s.tsv line 3: the weight of "dog" is none '
-        f'expected a finite number, 0 or more; got "{cell}" do mend or remove that row'
+        f'expected a finite number, 0 or more; got "{cell}" '
+        + ("do write decimals with a point" if cell == "0,5" else "do mend or remove that row")
     )
 
 
@@ -194,7 +195,7 @@ def test_tables_that_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "s.csv", "item,cat\na,1\n")
     assert said(lambda: read(path)) == (
         "error columns-missing: s.csv has no column that names the examples "
-        "expected a column example, or the name of another; got item, cat "
+        'expected a column example, or the name of another; got "item", "cat" '
         """do --reader '{name = "soft-labels", example = "item"}', if that column does"""
     )
     assert refusal(lambda: read(path, example="x")).what == 's.csv has no column "x"'

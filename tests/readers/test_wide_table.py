@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, said, warned, written
+from plausibly.errors import PlausiblyWarning
 from plausibly.io.parquet import write_columns
 from plausibly.testing import check_reader
 from plausibly_builtins.readers.wide_table import WideTable
@@ -193,10 +194,10 @@ def test_annotators_who_are_called_as_labels(tmp_path: Path) -> None:
 
 
 def test_a_column_that_names_or_describes(tmp_path: Path) -> None:
-    path = written(tmp_path, "w.csv", TABLE)
+    path = written(tmp_path, "w.csv", "item,ann1,ann2\nx1,cat,dog\nx1,cat,cat\n")
     assert said(lambda: read(path)) == (
-        'error columns-unclear: w.csv: column "item" says something else in every row, which '
-        'nobody else says expected labels, one column an annotator; got "x1", "x2" '
+        'error columns-unclear: w.csv: column "item" repeats itself, or what others say '
+        'expected labels, one column an annotator; got "x1", "x1" '
         'do --reader \'{name = "wide-table", example = "item"}\', if it names the examples; '
         'ignore = ["item"], if it is of no annotator'
     )
@@ -309,13 +310,39 @@ def test_recognition(
     assert reader.recognises(tmp_path / "w.csv", text.encode()) is recognised
 
 
-def test_whole_numbers_in_columns_of_annotators_could_be_counts(tmp_path: Path) -> None:
+def test_whole_numbers_in_columns_of_annotators_are_answers(tmp_path: Path) -> None:
     path = written(tmp_path, "w.csv", "example,ann1,ann2\nx1,0,1\nx2,1,1\n")
-    error = refusal(lambda: plausibly.read_annotations(path))
-    assert (error.name, sorted(error.details["readers"])) == (  # type: ignore[call-overload]  # a list
-        "format-ambiguous",
-        ["counts", "wide-table"],
-    )
+    assert plausibly.read_annotations(path).attrs["reader"] == "wide-table"
+
+
+@pytest.mark.parametrize("name", ["item", "image", "called"])
+def test_a_first_column_of_names_is_taken_and_said(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, "w.csv", f"{name},ann,bob\nx1,cat,dog\nx2,cat,cat\n")
+    with pytest.warns(PlausiblyWarning) as said:
+        table = read(path)
+    assert [(w.message.name, w.message.details) for w in said] == [  # type: ignore[union-attr]  # ours
+        ("example-column", {"column": name})
+    ]
+    xr.testing.assert_equal(table, read(path, example=name))
+
+
+@pytest.mark.parametrize(
+    ("text", "annotators"),
+    [
+        ("ann,bob\ncat,cat\ndog,cat\n", 2),  # what bob says too is a label
+        ("ann,bob\ncat,dog\ndog,cat\n", 2),
+        ("item,ann,bob\n1,2,2\n2,1,2\n", None),  # ids that are grades as well
+        ("cyd,ann,bob\nx,cat,dog\ny,owl,fox\n", None),  # each could name the examples
+    ],
+)
+def test_a_first_column_is_not_guessed_to_be_names(
+    tmp_path: Path, text: str, annotators: int | None
+) -> None:
+    path = written(tmp_path, "w.csv", text)
+    if annotators is None:
+        assert refusal(lambda: read(path)).name == "columns-unclear"
+    else:
+        assert read(path).sizes["annotator"] == annotators
 
 
 # ---- anything

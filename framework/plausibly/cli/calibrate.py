@@ -192,8 +192,9 @@ def _run(
     from plausibly.protocols import CALIBRATOR, COMBINER, SCORE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read
-    model = reading.read_model(asked_model, naming, output)
-    opinions = reading.read_opinions(asked_opinions, naming, output)
+    with reading.told_of_swaps(asked_opinions, asked_model):
+        model = reading.read_model(asked_model, naming, output)
+        opinions = reading.read_opinions(asked_opinions, naming, output)
     matching.check_renames(
         naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
     )

@@ -259,8 +259,9 @@ def _read(
     from plausibly.labelled.names import EXAMPLE
     from plausibly.labelled.verbs import answered, select
 
-    model = reading.read_model(asked_model, naming, output)
-    opinions = reading.read_opinions(asked_opinions, naming, output)
+    with reading.told_of_swaps(asked_opinions, asked_model):
+        model = reading.read_model(asked_model, naming, output)
+        opinions = reading.read_opinions(asked_opinions, naming, output)
     matching.check_renames(
         naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
     )

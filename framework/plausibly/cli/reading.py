@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -24,6 +25,10 @@ from plausibly.io import (
     with_coordinates,
     with_known_labels,
 )
+from plausibly.io.files import opening
+from plausibly.io.hints import NUMBERS, WORDS, holds
+from plausibly.io.netcdf import SIGNATURES
+from plausibly.io.text import first_rows
 from plausibly.labelled import names
 from plausibly.labelled.describe import describe, not_counted
 from plausibly.labelled.merged import read_merged
@@ -125,6 +130,36 @@ def read_opinions(
         unknown=unknown,
         table=_renamed(table, naming),
     )
+
+
+@contextmanager
+def told_of_swaps(opinions: AskedOpinions, model: AskedPredictions) -> Iterator[None]:
+    """Raise ``files-swapped`` where reading fails, and what each file holds says why."""
+    try:
+        yield
+    except InputError:
+        numbers, words = (_holds(asked.path) for asked in (opinions, model))
+        if opinions.aggregated or numbers != NUMBERS or words != WORDS:
+            raise
+        raise InputError(
+            "files-swapped",
+            "-a and -p seem to be swapped",
+            expected="answers after -a, probabilities after -p",
+            got=f"-a {opinions.path} ({numbers}), -p {model.path} ({words})",
+            do=f"-a {model.path} -p {opinions.path}",
+            details={"annotations": str(opinions.path), "predictions": str(model.path)},
+        ) from None
+
+
+def _holds(path: Path) -> str | None:
+    """Return what a file seems to hold, in words; None where it does not say."""
+    try:
+        head = opening(path, "input")
+    except InputError:
+        return None
+    if head.startswith((b"\x93NUMPY", *SIGNATURES)):
+        return NUMBERS
+    return holds(first_rows(path, head))
 
 
 def _aggregated(

@@ -167,9 +167,10 @@ def of_predictor(
     read_alphas(list(judging.alphas))
     ties = inputs.check_ties(judging.ties)
     predictor = load_predictor(path)
-    model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
-    asks.check_views(predictor, model.predictions, whose=model.whose)
-    opinions = reading.read_opinions(asked_opinions, naming, output)
+    with reading.told_of_swaps(asked_opinions, asked_model):
+        model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
+        asks.check_views(predictor, model.predictions, whose=model.whose)
+        opinions = reading.read_opinions(asked_opinions, naming, output)
     matching.check_renames(
         naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
     )

@@ -179,8 +179,9 @@ class _Own:
         from plausibly.cli import matching, reading
         from plausibly.labelled.packed import unpack
 
-        model = reading.read_model(self.model, self.naming, output)
-        opinions = reading.read_opinions(self.opinions, self.naming, output)
+        with reading.told_of_swaps(self.opinions, self.model):
+            model = reading.read_model(self.model, self.naming, output)
+            opinions = reading.read_opinions(self.opinions, self.naming, output)
         predictions, lam, _ = matching.matched(
             model.predictions,
             opinions,

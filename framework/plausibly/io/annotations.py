@@ -12,10 +12,13 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.errors import ComponentError, InputError, MissingExtra, listed, warn
-from plausibly.io import files, frames, text
+from plausibly.io import files, frames, netcdf, text
 from plausibly.io.declared import read_declared
-from plausibly.io.hints import NEEDED, columns_hint, guessed
+from plausibly.io.hints import NEEDED, guessed, readings
+from plausibly.io.json_files import json_head, read_json, read_json_lines
+from plausibly.io.stored import npz_names
 from plausibly.io.tables import Names, table_from
+from plausibly.io.xml_files import read_xml
 from plausibly.labelled.names import KIND, LABEL
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
@@ -232,34 +235,74 @@ def _options_unfit(
     )
 
 
-def _ambiguous(path: Path, names: list[str]) -> InputError:
+def _ambiguous(path: Path, names: list[str], got: str = "", do: str = "") -> InputError:
     return InputError(
         "format-ambiguous",
         f"{path.name} could be {' or '.join(names)}",
         expected="one reader that recognises it",
-        got=f"{len(names)}",
-        do=f"--reader {names[0]}",
+        got=got or f"{len(names)}",
+        do=do or f"--reader {names[0]}",
         whose=path.name,
         details={"readers": names},
     )
+
+
+def _check_readable(path: Path, head: bytes, rows: list[tuple[str, ...]]) -> None:
+    """Raise what keeps a file from being read at all: encoding, packing, quotes, its end."""
+    name = path.name.lower().removesuffix(".gz")
+    wide = bool(rows) and len(rows[0]) > 1
+    if name.endswith(".xml"):
+        read_xml(path, _ROLE)
+    elif name.endswith((".json", ".jsonl", ".ndjson")):
+        (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)
+    elif not rows and not head.startswith((b"\x93NUMPY", *netcdf.SIGNATURES)):
+        if not (head.startswith(b"PK") and npz_names(path)):
+            text.read_table(path, role=_ROLE)
+    elif wide and 2 * sum(len(row) == len(rows[0]) for row in rows) > len(rows):
+        text.read_table(path, role=_ROLE, unique=False)
+
+
+def _meant(
+    head: bytes, rows: list[tuple[str, ...]], arrays: frozenset[str]
+) -> tuple[dict[str, str], str]:
+    """Return how a file could be read, each reading as it is typed, and what it starts with."""
+    if rows:
+        return (readings(rows) if len(set(map(len, rows))) == 1 else {}), ""
+    if not arrays and not head.startswith(b"\x93NUMPY"):
+        return {}, f"first bytes {head[:8]!r}"
+    meant: dict[str, str] = {}
+    if arrays or any(mark in head[:128] for mark in (b"'<i", b"'|i", b"'<u", b"'|u")):
+        meant["counts"] = "counts, if each column counts the votes for a label"
+        meant["wide-table"] = "wide-table of a CSV file, if the columns are of annotators"
+    meant["soft-labels"] = "soft-labels, if annotators gave these weights"
+    flags = {name: f"--reader {text}" for name, text in meant.items()}
+    return flags, f"arrays {listed(sorted(arrays))}" if arrays else "an array"
 
 
 def _unknown(
     path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
 ) -> InputError:
     rows = text.first_rows(path, head)
+    _check_readable(path, head, rows)
+    meant, got = _meant(head, rows, npz_names(path) if head.startswith(b"PK") else frozenset())
+    if "counts" in meant:
+        raise _ambiguous(
+            path,
+            list(meant),
+            got="whole numbers, of which nothing says what they are",
+            do="; ".join(meant.values()),
+        )
     do = "plausibly plugins list --kind reader; name one: --reader NAME"
-    got = f"first bytes {head[:8]!r}"
     if rows and not head.startswith(b"PAR1"):
         first = next(line for line in head.decode("utf-8-sig", "replace").splitlines() if line)
         got = f"text, first line {quoted(first if len(first) <= 40 else first[:39] + '…')}"
     elif rows:
         got = f"Parquet with {listed(rows[0])}"
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
-    if rows and not marked_up and len(rows[0]) > 1:
+    if meant:
+        do = "; ".join(meant.values())
+    elif rows and not marked_up and len(rows[0]) > 1:
         do += " (wide-table, if each column is of an annotator)"
-    if rows and not marked_up and (len(rows[0]) == len(NEEDED) or len(guessed(rows[0])) > 1):
-        do = f"--reader crowd-table {columns_hint(rows)}"
     extra = [why.what for why in refusals.values() if why.name == "extra-missing"]
     if extra:
         got += f"; not asked: {listed(extra)}"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from plausibly.errors import InputError, listed
 from plausibly.io import files, frames, parquet, text, views
 from plausibly.io.arrays import NamedArray
+from plausibly.io.hints import names_examples
 from plausibly.io.numbers import numbers
 from plausibly.labelled.near import near
 from plausibly.labelled.text import quoted
@@ -47,8 +48,12 @@ class _Asked:
     def places(self, table: text.TextTable) -> tuple[int, int | None, list[int]]:
         """Return the position of the names, of the views, and those of the numbers."""
         header, whose = table.header, self.whose
-        guess = near(self.example, header) or (header[0] if header else self.example)
-        hint = f"--example {quoted(guess)}, if that column names the examples"
+        guess = near(self.example, header)
+        if guess is None and header and names_examples(header[0], table.columns[0]):
+            guess = header[0]
+        hint = f"add a column {self.example} with the names of the examples"
+        if guess is not None:
+            hint = f"--example {quoted(guess)}, if that column names the examples"
         table.need([self.example], do=hint)
         taken = [header.index(self.example)]
         if self.view is not None:
@@ -148,7 +153,7 @@ def from_table(
     asked = _Asked(whose=whose, example=example, view=view, unique=unique, views_fit=views_fit)
     if files.opening(path, role, 4) == b"PAR1":
         return _from_columns(parquet.read_columns(path, role), asked)
-    table = text.read_text(path, role=role, unique=False)
+    table = text.read_table(path, role=role, unique=False)
     name_place, view_place, rest = asked.places(table)
     if not len(table):
         raise files.empty(whose, "one row an example", "a header and no rows")
@@ -181,7 +186,10 @@ def _from_columns(columns: Sequence[_Column], asked: _Asked) -> NamedArray:
     whose = asked.whose
     header = tuple(column.name for column in columns)
     nothing: tuple[list[str], ...] = tuple([] for _ in header)
-    shell = text.TextTable(whose=whose, header=header, columns=nothing, lines=(), unit="row")
+    first = [c.texts() if c.content == "text" else [] for c in columns[:1]]
+    shell = text.TextTable(
+        whose=whose, header=header, columns=(*first, *nothing[1:]), lines=(), unit="row"
+    )
     name_place, view_place, rest = asked.places(shell)
     names = columns[name_place].texts()
     words = [columns[position] for position in rest if columns[position].content != "number"]

@@ -5,19 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import re
+import string
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from plausibly.errors import InputError, counted
+from plausibly.errors import InputError, counted, listed
 
 _BLOCK = 4_096
 _QUOTED = re.compile(r'[,;\t"\r\n]|^\s|\s$')
 _SNIFFED_ROWS = 20
 _SNIFFED_CHARACTERS = 65_536
-_DELIMITERS = (",", ";", "\t")
+_DELIMITERS = (",", ";", "\t", "|")
+_DECLARED = re.compile(r'"?sep=([^\r\n"])"?\r?(?:\n|\Z)', re.IGNORECASE)  # Excel writes this line
+_SHEET = re.compile(rb'<sheet [^>]*name="([^"]*)"')
+_EDGES = string.whitespace + "\xa0\u200b\ufeff"
 _BINARY = (
-    (b"PK\x03\x04", "a zip archive (an Excel workbook?)", "save it as CSV UTF-8"),
-    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
     (b"\x93NUMPY", "a numpy array", "give it the ending .npy"),
     (b"\x89HDF", "an HDF5 or netCDF-4 file", "give it the ending .nc"),
     (b"CDF\x01", "a netCDF-3 file", "give it the ending .nc"),
@@ -35,6 +39,8 @@ def decode(data: bytes, whose: str) -> str:
     InputError
         ``text-binary`` for a file of another format, ``text-encoding`` with the byte and its line.
     """
+    if data.startswith(b"PK\x03\x04"):
+        raise _binary(whose, *_archive(data))
     for magic, got, do in _BINARY:
         if data.startswith(magic):
             raise _binary(whose, got, do)
@@ -60,6 +66,22 @@ def decode(data: bytes, whose: str) -> str:
     return text
 
 
+def _archive(data: bytes) -> tuple[str, str]:
+    """Return what a zip archive holds, and what to do about it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+            if "xl/workbook.xml" not in names:
+                return f"a zip archive of {listed(names)}", "unpack it first"
+            with archive.open("xl/workbook.xml") as file:
+                sheets = [
+                    name.decode("utf-8", "replace") for name in _SHEET.findall(file.read(10**6))
+                ]
+    except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError):
+        return "a zip archive (an Excel workbook?)", "save it as CSV UTF-8"
+    return f"an Excel workbook of {listed(sheets)}", "save its sheet as CSV UTF-8"
+
+
 def _binary(whose: str, got: str, do: str) -> InputError:
     return InputError(
         "text-binary",
@@ -72,13 +94,16 @@ def _binary(whose: str, got: str, do: str) -> InputError:
 
 
 def sniff(text: str, suffix: str = "") -> str:
-    """Return the delimiter of a text table: comma, semicolon or tab.
+    """Return the delimiter of a text table: comma, semicolon, tab or ``|``.
 
-    A ``.tsv`` or ``.tab`` file has tabs. Otherwise it is the first of the three that cuts the first
-    rows into equally many fields, and more than one; failing that, the one most frequent in the
-    first line.
+    It is the one that a first line ``sep=;`` declares; in a ``.tsv`` or ``.tab`` file a tab, where
+    the first line has one. Otherwise it is the first of the four that cuts the first rows into
+    equally many fields, and more than one; failing that, the one most frequent in the first line.
     """
-    if suffix.lower() in {".tsv", ".tab"}:
+    if (declared := _DECLARED.match(text)) is not None:
+        return declared[1]
+    tabs = suffix.lower() in {".tsv", ".tab"}
+    if tabs and "\t" in text.lstrip("\r\n").partition("\n")[0]:
         return "\t"
     rows = io.StringIO(text[:_SNIFFED_CHARACTERS], newline="").readlines()
     if len(text) > _SNIFFED_CHARACTERS and len(rows) > 1:
@@ -89,7 +114,17 @@ def sniff(text: str, suffix: str = "") -> str:
         if len(widths) == 1 and widths.pop() > 1:
             return delimiter
     first = next((row for row in rows if row.strip()), "")
-    return max(_DELIMITERS, key=first.count)
+    return max(("\t", *_DELIMITERS) if tabs else _DELIMITERS, key=first.count)
+
+
+def undeclared(text: str) -> str:
+    """Return a text with an empty line in place of a first line ``sep=;``, so that lines count."""
+    return _DECLARED.sub("\n", text, count=1) if _DECLARED.match(text) else text
+
+
+def trimmed(header: Iterable[str], text: str = "") -> tuple[str, ...]:
+    """Return names of columns without blanks at their ends, unless quotes in `text` keep these."""
+    return tuple(name if f'"{name}"' in text else name.strip(_EDGES) for name in header)
 
 
 def _broken(whose: str, line: int, reason: csv.Error) -> InputError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import stat
+import zlib
 from pathlib import Path
 
 from plausibly.errors import InputError, counted, listed
@@ -10,6 +12,8 @@ from plausibly.labelled.near import near
 
 HEAD = 65_536
 """How many of the first bytes a reader is shown that is asked whether it recognises a file."""
+
+_GZIP = b"\x1f\x8b"
 
 
 def _neighbours(folder: Path) -> list[str]:
@@ -94,22 +98,28 @@ def existing(path: Path | str, role: str) -> Path:
 
 
 def contents(path: Path | str, role: str) -> bytes:
-    """Return the bytes of a file; the errors are those of `existing`."""
-    path = existing(path, role)
+    """Return the bytes of a file, unpacked where it is gzip; errors as `existing`'s."""
+    return _read(existing(path, role), role, -1)
+
+
+def _read(path: Path, role: str, size: int) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(size)
+        if not data.startswith(_GZIP):
+            return data
+        with gzip.open(path) as file:
+            return file.read(size)
+    except (EOFError, zlib.error):
+        size = path.stat().st_size
+        raise truncated(path.name, "its content", whole="a whole gzip file", size=size) from None
     except OSError as reason:
         raise _unreadable(path, role, reason) from reason
 
 
 def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
-    """Return the first `size` bytes of a file; the errors are those of `existing`."""
-    path = existing(path, role)
-    try:
-        with path.open("rb") as file:
-            return file.read(size)
-    except OSError as reason:
-        raise _unreadable(path, role, reason) from reason
+    """Return the first `size` bytes of a file, as `contents` gives them."""
+    return _read(existing(path, role), role, size)
 
 
 def truncated(whose: str, ends: str, *, whole: str, size: int) -> InputError:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "worker": ("worker", "annotator", "rater", "performer", "user", "reader", "coder", "who"),
-    "label": ("label", "answer", "response", "class", "category", "output", "dx", "vote", "value"),
+    "label": (
+        *("label", "answer", "response", "class", "category", "output", "dx", "vote", "value"),
+        *("grade", "rating"),
+    ),
     "task": ("task", "item", "example", "case", "image", "question", "unit", "hit", "object", "id"),
 }
 NEEDED = ("task", "worker", "label")
 """Columns of a crowd table, in its order."""
+
+NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"-?[0-9]+(\.0+)?")
+_NAMES = re.compile(
+    r"(.*[_ .-])?(task|example|item|image|img|id|uid|case|file|filename|path|question|unit|object|"
+    r"sample|scan|subject|patient|study|name|text|sentence|document|url)s?",
+    re.IGNORECASE,
+)
 
 
 def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, str]:
@@ -28,12 +40,75 @@ def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, s
     for role, words in _WORDS.items():
         if role not in roles:
             continue
-        fit = (n for word in words for n in header if n not in taken and word in n.casefold())
+        # At the start of a word: "id" is in "confidence", and "value" in "evaluator".
+        starts = (re.compile(f"(?<![a-z]){word}") for word in words)
+        fit = (n for at in starts for n in header if n not in taken and at.search(n.casefold()))
         name = next(fit, None)
         if name is not None:
             found[role] = name
             taken.add(name)
     return found
+
+
+def names_examples(name: str, cells: Sequence[str]) -> bool:
+    """Return whether a column names examples: it is called so, or each cell is another word.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    cells : sequence of str
+        Its values, or the first of them.
+    """
+    words = bool(cells) and len(set(cells)) == len(cells) and not any(map(NUMBER.fullmatch, cells))
+    return bool(_NAMES.fullmatch(name)) or (words and all(cells))
+
+
+def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the readers that a table could be meant for, and when each is right as it is typed.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The first rows of the file.
+    """
+    header, *below = rows
+    if not has_header(rows) or any(map(NUMBER.fullmatch, header)):
+        return {}
+    cells = {name: [row[at] for row in below] for at, name in enumerate(header)}
+    found: dict[str, str] = {}
+    hint = columns_hint(rows)
+    if "_COLUMN" not in hint:
+        found["crowd-table"] = f"--reader crowd-table {hint}"
+    free = [name for name, column in cells.items() if not all(map(NUMBER.fullmatch, column))]
+    if not free and names_examples(header[0], cells[header[0]]):
+        free = [header[0]]
+    if len(free) > 1 or len(header) - len(free) < 2 or not below:
+        return found
+    others = [cell for name, column in cells.items() if name not in free for cell in column]
+    if found:
+        found["crowd-table"] += ", if each row is one answer"
+    meant = {"soft-labels": "annotators gave these weights; -p, if a model did"}
+    if all(map(_WHOLE.fullmatch, others)):
+        meant = {"counts": "each column counts votes for a label"}
+        if "crowd-table" not in found:
+            meant["wide-table"] = "each column is of an annotator"
+    for reader, when in meant.items():
+        options = f'\'{{name = "{reader}", example = "{free[0]}"}}\'' if free else reader
+        found[reader] = f"--reader {options}, if {when}"
+    return found
+
+
+NUMBERS, WORDS = "numbers", "names of labels"
+
+
+def holds(rows: Sequence[Sequence[str]]) -> str | None:
+    """Return whether the rows below the first are numbers by label, or names: None if neither."""
+    columns = list(zip(*rows[1:], strict=False))
+    words = sum(not all(map(NUMBER.fullmatch, column)) for column in columns)
+    if words > 1:
+        return WORDS
+    return NUMBERS if len(columns) - words > 1 else None
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -56,17 +131,22 @@ def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -
     Returns
     -------
     str
-        ``--columns task=item,worker=rater,label=answer``: names that look right, else those that
-        are left, in order; positions where the first row is no header.
+        ``--columns task=item,worker=rater,label=answer``: names that look right, and the last one
+        that is left; ``LABEL_COLUMN`` where nothing tells; positions where the first row is no
+        header.
     """
     if not has_header(rows):
         return "--columns task=1,worker=2,label=3, with the positions of this file"
     header = rows[0]
     found = guessed(header, roles)
     there = {*found.values(), *(name for name in header if name in NEEDED and name not in roles)}
-    left = [name for name in header if name not in there]
+    left = [at for at, name in enumerate(header) if name not in there]
+    open_roles = [role for role in roles if role not in found]
+    if len(left) == len(open_roles) == 1:
+        cells = [row[left[0]] for row in rows[1:]]
+        if not any(NUMBER.fullmatch(cell) and not _WHOLE.fullmatch(cell) for cell in cells):
+            found[open_roles[0]] = header[left[0]]
     for role in roles:
-        if role not in found:
-            found[role] = left.pop(0) if left else f"{role.upper()}_COLUMN"
+        found.setdefault(role, f"{role.upper()}_COLUMN")
     pairs = ",".join(f"{role}={found[role]}" for role in roles)
     return f'--columns "{pairs}"' if " " in pairs else f"--columns {pairs}"

@@ -14,7 +14,11 @@ from plausibly.io.text import TextTable
 _PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _DIGITS = 19  # more than these do not fit 64 bits
-_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_FAULTS = {
+    re.compile(r"[+-]?[0-9]*,[0-9]+"): "write decimals with a point",
+    re.compile(r"[+-]?[0-9.,]+ ?%"): "write 0.75 instead of 75%",
+}
+"""Numbers in another form, and what to do about them."""
 _NOT_A_NUMBER = frozenset({"", "na", "nan"})
 _LARGEST = 2**63 - 1
 
@@ -71,7 +75,8 @@ def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> 
     for place, position in enumerate(columns):
         found[:, place], wrong = _column(table.columns[position])
         cells += [(row, position) for row in wrong]
-        if wrong and np.isnan(found[:, place]).all():
+        column = table.columns[position]
+        if wrong and np.isnan(found[:, place]).all() and not _fault(column[wrong[0]]):
             words.append(position)
     if words:
         raise _not_numeric(table, words, rest, do)
@@ -98,17 +103,22 @@ def _not_numeric(table: TextTable, words: list[int], rest: str, do: str) -> Inpu
 def _unreadable(table: TextTable, cells: list[tuple[int, int]]) -> InputError:
     row, position = min(cells)
     text = table.columns[position][row]
-    decimal = bool(_COMMA.fullmatch(text.strip()))
     many = f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
     return InputError(
         "number-unreadable",
         f'{table.place(row)}, column "{table.header[position]}" is not a number',
         expected="a number such as 0.25",
         got=f'"{_short(text)}"{many}',
-        do="write decimals with a point" if decimal else "mend that line",
+        do=_fault(text) or "mend that line",
         whose=table.whose,
         details={"lines": sorted({table.lines[where] for where, _ in cells})},
     )
+
+
+def _fault(text: str) -> str | None:
+    """Return what to do about a number in another form; None where it is no number at all."""
+    fit = (do for pattern, do in _FAULTS.items() if pattern.fullmatch(text.strip()))
+    return next(fit, None)
 
 
 def _short(text: str) -> str:

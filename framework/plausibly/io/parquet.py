@@ -120,6 +120,20 @@ def names(path: Path | str) -> tuple[str, ...]:
     return tuple(_schema(Path(path)).names)
 
 
+def first_rows(path: Path, most: int) -> list[tuple[str, ...]]:
+    """Return the names of the columns, then up to `most` rows as text; errors as above."""
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    header = names(path)
+    try:
+        batch = next(parquet.ParquetFile(path).iter_batches(batch_size=most), None)
+        columns = [] if batch is None else [column.to_pylist() for column in batch.columns]
+    except (pyarrow.ArrowException, OSError, ValueError) as reason:
+        raise _damaged(path.name, reason) from reason
+    texts = (["" if value is None else str(value) for value in column] for column in columns)
+    return [header, *zip(*texts, strict=True)]
+
+
 def metadata(path: Path | str, key: str) -> str | None:
     """Return a text in the metadata of a Parquet file, None where it has none; errors as above."""
     found = (_schema(Path(path)).metadata or {}).get(key.encode())

@@ -13,7 +13,8 @@ import attrs
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, quick_text
-from plausibly.io.delimited import decode, parse, sniff
+from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
+from plausibly.io.json_files import json_head, json_shown, read_json, read_json_lines
 from plausibly.io.quick_columns import LongColumn, ShortColumn
 from plausibly.kernels.threads import at_once
 from plausibly.labelled.coded import Coded, Keyed
@@ -143,7 +144,7 @@ def _row_width(
     shown = " | ".join(field if len(field) <= 20 else f"{field[:19]}…" for field in row[:6])
     shown += " | …" if len(row) > 6 else ""
     others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
-    a = {",": "a comma", ";": "a semicolon"}.get(delimiter, "a tab")
+    a = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(delimiter, delimiter)
     long = f'quote labels that contain {a}: "a{delimiter} b"'
     return InputError(
         "row-width",
@@ -230,9 +231,11 @@ def read_text(
     wrong: list[tuple[int, list[str]]] = []
     names: tuple[str, ...] = ()
     named = True
+    text = undeclared(text)
+    opening = text[: files.HEAD]
     for rows, starts in parse(text, whose, used):
         if not names:
-            first = tuple(rows[0])
+            first = trimmed(rows[0], opening)
             named = header if isinstance(header, bool) else header(first)
             names = first if named else _positions(len(first))
             columns = [[] for _ in names]
@@ -257,9 +260,11 @@ def read_text(
 def _quick(data: bytes, path: Path, header: HeaderRule, delimiter: str | None) -> TextTable | None:
     """Return a large file without anything odd in it; None where the strict parser must look."""
     opening = data[: 5 * files.HEAD].decode("utf-8-sig", "replace")
+    if undeclared(opening) != opening:
+        return None
     used = sniff(opening, path.suffix) if delimiter is None else delimiter
     found = quick_text.quick_table(
-        data, used, (lambda _: header) if isinstance(header, bool) else header
+        data, used, lambda row: header if isinstance(header, bool) else header(trimmed(row))
     )
     if found is None:
         return None
@@ -267,7 +272,7 @@ def _quick(data: bytes, path: Path, header: HeaderRule, delimiter: str | None) -
     before = 1 + found.named
     return TextTable(
         whose=path.name,
-        header=found.first if found.named else _positions(len(found.first)),
+        header=trimmed(found.first) if found.named else _positions(len(found.first)),
         columns=found.columns,
         lines=range(before, before + rows),
         named=found.named,
@@ -283,17 +288,84 @@ def read_table(
     unique: bool = True,
     repeats: bool = False,
 ) -> TextTable:
-    """Read a table from CSV, TSV or Parquet as text; parameters and errors are `read_text`'s.
+    """Read a table from CSV, TSV, Parquet or JSON as text; parameters and errors are `read_text`'s.
 
-    Parquet is told by its first bytes, has a header always, and needs the extra ``parquet``.
+    Parquet is told by its first bytes, has a header always, and needs the extra ``parquet``. JSON
+    is a list of records, or one a line; their keys are the columns.
+
+    Raises
+    ------
+    InputError
+        Also ``line-unlike`` where a JSON value is no record, and what `read_json` says.
     """
-    if files.opening(path, role, 4) == b"PAR1":
+    head = files.opening(path, role)
+    if _records(head):
+        return _json_table(path, role, head)
+    if head.startswith(b"PAR1"):
         from plausibly.io import parquet  # pyarrow is an extra
 
         return parquet.text_table(path, role, unique=unique, repeats=repeats)
     return read_text(
         path, role=role, header=header, delimiter=delimiter, unique=unique, repeats=repeats
     )
+
+
+def _records(head: bytes) -> list[dict[str, object]]:
+    """Return the JSON records at the start of a file."""
+    values = json_head(head)
+    if values and isinstance(values[0], list):
+        values = values[0]
+    return [value for value in values if isinstance(value, dict)]
+
+
+def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
+    """Return JSON records as a table: null, and a key that is not there, is an empty cell."""
+    whose, unit = Path(path).name, "line"
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
+        every = read_json(path, role)
+        found = list(enumerate(every if isinstance(every, list) else [], start=1))
+        unit = "row"
+    else:
+        found = read_json_lines(path, role)
+    records: list[dict[str, object]] = []
+    for at, value in found:
+        if not isinstance(value, dict):
+            raise InputError(
+                "line-unlike",
+                f"{whose} {unit} {counted(at)} holds no object",
+                expected="one JSON object a row",
+                got=json_shown(value),
+                do=f"mend or remove that {unit}",
+                whose=whose,
+                details={"line": at},
+            )
+        records.append(value)
+    header, *rows = _cells(records)
+    return TextTable(
+        whose=whose,
+        header=header,
+        columns=tuple(map(list, zip(*rows, strict=True))),
+        lines=[at for at, _ in found],
+        unit=unit,
+        nested={
+            key: "a list or an object"
+            for key in header
+            if any(isinstance(record.get(key), (dict, list)) for record in records)
+        },
+    )
+
+
+def _cells(records: Sequence[dict[str, object]]) -> list[tuple[str, ...]]:
+    """Return the keys of records, then the text under each."""
+    header = tuple(dict.fromkeys(key for record in records for key in record))
+    rows = [[record.get(key) for key in header] for record in records]
+    return [header, *(tuple(map(_cell, row)) for row in rows)]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, str) else json_shown(value)
 
 
 def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tuple[str, ...]:
@@ -322,12 +394,15 @@ def first_rows(
         if head.startswith(b"PAR1"):
             from plausibly.io import parquet  # pyarrow is an extra
 
-            return [parquet.names(path)]
+            return parquet.first_rows(Path(path), most)
+        if records := _records(head)[: most - 1]:
+            return _cells(records)
         whole = head if len(head) < files.HEAD else head[: head.rfind(b"\n") + 1]
         text = decode(whole, Path(path).name)
         lines = text.splitlines(keepends=True)[: most + 1]
         used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
-        blocks = list(parse("".join(lines), Path(path).name, used))
+        blocks = list(parse(undeclared("".join(lines)), Path(path).name, used))
     except InputError:
         return []
-    return [tuple(row) for rows, _ in blocks for row in rows][:most]
+    found = [tuple(row) for rows, _ in blocks for row in rows][:most]
+    return [trimmed(row, text) if at == 0 else row for at, row in enumerate(found)]

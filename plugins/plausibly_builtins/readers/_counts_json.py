@@ -34,6 +34,17 @@ def first_object(head: bytes) -> dict[str, object]:
     return values[0] if values and isinstance(values[0], dict) else {}
 
 
+def is_flat(head: bytes) -> bool:
+    """Return whether the first object is a row of a table: nothing in it holds other values."""
+    entry = first_object(head)
+    return bool(entry) and not any(isinstance(value, (dict, list)) for value in entry.values())
+
+
+def is_lines(path: Path) -> bool:
+    """Return whether a file is JSON Lines by its ending, packed or not."""
+    return path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+
+
 def has_counter(head: bytes, field: str) -> bool:
     """Return whether the first object holds counts by label, and a name."""
     entry = first_object(head)

@@ -14,6 +14,7 @@ from plausibly.plugin import (
     InputError,
     TextTable,
     listed,
+    names_examples,
     near,
     quoted,
     several,
@@ -23,6 +24,16 @@ COUNT = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
 """A number of votes: programs write whole numbers as 2.0 too."""
 
 EXAMPLE = "example"
+
+_FAULTS = {
+    re.compile(r"-[0-9.,]+"): ("a negative number", "a count is 0 or more: mend that line"),
+    re.compile(r"[0-9]*,[0-9]+"): ("a comma", "write numbers without commas"),
+    re.compile(r"[0-9]*\.[0-9]+"): (
+        "a fraction",
+        '--reader \'{name = "soft-labels", example = "COLUMN"}\', if these are shares',
+    ),
+}
+"""Numbers that are no counts, what is wrong with them, and what to do."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -80,7 +91,7 @@ def from_text(
     table.need(wrong, do="name that column in ignore")
     name = _name_column(table, wrong, example)
     wrong.pop(name)
-    _check_counts(table, wrong)
+    _check_counts(table, wrong, name)
     columns = list(wrong)
     names = table.column(name)
     kept = _kept(table, names, unnamed)
@@ -115,28 +126,39 @@ def _name_column(table: TextTable, wrong: dict[str, list[int]], example: str | N
         if wanted in wrong:
             return wanted
     for name, rows in wrong.items():
-        if _is_text(table, rows):
+        if _is_text(table.column(name), rows):
             return name
     raise InputError(
         "columns-missing",
         f"{table.whose} has no column that names the examples",
         expected="a column example, or one that is not of counts",
         got=listed(wrong),
-        do=f'--reader \'{{name = "counts", example = "{next(iter(wrong), "COLUMN")}"}}\', '
-        "if that column does",
+        do=example_hint("counts", table),
         whose=table.whose,
         details={"seen": list(table.header)},
     )
 
 
-def _is_text(table: TextTable, wrong: Sequence[int]) -> bool:
-    """Return whether a column holds mostly something else than counts."""
-    return 2 * len(wrong) > len(table)
+def example_hint(reader: str, table: TextTable) -> str:
+    """Return what to do where no column is known to name the examples."""
+    name = next((n for n in table.header if names_examples(n, table.column(n))), None)
+    if name is None:
+        return "add a column example with their names"
+    return f'--reader \'{{name = "{reader}", example = "{name}"}}\', if that column does'
 
 
-def _check_counts(table: TextTable, wrong: dict[str, list[int]]) -> None:
+def _is_text(cells: Sequence[str], wrong: Sequence[int]) -> bool:
+    """Return whether a column holds mostly something else than counts, right or wrong."""
+    return 2 * sum(_fault(cells[row]) is None for row in wrong) > len(cells)
+
+
+def _fault(cell: str) -> tuple[str, str] | None:
+    return next((said for pattern, said in _FAULTS.items() if pattern.fullmatch(cell)), None)
+
+
+def _check_counts(table: TextTable, wrong: dict[str, list[int]], named: str) -> None:
     """Raise an error unless every column that is left holds counts and nothing else."""
-    words = [name for name, rows in wrong.items() if _is_text(table, rows)]
+    words = [name for name, rows in wrong.items() if _is_text(table.column(name), rows)]
     if words:
         shown = ", ".join(f'"{name}"' for name in words)
         raise InputError(
@@ -152,13 +174,15 @@ def _check_counts(table: TextTable, wrong: dict[str, list[int]]) -> None:
     cells = [(row, name) for name, rows in wrong.items() for row in rows]
     if cells:
         row, name = min(cells)
+        cell = table.column(name)[row]
+        said, do = _fault(cell) or ("", "mend that line")
         many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
         raise InputError(
             "count-unreadable",
             f"{table.place(row)}, column {quoted(name)} is not a number of votes",
             expected="a whole number, 0 or more",
-            got=f"{quoted(table.column(name)[row])}{many}",
-            do="mend that line",
+            got=quoted(cell) + (f", {said}" if said else "") + many,
+            do=do.replace("COLUMN", named),
             whose=table.whose,
             details={"lines": sorted({table.lines[where] for where, _ in cells})},
         )

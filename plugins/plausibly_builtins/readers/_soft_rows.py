@@ -21,6 +21,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.readers._counts_json import name_key, named, objects, unnamed_refused
+from plausibly_builtins.readers._counts_text import example_hint
 from plausibly_builtins.readers._names import check_names, short
 
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
@@ -84,9 +85,8 @@ def from_text(
             "columns-missing",
             f"{table.whose} has no column that names the examples",
             expected="a column example, or the name of another",
-            got=listed(table.header),
-            do=f'--reader \'{{name = "soft-labels", example = "{table.header[0]}"}}\', '
-            "if that column does",
+            got=listed(map(short, table.header)),
+            do=example_hint("soft-labels", table),
             whose=table.whose,
         )
     wanted = [name for name in (examples, annotators) if name is not None]
@@ -224,7 +224,7 @@ def _weights(whose: str, place: str, cells: Iterator[tuple[str, str]]) -> dict[s
                 f"{whose} {place}: the weight of {short(label)} is none",
                 expected="a finite number, 0 or more",
                 got=quoted(cell if len(cell) <= 40 else f"{cell[:39]}…"),
-                do="mend or remove that row",
+                do="write decimals with a point" if "," in cell else "mend or remove that row",
                 whose=whose,
                 details={"label": label},
             )

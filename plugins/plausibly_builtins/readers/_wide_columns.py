@@ -6,7 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from plausibly.plugin import InputError, TextTable, counted, listed, quoted, several
+from plausibly.plugin import (
+    InputError,
+    TextTable,
+    counted,
+    listed,
+    names_examples,
+    quoted,
+    several,
+    warn,
+)
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -42,6 +51,48 @@ def check_header(table: TextTable) -> None:
         )
 
 
+def names_first(
+    table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
+) -> bool:
+    """Return whether the first column names the examples, and say so.
+
+    It does where each of its cells is another text that nobody says, and either it is called so or
+    no other column is like it. A column that is called so and is not like it raises an error.
+    """
+    if not table.named or len(wanted) < 2 or wanted[0][0] != 0 or not len(table):
+        return False
+    apart = [name for place, name in wanted if _stands_apart(table, place, wanted, declared)]
+    name = wanted[0][1]
+    called = names_examples(name, ())
+    if called and name not in apart:
+        raise _unclear(table, [name], "repeats itself, or what others say")
+    if not called and (apart != [name] or len(table) < 2):
+        return False
+    warn(
+        "example-column",
+        f"{table.whose}: column {quoted(name)} is taken for the names of the examples",
+        expected="a column example, or its name",
+        got="another text in each row, which is no label",
+        do=f'--reader \'{{name = "wide-table", example = "{name}"}}\', to say that it is',
+        whose=table.whose,
+        details={"column": name},
+        stacklevel=7,
+    )
+    return True
+
+
+def _stands_apart(
+    table: TextTable,
+    place: int,
+    wanted: Sequence[tuple[int, str]],
+    declared: Sequence[str] | None,
+) -> bool:
+    """Return whether a column says something else in every row, which nobody else says."""
+    cells = table.columns[place]
+    said = set(declared or ()).union(*(table.columns[at] for at, _ in wanted if at != place))
+    return all(cells) and len(set(cells)) == len(cells) and said.isdisjoint(cells)
+
+
 def check_unclear(
     table: TextTable,
     wanted: Sequence[tuple[int, str]],
@@ -56,32 +107,31 @@ def check_unclear(
     said = Counter(text for column in cells.values() for text in set(column) if text)
     if table.named and len(cells) > 1 and all(said[name] for name in cells):
         raise _header_unclear(table, list(cells))
-    said.update(declared or ())
     least = 2 if example is None else _ROWS
-    unclear = [
-        name
-        for name, column in cells.items()
-        if len(cells) > 1
-        and len(column) >= least
-        and len(set(column)) == len(column)
-        and all(text and said[text] == 1 for text in column)
-    ]
-    if not unclear:
-        return
+    if len(cells) > 1 and len(table) >= least:
+        unclear = [name for place, name in wanted if _stands_apart(table, place, wanted, declared)]
+        if unclear:
+            what = "says something else in every row, which nobody else says"
+            raise _unclear(table, unclear, what, asked=example is not None)
+
+
+def _unclear(
+    table: TextTable, unclear: Sequence[str], what: str, *, asked: bool = False
+) -> InputError:
+    """Return the error about columns that may be of no annotator; `asked` if names are known."""
     names = ", ".join(f'"{name}"' for name in unclear)
     ignore = f"ignore = [{names}]"
     do = f"--reader '{{name = \"wide-table\", {ignore}}}', if it is of no annotator"
-    if example is None:
+    if not asked:
         do = (
             f'--reader \'{{name = "wide-table", example = "{unclear[0]}"}}\', if it names the '
             f"examples; {ignore}, if it is of no annotator"
         )
-    raise InputError(
+    return InputError(
         "columns-unclear",
-        f"{table.whose}: column {quoted(unclear[0])} says something else in every row, which "
-        "nobody else says",
+        f"{table.whose}: column {quoted(unclear[0])} {what}",
         expected="labels, one column an annotator",
-        got=listed(map(quoted, cells[unclear[0]])),
+        got=listed(map(quoted, table.column(unclear[0]))),
         do=do,
         whose=table.whose,
         details={"columns": unclear},

@@ -16,23 +16,17 @@ from plausibly.plugin import (
     ResponseOptions,
     TextTable,
     build_table,
-    first_rows,
+    file_opening,
+    listed,
+    quoted,
     read_table,
     states,
+    warn,
 )
 from plausibly_builtins.readers._counts_arrays import from_arrays
-from plausibly_builtins.readers._counts_json import from_lines, has_counter
-from plausibly_builtins.readers._counts_text import (
-    COUNT,
-    EXAMPLE,
-    Counted,
-    check_columns,
-    from_text,
-)
+from plausibly_builtins.readers._counts_json import from_lines, has_counter, is_flat, is_lines
+from plausibly_builtins.readers._counts_text import Counted, check_columns, from_text
 from plausibly_builtins.readers._names import check_names
-
-_VOTES = (frozenset({"task", "worker", "label"}), frozenset({"example", "annotator", "label"}))
-_LINES = frozenset({".jsonl", ".ndjson"})
 
 
 @attrs.frozen(kw_only=True)
@@ -66,30 +60,14 @@ class Counts(ResponseOptions):
     field: str = "label_counter"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the file is a two-dimensional array or a table of counts."""
-        if head.startswith(b"\x93NUMPY"):
-            whole = any(mark in head[:128] for mark in (b"'<i", b"'|i", b"'<u", b"'|u"))
-            return whole and path.suffix.lower() == ".npy"
+        """Return whether the file says that it holds counts, by an array or a key of that name.
+
+        Whole numbers alone may be answers as well: a table of them is read by the name of the
+        reader only.
+        """
         if head.startswith(b"PK"):
             return _has_array(path, self.array)
-        if path.suffix.lower() in _LINES:
-            return has_counter(head, self.field)
-        rows = first_rows(path, head)
-        if (
-            len(rows) < 2
-            or any(set(rows[0]) >= row for row in _VOTES)
-            or len({len(row) for row in rows}) > 1
-        ):
-            return False
-        names = [name for name in rows[0] if name not in self.ignore]
-        if self.example is None and EXAMPLE not in names and any(map(COUNT.fullmatch, names)):
-            return False  # numbers in the first row: nobody says that it is a header
-        counts = [
-            name
-            for name, *cells in zip(*rows, strict=True)
-            if name in names and all(map(COUNT.fullmatch, cells))
-        ]
-        return len(counts) >= 2 and len(counts) == len(names) - 1
+        return is_lines(path) and has_counter(head, self.field)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file.
@@ -108,11 +86,16 @@ class Counts(ResponseOptions):
             ``columns-not-counts``, ``count-unreadable`` with the line, ``example-unnamed``,
             ``example-twice``, ``key-missing``, ``line-unlike``, ``counts-differ`` where lists
             beside the counts say something else, and those of the file readers.
+
+        Warns
+        -----
+        PlausiblyWarning
+            ``column-of-sums`` where a column holds the sum of the others.
         """
         ending = path.suffix.lower()
         if ending in {".npy", ".npz"}:
             return self._table(from_arrays(path, self.array, labels), labels, path.name)
-        if ending in _LINES:
+        if is_lines(path) and not is_flat(file_opening(path, "annotations")):
             found = from_lines(path, example=self.example, field=self.field, unnamed=self.unnamed)
             return self._table(found, labels, path.name)
         return self.from_table(read_table(path, role="annotations"), labels)
@@ -126,6 +109,7 @@ class Counts(ResponseOptions):
         """Return the table; examples by name, else in their order."""
         check_names(whose, found.columns, "label")
         check_names(whose, found.examples or [], "example")
+        _warn_of_sums(found, whose)
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
@@ -144,6 +128,25 @@ class Counts(ResponseOptions):
             anonymous=True,
             left_out=found.left_out,
         )
+
+
+def _warn_of_sums(found: Counted, whose: str) -> None:
+    """Warn where a column is the sum of two others or more: no label, but a total."""
+    total = found.values.sum(axis=1, keepdims=True)
+    sums = (2 * found.values == total).all(axis=0) & found.values.any(axis=0)
+    if len(found.columns) < 3 or sums.sum() != 1:
+        return
+    name = found.columns[int(sums.argmax())]
+    warn(
+        "column-of-sums",
+        f"{whose}: column {quoted(name)} is the sum of the others in every row",
+        expected="one column a label",
+        got=f"columns {listed(map(quoted, found.columns))}",
+        do=f'--reader \'{{name = "counts", ignore = ["{name}"]}}\', if it is a total',
+        whose=whose,
+        details={"columns": [name]},
+        stacklevel=6,
+    )
 
 
 def _examples(found: Counted) -> list[str]:

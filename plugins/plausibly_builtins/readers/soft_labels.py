@@ -13,13 +13,14 @@ from plausibly.plugin import (
     Response,
     ResponseOptions,
     TextTable,
+    file_opening,
     first_rows,
     from_npy,
     from_npz,
     read_table,
 )
 from plausibly_builtins.readers._counts_arrays import columns_of
-from plausibly_builtins.readers._counts_json import first_object
+from plausibly_builtins.readers._counts_json import first_object, is_flat, is_lines
 from plausibly_builtins.readers._counts_text import COUNT, check_columns
 from plausibly_builtins.readers._names import check_names
 from plausibly_builtins.readers._soft_rows import (
@@ -31,7 +32,6 @@ from plausibly_builtins.readers._soft_rows import (
     name_columns,
 )
 
-_LINES = frozenset({".jsonl", ".ndjson"})
 _TOLD = ("label_dist", "soft_label")  # probs are a model's, unless somebody says otherwise
 
 
@@ -73,7 +73,7 @@ class SoftLabels(ResponseOptions):
 
         Or, in JSON Lines, the key of a distribution and no counts.
         """
-        if path.suffix.lower() in _LINES:
+        if is_lines(path) and not is_flat(head):
             entry = first_object(head)
             if "label_counter" in entry:
                 return False
@@ -124,7 +124,7 @@ class SoftLabels(ResponseOptions):
                 else from_npz(path, "annotations", (self.array,))
             )
             return self._table(from_array(found, columns_of(found, labels)), labels, path.name)
-        if ending in _LINES:
+        if is_lines(path) and not is_flat(file_opening(path, "annotations")):
             spread = from_lines(
                 path,
                 labels,

@@ -21,6 +21,7 @@ from plausibly.plugin import (
 from plausibly_builtins.readers._counts_json import (
     check_once,
     first_object,
+    is_lines,
     name_key,
     named,
     objects,
@@ -30,7 +31,6 @@ from plausibly_builtins.readers._counts_text import reason
 from plausibly_builtins.readers._names import short
 
 _FIELDS = ("annotator_labels", "label_distribution")
-_LINES = frozenset({".jsonl", ".ndjson"})
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +59,7 @@ class VoteLists(ResponseOptions):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the first object holds votes under the usual key, or the given one."""
-        if path.suffix.lower() not in _LINES:
+        if not is_lines(path):
             return False
         entry = first_object(head)
         return any(_is_votes(entry.get(key)) for key in self._keys())

@@ -26,7 +26,12 @@ from plausibly.plugin import (
     warn,
 )
 from plausibly_builtins.readers._like_missing import warn_like_missing
-from plausibly_builtins.readers._wide_columns import check_header, check_unclear, example_names
+from plausibly_builtins.readers._wide_columns import (
+    check_header,
+    check_unclear,
+    example_names,
+    names_first,
+)
 
 _EXAMPLE = ("example", "task", "")  # an empty first name is what pandas writes above its index
 _BLANKS = frozenset({"?", "-", ".", "-1", "-1.0"})
@@ -59,7 +64,8 @@ class WideTable(ResponseOptions):
         Whether the first row names the columns. Without, they are called ``"1"``, ``"2"``, …
     example : str or None
         Column that names the examples; None takes ``example`` or ``task``, or a first column
-        without a name. Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
+        without a name, or one of which every cell is another text that is no label, and says so.
+        Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
     annotators : tuple of str
         Columns of the annotators; by default all that are neither the names nor ignored.
     ignore : tuple of str
@@ -122,7 +128,8 @@ class WideTable(ResponseOptions):
         Warns
         -----
         PlausiblyWarning
-            ``labels-like-missing``, ``labels-like-decimals``.
+            ``labels-like-missing``, ``labels-like-decimals``, ``example-column`` where the first
+            column is taken for the names of the examples.
         """
         table = read_table(
             path, role="annotations", header=self.header, delimiter=self.delimiter, unique=False
@@ -223,6 +230,8 @@ class WideTable(ResponseOptions):
             )
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
+            if example is None and self.example is None and names_first(table, wanted, labels):
+                example, wanted = 0, wanted[1:]
             check_unclear(table, wanted, example, labels)
         return _Columns(example=example, annotators=wanted)
 
