@@ -80,6 +80,8 @@ def test_what_stands_in_the_files(tmp_path: Path) -> None:
     )
     facts = json.loads((tmp_path / "sets.json").read_text())
     assert facts.pop("versions").keys() == {"plausibly", "numpy", "python"}
+    assert facts.pop("table") == "sets.csv"
+    assert len(facts.pop("table_digest")) == 32
     assert facts == {
         "about": "what the prediction sets in the table of the same name promise",
         "alphas": [0.1],

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.atomic import replacing
+from plausibly.atomic import check_ours, recover, together, unwritable
 from plausibly.errors import InputError, listed
 from plausibly.io import beside, files, parquet, store, text
 from plausibly.io.delimited import line
@@ -60,10 +60,19 @@ def check_output(path: Path) -> None:
         raise unknown_ending(path, list(ENDINGS))
     if ending == ".zarr":
         extras.require("zarr", extra="zarr", whose=path.name)
+        check_ours(path, store.is_sets, "an older store of prediction sets")
         return
     if ending == ".parquet":
         extras.require("pyarrow", extra="parquet", whose=path.name)
-    beside.check_beside(path)
+    check_ours(path, _is_ours, "older prediction sets")
+    check_ours(path.with_suffix(".json"), beside.is_ours, "an older guarantee")
+
+
+def _is_ours(path: Path) -> bool:
+    if path.suffix.lower() == ".csv":
+        with path.open(encoding="utf-8") as file:
+            return file.readline().startswith(line(COLUMNS).rstrip())
+    return tuple(parquet.names(path)[: len(COLUMNS)]) == COLUMNS
 
 
 def write_sets(sets: xr.DataArray, path: Path | str) -> None:
@@ -89,15 +98,19 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     if path.suffix.lower() == ".zarr":
         store.write(_checked(sets), path)
         return
-    writers = {".csv": _write_csv, ".parquet": _write_parquet}
-    write = writers.get(path.suffix.lower())
-    if write is None:
-        raise unknown_ending(path, list(ENDINGS))
-    rows = _rows(_checked(sets))
-    beside.check_beside(path)
-    with replacing(path) as part, replacing(path.with_suffix(".json")) as facts:
-        write(rows, part)
-        beside.write(sets, facts)
+    checked = _checked(sets)
+    check_output(path)
+    rows, other = _rows(checked), path.with_suffix(".json")
+    digest = beside.digest(
+        name_texts(rows[EXAMPLE].values), name_texts(rows[LABEL].values), rows.values
+    )
+    try:
+        with together(path.parent) as part:
+            write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
+            write(rows, part / path.name)
+            beside.write(sets, part / other.name, table=path.name, digest=digest)
+    except OSError as reason:
+        raise unwritable(path, reason) from reason
 
 
 def _texts(rows: xr.DataArray) -> tuple[list[str], list[str], list[str], list[str]]:
@@ -175,6 +188,8 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     path = Path(path)
     if chunks is not None or path.suffix.lower() == ".zarr":
         return _checked(store.read(path, chunks))
+    facts_file = path.with_suffix(".json")
+    recover(path.parent, path.name, facts_file.name)
     stored = _read(path)
     alphas = list(dict.fromkeys(stored.alphas))
     examples = list(dict.fromkeys(stored.examples))
@@ -185,7 +200,6 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     check_names(stored.labels, LABEL, whose=stored.whose)
     check_names(examples, EXAMPLE, whose=stored.whose)
     numbers = [float(alpha) for alpha in alphas]
-    facts_file = path.with_suffix(".json")
     facts = beside.read(facts_file, table=path.name)
     beside.check(
         facts,
@@ -194,6 +208,7 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
         alphas=numbers,
         labels=stored.labels,
         examples=len(examples),
+        digest=beside.digest(examples, stored.labels, stored.bits),
     )
     sets = xr.DataArray(
         stored.bits.reshape(len(alphas), len(examples), width),

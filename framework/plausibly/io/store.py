@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from plausibly.atomic import replacing
+from plausibly.atomic import check_ours, is_store, recover, replacing
 from plausibly.errors import InputError
 from plausibly.extras import require
 from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
@@ -31,7 +31,7 @@ def write(sets: xr.DataArray, path: Path) -> None:
     Raises
     ------
     InputError
-        ``extra-missing`` or ``output-unwritable``.
+        ``extra-missing``, ``output-occupied`` or ``output-unwritable``.
     """
     require("zarr", extra="zarr", whose=path.name)
     bare = sets.rename(VARIABLE).drop_encoding()
@@ -39,8 +39,14 @@ def write(sets: xr.DataArray, path: Path) -> None:
         # A store has chunks of one size.
         size = max(bare.variable.chunksizes[EXAMPLE])
         bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
+    check_ours(path, is_sets, "an older store of prediction sets")
     with replacing(path) as part:
         bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True)
+
+
+def is_sets(path: Path) -> bool:
+    """Return whether a folder is a store of prediction sets, with nothing else in it."""
+    return is_store(path, lambda metadata: f"{VARIABLE}/.zarray" in metadata)
 
 
 def read(path: Path, chunks: int | None) -> xr.DataArray:
@@ -63,6 +69,7 @@ def read(path: Path, chunks: int | None) -> xr.DataArray:
         )
     if chunks is not None:
         check_chunks(chunks)
+    recover(path.parent, path.name)
     dataset = open_dataset(path, "sets", lazy=chunks is not None)
     if VARIABLE not in dataset or ALPHA not in dataset[VARIABLE].coords:
         raise InputError(
