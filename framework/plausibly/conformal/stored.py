@@ -43,24 +43,14 @@ ATTRIBUTE = "plausibly"
 CHECKSUM = "checksum"
 """Name of the attribute with the digest of that one and of all arrays."""
 
-ARRAYS = {
-    "score": 2,
-    "mass": 1,
-    "cell": 1,
-    "row": 1,
-    "denominator": 1,
-    "weight": 1,
-    "held_out_score": 2,
-    "reference": 1,
-    "hash_low": 1,
-    "hash_high": 1,
-}
+_FLAT = "mass cell row denominator weight reference hash_low hash_high"
+ARRAYS = {"score": 2, "held_out_score": 2, **dict.fromkeys(_FLAT.split(), 1)}
 """All arrays that a predictor may have, and the most dims of each: no others are read."""
 
 _MAGIC = b"CDF\x02"
 _DIGEST = 16  # bytes
 _TEXT = 1 << 25  # bytes of what is said, at most
-_WIDEST = 1 << 31  # bits of all masses over their common denominator, at most
+_WIDEST = 1 << 30  # bits of all masses over their common denominator, at most
 _CELLED = 1 << 31  # atoms times cells, at most
 _WHOLE = float(1 << 53)
 _TYPES = {4: ">i4", 5: ">f4", 6: ">f8"}
@@ -133,6 +123,7 @@ def checksum(arrays: Mapping[str, Numbers], text: str) -> str:
     return digest.hexdigest()
 
 
+_STATED = "of_what target assumptions separate event share counted each why reference notes"
 _SAID = ("by", "cells", "of_atoms", "weight_by", "reads")
 
 
@@ -456,17 +447,12 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
         calibrator=about.calibrator,
         pools=Pools(
             Replicates(
+                **{name: getattr(evidence, name) for name in _STATED.split()},
                 scores=scores,
-                of_what=evidence.of_what,
-                target=evidence.target,
-                assumptions=evidence.assumptions,
                 truth=about.truth,
                 units=units,
                 row=row,
                 denominator=denominator,
-                separate=evidence.separate,
-                event=evidence.event,
-                share=evidence.share,
                 own=said.own,
                 by=said.by,
                 cell=cell,
@@ -475,11 +461,6 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
                 weight=weight,
                 weight_by=said.weight_by,
                 reads=said.reads,
-                counted=evidence.counted,
-                each=evidence.each,
-                why=evidence.why,
-                reference=evidence.reference,
-                notes=evidence.notes,
             )
         ),
         held_out_scores=stored.scores("held_out_score"),

@@ -21,8 +21,8 @@ from plausibly.labelled.text import name_texts
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
-TABLE, DIGEST = "table", "table_digest"
-_OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST)
+TABLE, DIGEST, ESCAPED = "table", "table_digest", "table_escaped"
+_OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST, ESCAPED)
 _TITLE = "what the prediction sets in the table of the same name promise"
 
 
@@ -60,9 +60,9 @@ def digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np.bool
     return blake2b(names + np.packbits(bits).tobytes(), digest_size=16).hexdigest()
 
 
-def write(sets: xr.DataArray, path: Path, *, table: str, digest: str) -> None:
-    """Write the facts of `described`, with the name and the digest of their table."""
-    facts = {**described(sets), TABLE: table, DIGEST: digest}
+def write(sets: xr.DataArray, path: Path, about: Mapping[str, object]) -> None:
+    """Write the facts of `described`, and those about their table."""
+    facts = {**described(sets), **about}
     content = json.dumps(facts, indent=2, ensure_ascii=False, default=str)
     path.write_text(f"{content}\n", encoding="utf-8")
 

@@ -75,7 +75,7 @@ def _is_ours(path: Path) -> bool:
     return tuple(parquet.names(path)[: len(COLUMNS)]) == COLUMNS
 
 
-def write_sets(sets: xr.DataArray, path: Path | str) -> None:
+def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) -> None:
     """Write prediction sets, and their guarantee beside them as JSON with the same stem.
 
     Parameters
@@ -88,6 +88,9 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
         joined by ``" | "``), then one column of 0 and 1 a label. Both files are written, or none.
         ``.zarr``: a store of the sets as they are, guarantee included; sets in chunks are computed
         and written one chunk at a time (extra ``zarr``).
+    escape : bool
+        Whether names in a CSV file that a spreadsheet would take for a formula (``=``, ``+``, ``-``
+        or ``@`` first) get an apostrophe in front, which `read_sets` takes off again.
 
     Raises
     ------
@@ -106,9 +109,12 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     )
     try:
         with together(path.parent) as part:
-            write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
-            write(rows, part / path.name)
-            beside.write(sets, part / other.name, table=path.name, digest=digest)
+            if path.suffix.lower() == ".csv":
+                _write_csv(rows, part / path.name, escape=escape)
+            else:
+                _write_parquet(rows, part / path.name)
+            about = {beside.TABLE: path.name, beside.DIGEST: digest, beside.ESCAPED: escape}
+            beside.write(sets, part / other.name, about)
     except OSError as reason:
         raise unwritable(path, reason) from reason
 
@@ -125,13 +131,18 @@ def _texts(rows: xr.DataArray) -> tuple[list[str], list[str], list[str], list[st
     return examples * len(alphas), each, sizes, joined
 
 
-def _write_csv(rows: xr.DataArray, path: Path) -> None:
+def _escaped(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "'", "\t", "\r")) else text
+
+
+def _write_csv(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
+    cell = _escaped if escape else str
     labels = name_texts(rows[LABEL].values)
     bits = rows.values.reshape(-1, len(labels)).astype(np.uint8).tolist()
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(line([*COLUMNS, *labels]))
+        file.write(line([*COLUMNS, *map(cell, labels)]))
         for first, row in zip(zip(*_texts(rows), strict=True), bits, strict=True):
-            file.write(line([*first, *row]))
+            file.write(line([*map(cell, first), *row]))
 
 
 def _write_parquet(rows: xr.DataArray, path: Path) -> None:
@@ -191,6 +202,12 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     facts_file = path.with_suffix(".json")
     recover(path.parent, path.name, facts_file.name)
     stored = _read(path)
+    facts = beside.read(facts_file, table=path.name)
+    if facts.get(beside.ESCAPED) is True and path.suffix.lower() == ".csv":
+        labels, names = (
+            [text.removeprefix("'") for text in texts] for texts in (stored.labels, stored.examples)
+        )
+        stored = attrs.evolve(stored, labels=labels, examples=names)
     alphas = list(dict.fromkeys(stored.alphas))
     examples = list(dict.fromkeys(stored.examples))
     width = len(stored.labels)
@@ -200,7 +217,6 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     check_names(stored.labels, LABEL, whose=stored.whose)
     check_names(examples, EXAMPLE, whose=stored.whose)
     numbers = [float(alpha) for alpha in alphas]
-    facts = beside.read(facts_file, table=path.name)
     beside.check(
         facts,
         facts_file.name,
