@@ -168,7 +168,9 @@ def saying(path: Path, **changes: Any) -> None:  # Any: what JSON holds
     ids=str,
 )
 def test_a_description_that_says_something_else(
-    tmp_path: Path, calibrated: plausibly.ConformalPredictor, changes: dict[str, Any]
+    tmp_path: Path,
+    calibrated: plausibly.ConformalPredictor,
+    changes: dict[str, Any],  # Any: what JSON holds
 ) -> None:
     calibrated.save(tmp_path / "p.nc")
     saying(tmp_path / "p.nc", **changes)

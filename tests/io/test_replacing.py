@@ -203,3 +203,14 @@ def test_sets_beside_the_guarantee_of_others_are_refused(tmp_path: Path) -> None
     assert error.name == "sets-mismatch"
     assert "table_digest" in error.got
     np.testing.assert_array_equal(some.values.any(), True)
+
+
+def test_a_chunk_of_sets_that_is_missing_is_no_empty_set(tmp_path: Path) -> None:
+    some = sets("old")
+    for name, values in (("some", some), ("none", xr.zeros_like(some))):
+        write_sets(values, tmp_path / f"{name}.zarr")
+        assert read_sets(tmp_path / f"{name}.zarr").equals(values)
+        (tmp_path / f"{name}.zarr" / "prediction_sets" / "0.0").unlink()
+        assert (
+            refusal(functools.partial(read_sets, tmp_path / f"{name}.zarr")).name == "file-damaged"
+        )

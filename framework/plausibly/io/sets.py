@@ -65,7 +65,8 @@ def check_output(path: Path) -> None:
     if ending == ".parquet":
         extras.require("pyarrow", extra="parquet", whose=path.name)
     check_ours(path, _is_ours, "older prediction sets")
-    check_ours(path.with_suffix(".json"), beside.is_ours, "an older guarantee")
+    elsewhere = f"-o {path.with_stem(path.stem + '-sets')}"
+    check_ours(path.with_suffix(".json"), beside.is_ours, "an older guarantee", do=elsewhere)
 
 
 def _is_ours(path: Path) -> bool:
@@ -202,12 +203,6 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     facts_file = path.with_suffix(".json")
     recover(path.parent, path.name, facts_file.name)
     stored = _read(path)
-    facts = beside.read(facts_file, table=path.name)
-    if facts.get(beside.ESCAPED) is True and path.suffix.lower() == ".csv":
-        labels, names = (
-            [text.removeprefix("'") for text in texts] for texts in (stored.labels, stored.examples)
-        )
-        stored = attrs.evolve(stored, labels=labels, examples=names)
     alphas = list(dict.fromkeys(stored.alphas))
     examples = list(dict.fromkeys(stored.examples))
     width = len(stored.labels)
@@ -217,19 +212,22 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     check_names(stored.labels, LABEL, whose=stored.whose)
     check_names(examples, EXAMPLE, whose=stored.whose)
     numbers = [float(alpha) for alpha in alphas]
+    facts, labels = beside.read(facts_file, table=path.name), stored.labels
+    if facts.get(beside.ESCAPED) is True and path.suffix.lower() == ".csv":
+        labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
     beside.check(
         facts,
         facts_file.name,
         path.name,
         alphas=numbers,
-        labels=stored.labels,
+        labels=labels,
         examples=len(examples),
-        digest=beside.digest(examples, stored.labels, stored.bits),
+        digest=beside.digest(examples, labels, stored.bits),
     )
     sets = xr.DataArray(
         stored.bits.reshape(len(alphas), len(examples), width),
         dims=(ALPHA, EXAMPLE, LABEL),
-        coords={ALPHA: numbers, EXAMPLE: text_array(examples), LABEL: text_array(stored.labels)},
+        coords={ALPHA: numbers, EXAMPLE: text_array(examples), LABEL: text_array(labels)},
         attrs=beside.attributes(facts),
     )
     dims = beside.dims(facts, len(alphas))

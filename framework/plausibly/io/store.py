@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +43,8 @@ def write(sets: xr.DataArray, path: Path) -> None:
         bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
     check_ours(path, is_sets, "an older store of prediction sets")
     with replacing(path) as part:
-        bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True)
+        # An empty chunk is written too: one that is missing later was lost.
+        bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True, write_empty_chunks=True)
 
 
 def is_sets(path: Path) -> bool:
@@ -71,13 +74,28 @@ def read(path: Path, chunks: int | None) -> xr.DataArray:
         check_chunks(chunks)
     recover(path.parent, path.name)
     dataset = open_dataset(path, "sets", lazy=chunks is not None)
-    if VARIABLE not in dataset or ALPHA not in dataset[VARIABLE].coords:
+    described = path / VARIABLE / ".zarray"
+    known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
+    if not known or not described.is_file():
         raise InputError(
             "sets-unknown",
             f"{path.name} holds no prediction sets of ours",
             expected=f"a variable {VARIABLE} with a coordinate alpha",
             got=", ".join(map(str, dataset)) or "no variable",
             do="plausibly predict PREDICTOR -p NEW --alpha 0.1 -o sets.zarr",
+            whose=path.name,
+        )
+    about = json.loads(described.read_text(encoding="utf-8"))
+    pieces = zip(about["shape"], about["chunks"], strict=True)
+    whole = math.prod(-(-size // chunk) for size, chunk in pieces)
+    there = sum(entry.name[0].isdigit() for entry in (path / VARIABLE).iterdir())
+    if there != whole:
+        raise InputError(
+            "file-damaged",
+            f"{path.name} is not a whole Zarr store",
+            expected=f"{whole:,} chunks of {VARIABLE}",
+            got=f"{there:,}",
+            do="copy it again, or predict again",
             whose=path.name,
         )
     array = read_coordinates(dataset[VARIABLE]).astype(np.bool_, copy=False)
