@@ -274,16 +274,13 @@ def _move(hidden: Path, folder: Path) -> list[Path]:
         part = new / name
         if target.is_dir() and not part.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        if part.is_file():
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
         if target in old_ones:
             part.chmod(stat.S_IMODE(target.stat().st_mode))
             if part.is_dir() or not filecmp.cmp(part, target, shallow=False):
                 replaced.append(target)
-        if part.is_file():
-            handle = os.open(part, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
     if len(moves) == 1 and not moves[0][1].is_dir():
         (new / moves[0][0]).replace(moves[0][1])
         return replaced
