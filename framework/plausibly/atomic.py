@@ -1,16 +1,31 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and replace only what was written here."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import filecmp
+import json
 import os
+import re
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 
 from plausibly.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  # Windows, where what a killed process left is kept
+    fcntl = None  # type: ignore[assignment]  # a module elsewhere
+
+_HIDDEN = ".plausibly-part-"
+_NEW, _GOING, _OLD = "new", "going", "old"
+_REPLACED: ContextVar[list[Path] | None] = ContextVar("replaced", default=None)
+_CHUNK = re.compile(r"(.+)/\d+(\.\d+)*")
 
 
 def unwritable(path: Path, reason: OSError) -> InputError:
@@ -43,7 +58,7 @@ def check_writable(path: Path | str, *, below: bool = False) -> None:
         ``output-unwritable``.
     """
     target = Path(path)
-    folder = target.parent
+    folder = _target(target).parent
     while below and not folder.exists() and folder != folder.parent:
         folder = folder.parent
     code = 0
@@ -57,11 +72,79 @@ def check_writable(path: Path | str, *, below: bool = False) -> None:
         raise unwritable(target, OSError(code, os.strerror(code)))
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+def check_ours(
+    path: Path | str, ours: Callable[[Path], bool], expected: str, *, do: str = ""
+) -> None:
+    """Raise ``output-occupied`` where `path` holds something else than would be written there.
+
+    Parameters
+    ----------
+    path : Path or str
+        Nothing, or an empty file, may be there.
+    ours : callable
+        Whether what is there is such a file; one that cannot be read is not.
+    expected : str
+        What may be there, such as ``"an older report"``.
+    do : str
+        What to do instead of another ``-o``.
+    """
+    place = Path(path)
+    try:
+        if not place.exists() or (place.is_file() and not place.stat().st_size) or ours(place):
+            return
+    except (OSError, ValueError, LookupError, TypeError, InputError):
+        pass
+    raise InputError(
+        "output-occupied",
+        f"{place} is in the way",
+        expected=f"nothing there, or {expected}",
+        got="a folder with something else" if place.is_dir() else "something else",
+        do=do or f"-o {place.with_stem(place.stem + '-2')}",
+        whose=str(place),
+    )
+
+
+def holds(path: Path, sign: bytes) -> bool:
+    """Return whether the first megabyte of a file contains some bytes."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return sign in file.read(1 << 20)
+
+
+def is_store(path: Path, told: Callable[[Mapping[str, object]], bool]) -> bool:
+    """Return whether a folder is a Zarr store as it was written, with nothing else in it.
+
+    Parameters
+    ----------
+    path : Path
+    told : callable
+        Whether the metadata of all its arrays are those of the kind.
+    """
+    metadata = json.loads((path / ".zmetadata").read_text(encoding="utf-8"))["metadata"]
+    for entry in path.rglob("*"):
+        name = entry.relative_to(path).as_posix()
+        chunk = _CHUNK.fullmatch(name)
+        array = chunk[1] if chunk else name
+        if f"{array}/.zarray" not in metadata and name not in {*metadata, ".zmetadata"}:
+            return False
+    return told(metadata)
+
+
+@contextlib.contextmanager
+def noting_replaced() -> Iterator[list[Path]]:
+    """Yield a list that gets every file and folder that is replaced until the block ends."""
+    found: list[Path] = []
+    token = _REPLACED.set(found)
+    try:
+        yield found
+    finally:
+        _REPLACED.reset(token)
+
+
+def _target(path: Path) -> Path:
+    """Return where a path leads: a link is kept, and what it points to is written."""
+    return Path(os.path.realpath(path))
 
 
 @contextlib.contextmanager
@@ -71,28 +154,149 @@ def replacing(path: Path | str) -> Iterator[Path]:
     Parameters
     ----------
     path : Path or str
-        File or folder (a Zarr store) to write.
+        File or folder (a Zarr store) to write; see `check_ours`. Its mode is kept, and a link.
 
     Raises
     ------
     InputError
         ``output-unwritable``; what stood at `path` is untouched.
     """
-    target = Path(path)
+    target = _target(Path(path))
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        with together(target.parent) as part:
+            yield part / target.name
     except OSError as reason:
-        raise unwritable(target, reason) from reason
-    part = folder / target.name
+        raise unwritable(Path(path), reason) from reason
+
+
+@contextlib.contextmanager
+def together(folder: Path) -> Iterator[Path]:
+    """Yield a folder whose files go to `folder` when the block ends well: all of them or none.
+
+    Of several files the old ones are all moved aside before the first new one comes, in the order
+    of their names; the new ones come in the opposite order. Where the process is killed in between,
+    the next one that writes there, or misses one of them, restores or finishes; see `recover`.
+
+    Raises
+    ------
+    OSError
+        Everything is as it was.
+    """
+    recover(folder)
+    with _claimed(folder) as hidden:
+        try:
+            (hidden / _NEW).mkdir()
+            yield hidden / _NEW
+            replaced = _move(hidden, folder)
+            if (noted := _REPLACED.get()) is not None:
+                noted += replaced
+        finally:
+            with contextlib.suppress(OSError):
+                _settle(hidden, folder)
+
+
+@contextlib.contextmanager
+def _claimed(folder: Path) -> Iterator[Path]:
+    """Yield a new hidden folder, locked for as long as this process lives and writes."""
+    while True:
+        hidden = Path(tempfile.mkdtemp(prefix=_HIDDEN, dir=folder))
+        with contextlib.ExitStack() as stack:
+            # Where folders cannot be locked, nobody takes it for one that was left.
+            with contextlib.suppress(FileNotFoundError):
+                stack.enter_context(_locked(hidden, wait=True))
+            # Another process may have removed it before it was locked.
+            if hidden.exists():
+                yield hidden
+                return
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
+    """Lock a folder, and yield whether that was possible."""
+    if fcntl is None:  # pragma: no cover  # Windows
+        yield False
+        return
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        yield part
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def recover(folder: Path, *needed: str) -> None:
+    """Finish or undo what processes that were killed have left in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    *needed : str
+        Files of the folder that are read: where all of them are there, nothing is done.
+    """
+    if needed and all((folder / name).exists() for name in needed):
+        return
+    with contextlib.suppress(OSError):
+        for hidden in folder.glob(f"{_HIDDEN}*"):
+            with contextlib.suppress(OSError), _locked(hidden, wait=False) as free:
+                if free:
+                    _settle(hidden, folder)
+
+
+def _settle(hidden: Path, folder: Path) -> None:
+    """Bring the new files where all old ones are aside already, else the old ones; clean up."""
+    if {path.name for path in hidden.iterdir()} - {_NEW, _GOING, _OLD}:
+        return
+    going, old = hidden / _GOING, hidden / _OLD
+    kept = going if going.exists() else old
+    for part in kept.iterdir() if kept.exists() else ():
+        target = _target(folder / part.name)
+        if not target.exists():
+            part.replace(target)
+    # The old ones first: they must not come back once the folder of new ones is gone.
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(hidden)
+
+
+def _move(hidden: Path, folder: Path) -> list[Path]:
+    """Move all new files to where they belong, and return those that replaced others unlike them.
+
+    Where one cannot be moved, all are as they were.
+    """
+    new, going, old = hidden / _NEW, hidden / _GOING, hidden / _OLD
+    moves = [(part.name, _target(folder / part.name)) for part in sorted(new.iterdir())]
+    old_ones = [target for _, target in moves if target.exists()]
+    replaced = []
+    for name, target in moves:
+        part = new / name
+        if target.is_dir() and not part.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
         if part.is_file():
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
-        if part.is_dir() and target.exists():
-            _remove(target)
-        part.replace(target)
-    except OSError as reason:
-        raise unwritable(target, reason) from reason
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if target in old_ones:
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+            if part.is_dir() or not filecmp.cmp(part, target, shallow=False):
+                replaced.append(target)
+    if len(moves) == 1 and not moves[0][1].is_dir():
+        (new / moves[0][0]).replace(moves[0][1])
+        return replaced
+    old.mkdir()
+    for name, target in moves:
+        if target in old_ones:
+            target.replace(old / name)
+    new.replace(going)
+    placed: list[tuple[str, Path]] = []
+    try:
+        for name, target in reversed(moves):
+            (going / name).replace(target)
+            placed.append((name, target))
+    except OSError:
+        for name, target in placed:
+            target.replace(going / name)
+        going.replace(new)
+        raise
+    return replaced

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import attrs
 
@@ -15,6 +16,10 @@ from plausibly import markup
 
 if TYPE_CHECKING:
     from cattrs import Converter
+
+
+_T = TypeVar("_T")
+_RATIO = re.compile(r"-?[0-9]{1,999}(/[1-9][0-9]{0,999})?")
 
 
 class Printer(Protocol):
@@ -222,6 +227,19 @@ class Guarantee:
         return converter().structure(data, cls)
 
 
+def _fraction(value: object, _: object) -> Fraction:
+    # Bounded before it is a number: an exponent or a zero denominator would hang or raise.
+    if not isinstance(value, str) or not _RATIO.fullmatch(value):
+        raise ValueError("no ratio of whole numbers")
+    return Fraction(value)
+
+
+def _exactly(value: Any, kind: type[_T]) -> _T:  # Any: what JSON holds
+    if type(value) is kind or (kind is float and type(value) is int and abs(value) < 2**53):
+        return kind(value)  # type: ignore[call-arg]  # of the types of JSON
+    raise ValueError(f"no {kind.__name__}")
+
+
 @cache
 def converter() -> Converter:
     """Return the converter by which guarantees and evidence become plain data, without rounding."""
@@ -229,6 +247,8 @@ def converter() -> Converter:
     from cattrs import Converter
 
     converter = Converter()
-    converter.register_structure_hook(Fraction, lambda value, _: Fraction(str(value)))
+    converter.register_structure_hook(Fraction, _fraction)
+    for kind in (str, int, bool, float):
+        converter.register_structure_hook(kind, _exactly)
     converter.register_unstructure_hook(Fraction, str)
     return converter

@@ -12,7 +12,7 @@ import xarray as xr
 
 from plausibly.errors import InputError, listed
 from plausibly.labelled import borders
-from plausibly.labelled.names import EXAMPLE, LABEL
+from plausibly.labelled.names import EXAMPLE, LABEL, NUMBERED
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
@@ -91,6 +91,7 @@ def predictions(
             do=_EVERY,
             whose=_WHOSE,
         )
+    numbered = {NUMBERED: 1} if names is None else {}
     if names is None:
         names = [str(place) for place in range(len(values))]
     elif len(names) != len(values):
@@ -109,6 +110,7 @@ def predictions(
         dims=(EXAMPLE, LABEL),
         coords={EXAMPLE: (EXAMPLE, text_array(names)), LABEL: (LABEL, text_array(order))},
         name="predictions",
+        attrs=numbered,
     )
     return borders.check_predictions(array, whose=_WHOSE, scale=scale)
 

@@ -167,9 +167,8 @@ def test_a_foreign_file_where_the_guarantee_goes(world: World) -> None:
     run(*CALIBRATE.split())
     world.write("export.json", '[{"id": 1}]')
     text = """
-        error output-occupied: export.json is in the way: the guarantee of export.csv is
-          written there
-          expected  no such file, or an older guarantee of ours; got something else
+        error output-occupied: export.json is in the way
+          expected  nothing there, or an older guarantee; got something else
           do        -o export-sets.csv
         """
     words = "predict predictor.nc -p new.csv -o"

@@ -192,5 +192,5 @@ def test_labels_that_mean_no_answer(world: World) -> None:
     for given in (["--missing", "NA", "--missing", "?"], ["--missing", "NA,?"]):
         ran = run("aggregate", "-a", "votes.csv", "-o", "lam.csv", *given)
         assert ran.code == 0
-        assert ran.err == ""
+        assert "warning" not in ran.err
         assert "not counted: 2 skipped" in " ".join(ran.out.split())

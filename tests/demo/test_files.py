@@ -10,7 +10,7 @@ import pytest
 
 import plausibly
 from demo_runs import result, subject
-from plausibly.demo import files
+from plausibly.demo import files, study_file
 from plausibly.errors import InputError
 from plausibly.io import read_plausibilities, read_sets
 
@@ -99,3 +99,23 @@ def test_data_are_never_changed_by_writing(tmp_path: Path) -> None:
     data.plausibilities.values.flags.writeable = False
     files.write_data(data, tmp_path)
     np.testing.assert_array_equal(before, data.plausibilities)
+
+
+def test_what_a_user_may_have_edited_is_never_replaced(tmp_path: Path) -> None:
+    data = subject("toy")
+
+    def written(splits: int) -> None:
+        files.write_data(data, tmp_path)
+        study_file.write_study_file(data, tmp_path, splits=splits, seed=1)
+
+    written(5)
+    written(9)  # an older study file that nobody edited is no hindrance
+    for name in (files.PLAUSIBILITIES, files.PREDICTIONS, study_file.STUDY):
+        path = tmp_path / name
+        whole = path.read_bytes()
+        path.write_bytes(whole + b"# mine\n")
+        with pytest.raises(InputError) as refused:
+            written(9)
+        assert refused.value.name == "output-occupied"
+        assert path.read_bytes() == whole + b"# mine\n"
+        path.write_bytes(whole)

@@ -141,7 +141,7 @@ def test_from_python(good: Environment, world: World) -> None:
     assert ran.code == 0, ran.err
     *rows, fingerprint = ran.out.splitlines()
     assert len(rows) == 30
-    assert len(fingerprint) == 8
+    assert len(fingerprint) == 32
     # One label a response: the model is then the share of the votes, with the prior.
     first = [float(value) for value in rows[0].split()[1:]]
     assert first == pytest.approx([(3 + 1) / 6, 1 / 6, 1 / 6])

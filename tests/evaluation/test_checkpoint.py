@@ -300,9 +300,10 @@ def test_a_split_that_cannot_be_read_is_computed_again(
 
 def test_what_a_killed_study_left_half_written_is_no_hindrance(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    for name in (f".{MANIFEST}.x", ".split-3.json.y"):
-        (kept / name).mkdir(parents=True)
-        (kept / name / "part").write_text("half")
+    for name in (MANIFEST, "split-3.json"):
+        left = kept / f".plausibly-part-{name}" / "new"
+        left.mkdir(parents=True)
+        (left / name).write_text("half")
     result, _ = study(kept, 2)
     checkpoint = Checkpoint(folder=kept)
     assert checkpoint.finished(2) == 2

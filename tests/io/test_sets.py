@@ -58,14 +58,14 @@ def simple(**more: object) -> xr.DataArray:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@given(sets=prediction_sets())
+@given(sets=prediction_sets(), escape=st.booleans())
 @settings(max_examples=40)
 def test_everything_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, ending: str, sets: xr.DataArray
+    tmp_path_factory: pytest.TempPathFactory, ending: str, sets: xr.DataArray, escape: bool
 ) -> None:
     path = tmp_path_factory.mktemp("sets") / f"sets{ending}"
     before = sets.copy(deep=True)
-    write_sets(sets, path)
+    write_sets(sets, path, escape=escape)
     xr.testing.assert_identical(sets, before)
     xr.testing.assert_identical(read_sets(path), sets)
 
@@ -80,6 +80,9 @@ def test_what_stands_in_the_files(tmp_path: Path) -> None:
     )
     facts = json.loads((tmp_path / "sets.json").read_text())
     assert facts.pop("versions").keys() == {"plausibly", "numpy", "python"}
+    assert facts.pop("table") == "sets.csv"
+    assert len(facts.pop("table_digest")) == 32
+    assert facts.pop("table_escaped") is False
     assert facts == {
         "about": "what the prediction sets in the table of the same name promise",
         "alphas": [0.1],
@@ -106,6 +109,15 @@ def test_names_that_clash_with_our_columns_are_told_by_position(tmp_path: Path) 
     for ending in ENDINGS:
         write_sets(sets, tmp_path / f"sets{ending}")
         xr.testing.assert_identical(read_sets(tmp_path / f"sets{ending}"), sets)
+
+
+def test_no_cell_is_a_formula_where_that_is_asked_for(tmp_path: Path) -> None:
+    labels = ["=1+1", "@sum"]
+    sets = simple().assign_coords(label=labels, example=["+a", "-b", "'c"])
+    write_sets(sets, tmp_path / "sets.csv", escape=True)
+    cells = (tmp_path / "sets.csv").read_text().replace("\n", ",").split(",")
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    xr.testing.assert_identical(read_sets(tmp_path / "sets.csv"), sets)
 
 
 # ---- without the promise

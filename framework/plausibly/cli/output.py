@@ -9,9 +9,12 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TextIO
 
+from plausibly.atomic import noting_replaced
 from plausibly.cli import terminal
+from plausibly.cli.layout import fields
 from plausibly.cli.progress import Tick, working
 from plausibly.errors import (
     EXIT_CHECK,
@@ -117,7 +120,7 @@ class Output:
         """
         failure: InputError | None = None
         code = 0
-        with self._listening():
+        with self._listening(), noting_replaced() as replaced:
             try:
                 code = action() or 0
                 self._check_warnings()
@@ -145,6 +148,12 @@ class Output:
                     error,
                 )
         self.flush()
+        if replaced:
+            here = Path.cwd()
+            names = [str(p.relative_to(here) if p.is_relative_to(here) else p) for p in replaced]
+            self.document["replaced"] = names
+            if not (self.json or self.quiet):
+                _print(fields([("replaced", ", ".join(names))]), sys.stderr)
         # A command that has no document of its own prints one only to say what went wrong.
         if self.json and (self.document or failure is not None):
             try:

@@ -191,6 +191,9 @@ def _run(
                             f"{counted(overlap)} of {counted(sets.sizes[names.EXAMPLE])} examples "
                             "calibrated this predictor: no test of it"
                             if overlap
+                            else f"rows of {model.whose} have no names: whether they calibrated "
+                            "this predictor is not known"
+                            if names.NUMBERED in sets.attrs
                             else "",
                         ),
                         (

@@ -92,7 +92,7 @@ class ArrayPredictor:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Eight hexadecimal digits that change with anything a prediction depends on."""
+        """32 hexadecimal digits that change with all that is predicted, promised or shown."""
         from plausibly.conformal.stored import fingerprint
 
         return fingerprint(self)

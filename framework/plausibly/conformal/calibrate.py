@@ -193,7 +193,7 @@ def calibrate(
         calibrator=described(CALIBRATOR, the_calibrator),
         pools=Pools(replicates),
         held_out_scores=held_out,
-        examples=data.examples,
+        examples=None if data.examples.numbered else data.examples,
         evidence=evidence,
         reference=np.sort(data.largest()),
         facts=Facts(

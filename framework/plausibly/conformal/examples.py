@@ -25,9 +25,12 @@ class Examples:
     ----------
     given : Names, or ndarray of uint64, (example,)
         Names, which a sequence of text becomes, or hashes of names.
+    numbered : bool
+        Whether these are only the numbers of rows, from which nothing follows.
     """
 
     given: Names | Hashes = attrs.field(converter=_names)
+    numbered: bool = False
 
     def __len__(self) -> int:
         return len(self.given)
@@ -45,9 +48,9 @@ class Examples:
     def take(self, rows: NDArray[np.intp]) -> Examples:
         """Return some of the examples."""
         if isinstance(self.given, np.ndarray):
-            return Examples(self.given[rows])
+            return Examples(self.given[rows], self.numbered)
         texts = self.given.texts
-        return Examples([texts[row] for row in rows.tolist()])
+        return Examples([texts[row] for row in rows.tolist()], self.numbered)
 
     def common(self, others: Examples) -> int:
         """Return how many of other examples are among these.
@@ -57,6 +60,8 @@ class Examples:
         others : Examples
             Compared by name where both have names, by the hashes of names otherwise.
         """
+        if self.numbered or others.numbered:
+            return 0
         if not isinstance(self.given, np.ndarray) and not isinstance(others.given, np.ndarray):
             return self.given.common(others.given)
         if not len(self):

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.arrays import Hashes, Numbers
-from plausibly.atomic import replacing
+from plausibly.atomic import check_ours, holds, is_store, replacing
 from plausibly.conformal import FORMAT
-from plausibly.conformal.stored import ATTRIBUTE, said_of
-from plausibly.extras import require
+from plausibly.conformal.stored import ATTRIBUTE, CHECKSUM, checksum, said_of
 from plausibly.guarantee import converter
 from plausibly.protocols import COMBINER, SCORE
 
@@ -66,30 +65,72 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
         variables["hash_high"] = (("named_example",), high)
     from plausibly import __version__
 
-    about = {
-        "format": FORMAT,
-        "version": __version__,
-        "labels": list(predictor.labels),
-        "score": dict(registry.describe(SCORE, predictor.score)),
-        "combiner": dict(registry.describe(COMBINER, predictor.combiner)),
-        "calibrator": None if predictor.calibrator is None else dict(predictor.calibrator),
-        "facts": attrs.asdict(predictor.facts),
-        "evidence": converter().unstructure(predictor.evidence),
-        "truth": replicates.truth,
-        "weighted": replicates.units is not None,
-        "replicates": said_of(replicates),
-        "fingerprint": predictor.fingerprint,
-    }
-    return xr.Dataset(variables, attrs={ATTRIBUTE: json.dumps(about)})
+    text = json.dumps(
+        {
+            "format": FORMAT,
+            "version": __version__,
+            "labels": list(predictor.labels),
+            "score": dict(registry.describe(SCORE, predictor.score)),
+            "combiner": dict(registry.describe(COMBINER, predictor.combiner)),
+            "calibrator": None if predictor.calibrator is None else dict(predictor.calibrator),
+            "facts": attrs.asdict(predictor.facts),
+            "evidence": converter().unstructure(predictor.evidence),
+            "truth": replicates.truth,
+            "weighted": replicates.units is not None,
+            "replicates": said_of(replicates),
+            "fingerprint": predictor.fingerprint,
+        }
+    )
+    arrays = {name: values for name, (_, values) in variables.items()}
+    return xr.Dataset(variables, attrs={ATTRIBUTE: text, CHECKSUM: checksum(arrays, text)})
+
+
+def is_predictor(path: Path) -> bool:
+    """Return whether a file or store holds a predictor, in this format or a later one."""
+    if path.is_dir():
+        return is_store(path, lambda metadata: f"'{CHECKSUM}'" in str(metadata.get(".zattrs")))
+    return holds(path, CHECKSUM.encode())
 
 
 def save(predictor: ConformalPredictor, path: Path, *, names: bool) -> None:
-    """Write a predictor to netCDF-3, or to Zarr where the path ends in ``.zarr``."""
+    """Write a predictor to netCDF-3, or to Zarr where the path ends in ``.zarr``.
+
+    Raises
+    ------
+    InputError
+        ``output-occupied`` or ``output-unwritable``.
+    """
     dataset = to_dataset(predictor, names=names)
-    if path.suffix == ".zarr":
-        require("zarr", extra="zarr", whose=str(path))
+    check_ours(path, is_predictor, "an older predictor")
     with replacing(path) as part:
         if path.suffix == ".zarr":
-            dataset.to_zarr(part, zarr_format=2, consolidated=True)
+            _write_zarr(dataset, part)
         else:
             dataset.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+
+
+def _write_zarr(dataset: xr.Dataset, folder: Path) -> None:
+    """Write a Zarr store in which each array is one chunk of just its bytes.
+
+    What is read back can then be checked against the size of the file before it is read.
+    """
+    metadata: dict[str, object] = {".zgroup": {"zarr_format": 2}, ".zattrs": dataset.attrs}
+    for name, variable in dataset.variables.items():
+        values = variable.values.astype(variable.dtype.newbyteorder("<"))
+        metadata[f"{name}/.zarray"] = {
+            "zarr_format": 2,
+            "shape": values.shape,
+            "chunks": [max(1, size) for size in values.shape],
+            "dtype": values.dtype.str,
+            "compressor": None,
+            "filters": None,
+            "fill_value": None,
+            "order": "C",
+        }
+        metadata[f"{name}/.zattrs"] = {"_ARRAY_DIMENSIONS": variable.dims}
+        (folder / str(name)).mkdir(parents=True)
+        if values.size:
+            (folder / str(name) / ".".join("0" * values.ndim)).write_bytes(values.tobytes())
+    whole = {"metadata": metadata, "zarr_consolidated_format": 1}
+    for key, content in {**metadata, ".zmetadata": whole}.items():
+        (folder / key).write_text(json.dumps(content), encoding="utf-8")

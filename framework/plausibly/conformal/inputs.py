@@ -136,7 +136,7 @@ def calibration_data(
     keys : Keys
     """
     model, table = inputs.predictions, inputs.plausibilities
-    examples = Examples(names_of(model, names.EXAMPLE))
+    examples = Examples(names_of(model, names.EXAMPLE), names.NUMBERED in model.attrs)
     labels = names_of(model, names.LABEL).row
     source: Floats | ScoreSource
     augmented: Floats | None = None

@@ -105,7 +105,7 @@ def joint_rank(
     model, scale = inputs.predictions, inputs.scale
     labels = names_of(model, names.LABEL).row
     test = read_test(new, labels, scale, model.dtype, augmentations=inputs.augmentations)
-    examples = Examples(names_of(model, names.EXAMPLE))
+    examples = Examples(names_of(model, names.EXAMPLE), names.NUMBERED in model.attrs)
 
     def scored(values: Floats, examples: Examples) -> Floats:
         uniform = None
@@ -134,7 +134,7 @@ def joint_rank(
         warn_if_vacuous(promise, "joint-rank")
     sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
     facts = json.dumps([labels, name, scale, inputs.augmentations, seed])
-    digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=4)
+    digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16)
     about = sets_attrs(promises, digest.hexdigest(), labels, examples.common(test.examples))
     return sets_array(test, sets, [one.alpha for one in promises], about, is_several(alpha))
 

@@ -55,7 +55,7 @@ class NewExamples:
     @cached_property
     def examples(self) -> Examples:
         """The examples by name."""
-        return Examples(names_of(self.checked, names.EXAMPLE))
+        return Examples(names_of(self.checked, names.EXAMPLE), names.NUMBERED in self.checked.attrs)
 
     def like_input(
         self,
@@ -243,8 +243,11 @@ def sets_array(
     several : bool
         Whether to keep the dim ``alpha``.
     """
-    if LEFT_OUT in test.checked.attrs:
-        attrs = {**attrs, LEFT_OUT: test.checked.attrs[LEFT_OUT]}
+    kept = (LEFT_OUT, names.NUMBERED)
+    attrs = {
+        **attrs,
+        **{name: test.checked.attrs[name] for name in kept if name in test.checked.attrs},
+    }
     arrays = [
         test.like_input(one, "prediction_sets", float(alpha), attrs)
         for one, alpha in zip(sets, alphas, strict=True)

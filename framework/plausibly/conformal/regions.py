@@ -75,7 +75,7 @@ class PlausibilityRegion:
         """Eight hexadecimal digits that change with anything a region depends on."""
         table = registry.describe(SCORE, self.scoring.component)
         facts = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
-        return blake2b(repr(facts).encode() + self.ordered.tobytes(), digest_size=4).hexdigest()
+        return blake2b(repr(facts).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
 
     def _tau(self, alpha: Fraction) -> float:
         return float(order_statistic(self.ordered, math.floor(alpha * (self.n + 1))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
@@ -24,12 +23,6 @@ LABEL_CELLS = "label"
 """`Replicates.by` where the cell of a query is the label that is asked about."""
 
 Reads: TypeAlias = Literal["plain", "separate", "mean", "single"]
-READS: Mapping[str, Reads] = {
-    "plain": "plain",
-    "separate": "separate",
-    "mean": "mean",
-    "single": "single",
-}
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -6,19 +6,22 @@ Nothing here needs xarray, so that a service can do without it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+import stat
+import struct
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import attrs
 import cattrs
 import numpy as np
-from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Hashes, Numbers
+from plausibly.arrays import Floats, Hashes, Ints, Numbers
+from plausibly.atomic import recover
 from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.components import described
@@ -26,9 +29,8 @@ from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.pools import Pool, Pools
-from plausibly.conformal.replicates import READS, Replicates
-from plausibly.errors import InputError
-from plausibly.extras import require
+from plausibly.conformal.replicates import Reads, Replicates
+from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.guarantee import converter
 from plausibly.protocols import COMBINER, SCORE
 
@@ -38,7 +40,22 @@ if TYPE_CHECKING:
 ATTRIBUTE = "plausibly"
 """Name of the attribute that says everything but the arrays."""
 
-_MAGIC = b"CDF"
+CHECKSUM = "checksum"
+"""Name of the attribute with the digest of that one and of all arrays."""
+
+_FLAT = "mass cell row denominator weight reference hash_low hash_high"
+ARRAYS = {"score": 2, "held_out_score": 2, **dict.fromkeys(_FLAT.split(), 1)}
+"""All arrays that a predictor may have, and the most dims of each: no others are read."""
+
+_MAGIC = b"CDF\x02"
+_DIGEST = 16  # bytes
+_TEXT = 1 << 25  # bytes of what is said, at most
+_WIDEST = 1 << 30  # bits of all masses over their common denominator, at most
+_CELLED = 1 << 31  # atoms times cells, at most
+_WHOLE = float(1 << 53)
+_TYPES = {4: ">i4", 5: ">f4", 6: ">f8"}
+_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8}
+_ZARR_TYPES = ("<i4", "<f4", "<f8")
 
 
 def _canonical(pool: Pool, *, counting: bool) -> bytes:
@@ -57,45 +74,56 @@ def _canonical(pool: Pool, *, counting: bool) -> bytes:
     return pool.ordered[last].tobytes() + text
 
 
-def fingerprint(
-    predictor: ArrayPredictor,
-    *,
-    written: int = FORMAT,
-    about: Mapping[str, object] | None = None,
-) -> str:
-    """Return eight hexadecimal digits that change with anything a prediction depends on.
+def fingerprint(predictor: ArrayPredictor, *, about: Mapping[str, object] | None = None) -> str:
+    """Return 32 hexadecimal digits that change with all that is predicted, promised or shown.
 
     Parameters
     ----------
     predictor : ArrayPredictor
-    written : int
-        As files of this format have it; those of format 1 leave totals out.
     about : mapping, optional
         With the tables of score and combiner as a file has them: components may have got
         parameters since.
     """
-    digest = blake2b(digest_size=4)
+    digest = blake2b(digest_size=_DIGEST)
     said = {} if about is None else about
     score = said.get("score") or described(SCORE, predictor.score)
     combiner = said.get("combiner") or described(COMBINER, predictor.combiner)
-    score = score or {"name": repr(predictor.score)}
-    combiner = combiner or {"name": repr(predictor.combiner)}
-    facts = [predictor.labels, predictor.facts.scale, predictor.facts.seed, score, combiner]
+    facts = {
+        "labels": predictor.labels,
+        # Whichever aggregator made equal plausibilities: the predictor is the same.
+        "facts": attrs.asdict(attrs.evolve(predictor.facts, aggregator="")),
+        "score": score or {"name": repr(predictor.score)},
+        "combiner": combiner or {"name": repr(predictor.combiner)},
+        "calibrator": predictor.calibrator,
+        "evidence": converter().unstructure(predictor.evidence),
+        "replicates": said_of(predictor.pools.replicates),
+    }
     digest.update(json.dumps(facts, sort_keys=True, default=str).encode())
     replicates = predictor.pools.replicates
-    if not replicates.alone:
-        digest.update(json.dumps(said_of(replicates), sort_keys=True).encode())
     for cell in predictor.pools.cells:
         for pool in cell.each if replicates.separate else (cell.pooled,):
-            digest.update(_canonical(pool, counting=replicates.counting or written == 1))
+            digest.update(_canonical(pool, counting=replicates.counting))
     held_out = predictor.held_out_scores
     if held_out is not None:
         # Scores of one example stay together, where there are several.
         ordered = np.lexsort(np.atleast_2d(held_out)[::-1])
         digest.update(held_out[..., ordered].tobytes())
+    if predictor.reference is not None:
+        digest.update(np.sort(predictor.reference).tobytes())
     return digest.hexdigest()
 
 
+def checksum(arrays: Mapping[str, Numbers], text: str) -> str:
+    """Return 32 hexadecimal digits that change with any array of a file, and with what it says."""
+    digest = blake2b(text.encode(), digest_size=_DIGEST)
+    for name in sorted(arrays):
+        values = arrays[name]
+        little = values.astype(values.dtype.newbyteorder("<"))
+        digest.update(f"{name} {little.dtype.str} {values.shape} ".encode() + little.tobytes())
+    return digest.hexdigest()
+
+
+_STATED = "of_what target assumptions separate event share counted each why reference notes"
 _SAID = ("by", "cells", "of_atoms", "weight_by", "reads")
 
 
@@ -105,9 +133,42 @@ def said_of(replicates: Replicates) -> dict[str, object]:
     return {**said, "cells": list(replicates.cells), "own": str(replicates.own)}
 
 
-def _joined(low: NDArray[np.int32], high: NDArray[np.int32]) -> Hashes:
-    pairs = np.stack([low, high], axis=1).astype("<i4")
-    return np.ascontiguousarray(pairs).view("<u8").reshape(-1).astype(np.uint64)
+@attrs.frozen(kw_only=True)
+class _Said:
+    """What `said_of` says."""
+
+    by: str
+    cells: tuple[str, ...]
+    of_atoms: bool
+    weight_by: str
+    reads: Reads
+    own: Fraction
+
+
+@attrs.frozen(kw_only=True)
+class _About:
+    """What the JSON text of a file says."""
+
+    labels: tuple[str, ...]
+    score: dict[str, Any]  # Any: parameters of a component
+    combiner: dict[str, Any]  # Any: as above
+    calibrator: dict[str, Any] | None  # Any: as above
+    facts: Facts
+    evidence: Evidence
+    truth: Literal["drawn", "voted"]
+    weighted: bool
+    replicates: _Said
+    fingerprint: str
+
+    def __attrs_post_init__(self) -> None:
+        """Raise ValueError where counts are none, or names are not distinct."""
+        evidence = self.evidence
+        counts = (evidence.n, evidence.m, evidence.n_held_out + 1, evidence.examples or 1)
+        for names in (self.labels, self.replicates.cells):
+            if len(set(names)) != len(names):
+                raise ValueError("names")
+        if min(counts) < 1 or evidence.own < 0 or not self.labels:
+            raise ValueError("counts")
 
 
 def _not_ours(path: Path, got: str) -> InputError:
@@ -126,18 +187,41 @@ class _Stored:
     """Arrays by name, and what is said of them."""
 
     arrays: Mapping[str, Numbers]
-    text: object
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.arrays
+    text: str
+    checksum: str
 
     def native(self, name: str) -> Numbers:
         """Return an array in the machine's byte order; netCDF-3 is big-endian."""
         values = self.arrays[name]
         return values.astype(values.dtype.newbyteorder("="))
 
+    def scores(self, name: str) -> Floats | None:
+        """Return an array of floats without NaN, None where there is none."""
+        if name not in self.arrays:
+            return None
+        values: Floats = self.native(name)
+        if values.dtype.kind != "f" or np.isnan(values).any():
+            raise ValueError(name)
+        return values
+
+    def whole(self, name: str, most: float, least: int = 0) -> Ints:
+        """Return an array of whole numbers within bounds."""
+        values = self.native(name)
+        if not ((values >= least) & (values < most) & (values == np.floor(values))).all():
+            raise ValueError(name)
+        return values.astype(np.int64)
+
+    def hashes(self) -> Hashes | None:
+        """Return the hashes of the names of examples, None where there are none."""
+        if "hash_low" not in self.arrays:
+            return None
+        halves = [self.native("hash_low"), self.native("hash_high")]
+        pairs = np.stack(halves, axis=1).astype("<i4")
+        return np.ascontiguousarray(pairs).view("<u8").reshape(-1).astype(np.uint64)
+
 
 def _read(path: Path) -> _Stored:
+    recover(path.parent, path.name)
     if not path.exists():
         raise InputError(
             "file-missing",
@@ -147,29 +231,119 @@ def _read(path: Path) -> _Stored:
             do="plausibly calibrate ... -o PREDICTOR.nc",
             whose=str(path),
         )
-    if path.is_dir():
-        zarr = require("zarr", extra="zarr", whose=str(path))
-        try:
-            group = zarr.open_group(path, mode="r")
-            found = {name: np.asarray(array[...]) for name, array in group.arrays()}
-            return _Stored(found, group.attrs.get(ATTRIBUTE))
-        except (OSError, KeyError, ValueError) as reason:
-            raise _not_ours(path, "a folder that is no Zarr store") from reason
-    with path.open("rb") as file:
-        head = file.read(len(_MAGIC))
-    if head != _MAGIC:
-        raise _not_ours(path, "an empty file" if not head else "another kind of file")
-    # Reading arrays alone needs no library of labelled ones.
-    from scipy.io import netcdf_file
-
     try:
-        with netcdf_file(path, "r", mmap=False) as read:
-            found = {name: np.array(held.data) for name, held in read.variables.items()}
-            text = getattr(read, ATTRIBUTE, None)
-            return _Stored(found, text.decode("utf-8") if isinstance(text, bytes) else text)
-    # What scipy's parser raises on a file that ends early.
-    except (ValueError, TypeError, KeyError, IndexError, EOFError, OSError) as reason:
+        if path.is_dir():
+            if not (path / ".zgroup").is_file():
+                raise _not_ours(path, "a folder that is no Zarr store")
+            return _read_zarr(path)
+        data = _regular(path)
+        if not data.startswith(_MAGIC):
+            raise _not_ours(path, "another kind of file" if data else "an empty file")
+        return _Classic(data).read()
+    except InputError:
+        raise
+    # struct.error is what its parser raises on a file that ends early.
+    except (ValueError, TypeError, LookupError, OSError, RecursionError, struct.error) as reason:
         raise _not_ours(path, "a file that ends early or is damaged") from reason
+
+
+def _regular(path: Path, most: int | None = None) -> bytes:
+    """Return the bytes of a regular file; ValueError for a pipe, or for more bytes than `most`."""
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode) or (most is not None and about.st_size > most):
+        raise ValueError(path.name)
+    return path.read_bytes()
+
+
+def _of_shape(data: bytes, name: str, dtype: str, shape: Sequence[int], start: int) -> Numbers:
+    """Return the array of some bytes; ValueError unless there are as many as it claims."""
+    kind = np.dtype(dtype)
+    count = math.prod(list(shape))
+    # An entry of several dims is never missing: one of a billion rows must not have no column.
+    unlike = not 1 <= len(shape) <= ARRAYS[name] or min(shape) < (1 if len(shape) > 1 else 0)
+    if unlike or start + count * kind.itemsize > len(data):
+        raise ValueError(name)
+    return np.frombuffer(data, kind, count, start if count else 0).reshape(shape)
+
+
+def _read_zarr(path: Path) -> _Stored:
+    """Return what `plausibly.conformal.files` wrote: each array is one chunk, as it is."""
+    arrays: dict[str, Numbers] = {}
+    for name in ARRAYS:
+        if not (path / name / ".zarray").exists():
+            continue
+        about = json.loads(_regular(path / name / ".zarray", 4096))
+        shape, dtype = about["shape"], about["dtype"]
+        plain = about["compressor"] is None and about["filters"] is None and about["order"] == "C"
+        sizes = [size for size in shape if type(size) is int]
+        whole = sizes == shape and about["chunks"] == [max(1, size) for size in sizes]
+        if not (plain and whole and dtype in _ZARR_TYPES):
+            raise ValueError(name)
+        data = b""
+        if math.prod(sizes):
+            nbytes = math.prod(sizes) * np.dtype(dtype).itemsize
+            data = _regular(path / name / ".".join("0" * len(sizes)), nbytes)
+        arrays[name] = _of_shape(data, name, dtype, sizes, 0)
+    said = json.loads(_regular(path / ".zattrs", 2 * _TEXT))
+    return _Stored(arrays, str(said[ATTRIBUTE]), str(said.get(CHECKSUM)))
+
+
+class _Classic:
+    """The header of a netCDF-3 file with 64-bit offsets, read within the bounds of the file."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = len(_MAGIC)
+
+    def number(self, kind: str = ">i") -> int:
+        (value,) = struct.unpack_from(kind, self.data, self.at)
+        self.at += struct.calcsize(kind)
+        if value < 0:
+            raise ValueError("a negative count")
+        return int(value)
+
+    def bytes(self, size: int) -> bytes:
+        found = self.data[self.at : self.at + size]
+        self.at += -(-size // 4) * 4
+        if len(found) != size:
+            raise ValueError("an early end")
+        return found
+
+    def name(self) -> str:
+        return self.bytes(self.number()).decode()
+
+    def count(self, tag: int) -> int:
+        """Return how many entries a list has, none of which takes less than eight bytes."""
+        found, count = self.number(), self.number()
+        if found != (tag if count else found) or 8 * count > len(self.data):
+            raise ValueError("another list")
+        return count
+
+    def attributes(self) -> dict[str, str]:
+        """Return the texts; other attributes are passed over."""
+        found = {}
+        for _ in range(self.count(12)):
+            name, kind, count = self.name(), self.number(), self.number()
+            value = self.bytes(count * _SIZES[kind])
+            if kind == 2 and name in (ATTRIBUTE, CHECKSUM):
+                found[name] = value.decode()
+        return found
+
+    def read(self) -> _Stored:
+        self.number()  # of records, of which there are none
+        dims = [(self.name(), self.number())[1] for _ in range(self.count(10))]
+        said = self.attributes()
+        arrays: dict[str, Numbers] = {}
+        for _ in range(self.count(11)):
+            name, ndim = self.name(), self.number()
+            if name not in ARRAYS or name in arrays or ndim > 2:
+                raise ValueError(name)
+            shape = [dims[self.number()] for _ in range(ndim)]
+            self.attributes()
+            dtype = _TYPES[self.number()]
+            self.number()  # its size, which follows from the dims
+            arrays[name] = _of_shape(self.data, name, dtype, shape, self.number(">q"))
+        return _Stored(arrays, said[ATTRIBUTE], said.get(CHECKSUM, ""))
 
 
 @overload
@@ -200,17 +374,19 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
     """
     place = Path(path)
     stored = _read(place)
-    text = stored.text
-    if not isinstance(text, str):
-        raise _not_ours(place, "a netCDF file of something else")
     try:
-        about = json.loads(text)
-        written = int(about["format"])
-        version = str(about["version"])
-    except (ValueError, KeyError, TypeError) as reason:
+        if len(stored.text) > _TEXT:
+            raise ValueError("a long description")
+        about = json.loads(stored.text)
+        written, version = about["format"], str(about["version"])[:40]
+        if type(written) is not int:
+            raise TypeError("format")
+    except (ValueError, KeyError, TypeError, RecursionError) as reason:
         raise _not_ours(place, "a damaged description") from reason
     from plausibly import __version__
 
+    if written < FORMAT:
+        raise _not_ours(place, f"format {written}, of an earlier version")
     if written > FORMAT:
         raise InputError(
             "predictor-newer",
@@ -220,75 +396,85 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
             do="upgrade here: pip install -U plausibly; or calibrate again",
             whose=str(place),
         )
+    if checksum(stored.arrays, stored.text) != stored.checksum:
+        raise _not_ours(place, "contents that do not fit their checksum")
     try:
         made: type[ArrayPredictor] = ArrayPredictor
         if not array_only:
             from plausibly.conformal.predictor import ConformalPredictor as made
-        predictor = _restored(made, stored, about)
-    except (KeyError, TypeError, IndexError, cattrs.BaseValidationError) as reason:
+        predictor = _restored(made, stored, converter().structure(about, _About))
+        same = fingerprint(predictor, about=about) == about["fingerprint"]
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        IncompatibleComponents,
+        cattrs.BaseValidationError,
+    ) as reason:
+        # A component that is not installed here is no fault of the file.
+        if isinstance(reason, InputError) and not isinstance(reason, IncompatibleComponents):
+            raise
         raise _not_ours(place, "a damaged file") from reason
-    if fingerprint(predictor, written=written, about=about) != about["fingerprint"]:
+    if not same:
         raise _not_ours(place, "contents that do not fit their fingerprint")
     return predictor
 
 
-def _restored(
-    kind: type[ArrayPredictor], stored: _Stored, about: Mapping[str, object]
-) -> ArrayPredictor:
-    evidence = converter().structure(about["evidence"], Evidence)
-    weighted = bool(about["weighted"])
-    # Files of format 1 have atoms of one cell, compared with one score.
-    said = _table(about, "replicates") if "replicates" in about else {}
-    by = str(said.get("by", ""))
-    cells = said.get("cells", [])
-    replicates = Replicates(
-        scores=stored.native("score"),
-        of_what=evidence.of_what,
-        target=evidence.target,
-        assumptions=evidence.assumptions,
-        truth="voted" if about["truth"] == "voted" else "drawn",
-        units=stored.native("mass").astype(np.int64) if weighted else None,
-        row=stored.native("row").astype(np.int64) if weighted else None,
-        denominator=stored.native("denominator").astype(np.int64) if weighted else None,
-        separate=evidence.separate,
-        event=evidence.event,
-        share=evidence.share,
-        own=Fraction(str(said.get("own", 1))),
-        by=by,
-        cell=stored.native("cell").astype(np.int64) if by else None,
-        cells=tuple(map(str, cells)) if isinstance(cells, list) else (),
-        of_atoms=bool(said.get("of_atoms", False)),
-        weight=stored.native("weight") if "weight" in stored else None,
-        weight_by=str(said.get("weight_by", "")),
-        reads=READS[str(said.get("reads", "plain"))],
-        counted=evidence.counted,
-        each=evidence.each,
-        why=evidence.why,
-        reference=evidence.reference,
-        notes=evidence.notes,
-    )
-    examples = None
-    if "hash_low" in stored:
-        examples = Examples(_joined(stored.native("hash_low"), stored.native("hash_high")))
-    held_out = stored.native("held_out_score") if "held_out_score" in stored else None
-    labels = about["labels"]
-    calibrator = about["calibrator"]
+def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> ArrayPredictor:
+    evidence, said = about.evidence, about.replicates
+    scores = stored.scores("score")
+    if scores is None:
+        raise KeyError("score")
+    units = row = denominator = cell = None
+    if about.weighted:
+        units = stored.whole("mass", _WHOLE)
+        denominator = stored.whole("denominator", _WHOLE, 1)
+        row = stored.whole("row", len(denominator))
+        _check_common(denominator, scores.size)
+    if said.by:
+        cell = stored.whole("cell", len(said.cells))
+        if cell.size * len(said.cells) > _CELLED:
+            raise ValueError("cells")
+    weight = stored.scores("weight")
+    if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
+        raise ValueError("weight")
+    hashes = stored.hashes()
     return kind(
-        labels=tuple(str(label) for label in labels) if isinstance(labels, list) else (),
-        score=registry.resolve(SCORE, _table(about, "score")),
-        combiner=registry.resolve(COMBINER, _table(about, "combiner")),
-        calibrator=calibrator if isinstance(calibrator, dict) else None,
-        pools=Pools(replicates),
-        held_out_scores=held_out,
-        examples=examples,
+        labels=about.labels,
+        score=registry.resolve(SCORE, about.score),
+        combiner=registry.resolve(COMBINER, about.combiner),
+        calibrator=about.calibrator,
+        pools=Pools(
+            Replicates(
+                **{name: getattr(evidence, name) for name in _STATED.split()},
+                scores=scores,
+                truth=about.truth,
+                units=units,
+                row=row,
+                denominator=denominator,
+                own=said.own,
+                by=said.by,
+                cell=cell,
+                cells=said.cells,
+                of_atoms=said.of_atoms,
+                weight=weight,
+                weight_by=said.weight_by,
+                reads=said.reads,
+            )
+        ),
+        held_out_scores=stored.scores("held_out_score"),
+        examples=None if hashes is None else Examples(hashes),
         evidence=evidence,
-        facts=cattrs.structure(about["facts"], Facts),
-        reference=stored.native("reference") if "reference" in stored else None,
+        facts=about.facts,
+        reference=stored.scores("reference"),
     )
 
 
-def _table(about: Mapping[str, object], name: str) -> dict[str, object]:
-    table = about[name]
-    if not isinstance(table, dict):
-        raise TypeError(name)
-    return table
+def _check_common(denominator: Ints, atoms: int) -> None:
+    """Raise ValueError where masses over one denominator would take too much memory."""
+    common = 1
+    for one in np.unique(denominator).tolist():
+        common = math.lcm(common, one)
+        if common.bit_length() * atoms > _WIDEST:
+            raise ValueError("denominator")

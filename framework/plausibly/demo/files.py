@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import xarray as xr
 
-from plausibly.atomic import replacing, unwritable
+from plausibly.atomic import check_ours, replacing, unwritable
 from plausibly.demo.figure import write_figure
 from plausibly.demo.study import Result
 from plausibly.demo.subjects import Subject
@@ -53,7 +54,7 @@ def write_data(subject: Subject, folder: Path) -> list[str]:
     Raises
     ------
     InputError
-        ``output-unwritable``.
+        ``output-occupied`` or ``output-unwritable``.
     """
     lam, model = subject.plausibilities, subject.predictions
     examples = [str(name) for name in model[names.EXAMPLE].values]
@@ -63,7 +64,9 @@ def write_data(subject: Subject, folder: Path) -> list[str]:
         votes = (lam * lam[names.DENOMINATOR]).round().astype(int)
         _write_table(folder / VOTES, [names.EXAMPLE, *labels], examples, _texts(votes))
     else:
-        write_plausibilities(lam, folder / PLAUSIBILITIES)
+        with replacing(folder / PLAUSIBILITIES) as part:
+            write_plausibilities(lam, part)
+            check_unedited(folder / PLAUSIBILITIES, part.read_bytes())
     _write_table(folder / PREDICTIONS, [names.EXAMPLE, *labels], examples, _texts(model))
     written = [said, PREDICTIONS]
     if subject.group is not None and subject.groups is not None:
@@ -116,7 +119,21 @@ def _texts(array: xr.DataArray) -> list[list[str]]:
 def _write_table(
     path: Path, header: Sequence[str], examples: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> None:
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([name, *row] for name, row in zip(examples, rows, strict=True))
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([name, *row] for name, row in zip(examples, rows, strict=True))
+    content = file.getvalue().encode()
+    check_unedited(path, content)
+    with replacing(path) as part:
+        part.write_bytes(content)
+
+
+def check_unedited(path: Path, *contents: bytes) -> None:
+    """Raise ``output-occupied`` where a file holds something else: it may have been edited."""
+    check_ours(
+        path,
+        lambda there: there.read_bytes() in contents,
+        "what this demo writes there",
+        do=f"-o {path.parent}-2",
+    )

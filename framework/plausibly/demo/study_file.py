@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from decimal import Decimal
 from pathlib import Path
 
 from plausibly.atomic import replacing
 from plausibly.config.toml import toml_text
-from plausibly.demo.files import PREDICTIONS, VOTES, opinions
+from plausibly.demo.files import PREDICTIONS, VOTES, check_unedited, opinions
 from plausibly.demo.study import ALPHA, EXPECTED, METHODS, TEST
 from plausibly.demo.subjects import Subject
 
@@ -52,14 +53,24 @@ def study_text(subject: Subject, splits: int, seed: int) -> str:
     )
 
 
+def _splits_of(path: Path) -> int:
+    """Return how many splits an older study file asks for; 0 where that cannot be told."""
+    try:
+        return int(tomllib.loads(path.read_text(encoding="utf-8"))["splits"]["count"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return 0
+
+
 def write_study_file(subject: Subject, folder: Path, *, splits: int, seed: int) -> str:
     """Write the study file beside the data, and return its name.
 
     Raises
     ------
     InputError
-        ``output-unwritable``.
+        ``output-occupied`` where a user has edited it; ``output-unwritable``.
     """
-    with replacing(folder / STUDY) as part:
-        part.write_text(study_text(subject, splits, seed), encoding="utf-8")
+    path, text = folder / STUDY, study_text(subject, splits, seed)
+    check_unedited(path, text.encode(), study_text(subject, _splits_of(path), seed).encode())
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8")
     return STUDY

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from plausibly.atomic import replacing, unwritable
+from plausibly.atomic import recover, replacing, unwritable
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.design import Design, Outcome
 from plausibly.evaluation.manifest import differences, manifest
@@ -107,17 +106,12 @@ class Checkpoint:
         """Remove what was kept, and the folder where nothing else is in it."""
         for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
             path.unlink(missing_ok=True)
-        for path in self._torn():
-            shutil.rmtree(path, ignore_errors=True)
+        recover(self.folder)
         with contextlib.suppress(OSError):  # somebody's file is in it, or it was never made
             self.folder.rmdir()
 
     def _file(self, number: int) -> Path:
         return self.folder / f"split-{number}.json"
-
-    def _torn(self) -> list[Path]:
-        """Return what was being written when somebody killed the study; see `replacing`."""
-        return [*self.folder.glob(f".{MANIFEST}.*"), *self.folder.glob(f".{_SPLITS}.*")]
 
     def _check(self) -> None:
         """Raise unless the folder is of this study, or is not there yet."""
@@ -125,7 +119,8 @@ class Checkpoint:
         if not about.is_file():
             if self.folder.is_file():
                 raise self._unknown("a file")
-            if self.folder.is_dir() and set(self.folder.iterdir()) - set(self._torn()):
+            recover(self.folder)  # what was being written when somebody killed the study
+            if self.folder.is_dir() and any(self.folder.iterdir()):
                 raise self._unknown(f"no {MANIFEST} in it")
             return
         try:

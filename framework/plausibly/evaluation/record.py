@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from plausibly.atomic import replacing
+from plausibly.atomic import check_ours, holds, replacing
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.results import METHOD, SPLIT
 from plausibly.evaluation.shown import Study
@@ -17,7 +17,13 @@ from plausibly.labelled import names
 
 _INT32 = range(-(2**31), 2**31)
 _SEED = "seed"
+_MEASURE = "aggregated_coverage"
 _DIMS = (METHOD, SPLIT, names.ALPHA)
+
+
+def is_study(path: Path) -> bool:
+    """Return whether a file holds the result of a study."""
+    return holds(path, _MEASURE.encode())
 
 
 def save_study(study: xr.Dataset, path: str | Path) -> None:
@@ -32,13 +38,14 @@ def save_study(study: xr.Dataset, path: str | Path) -> None:
     Raises
     ------
     InputError
-        ``study-unknown`` where it is no such result; ``output-unwritable``.
+        ``study-unknown`` where it is no such result; ``output-occupied`` or ``output-unwritable``.
     """
     _check(study, "this Dataset")
     attributes = {
         name: str(value) if isinstance(value, int) and value not in _INT32 else value
         for name, value in study.attrs.items()
     }
+    check_ours(path, is_study, "an older result of a study")
     with replacing(path) as part:
         whole = study.assign_attrs(attributes)
         whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
@@ -90,12 +97,11 @@ def _plain(value: object) -> object:
 
 def _check(study: xr.Dataset, whose: str) -> None:
     """Raise ``study-unknown`` unless it has the dims and the first measure of a study."""
-    measure = "aggregated_coverage"
-    if not set(_DIMS) <= set(study.dims) or measure not in study:
+    if not set(_DIMS) <= set(study.dims) or _MEASURE not in study:
         raise InputError(
             "study-unknown",
             f"{whose} is no result of a study",
-            expected=f"{measure} over method, split and alpha",
+            expected=f"{_MEASURE} over method, split and alpha",
             got=f"{listed(study.data_vars) or 'no variable'} over {listed(study.dims) or 'no dim'}",
             do="pass what plausibly.compare returns, or results.nc of plausibly run",
             whose=whose,

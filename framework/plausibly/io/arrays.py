@@ -16,7 +16,7 @@ from plausibly.io import netcdf, numpy_files
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
 from plausibly.labelled.aliases import renamed_columns
 from plausibly.labelled.hierarchy import Hierarchy
-from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
+from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL, NUMBERED
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
@@ -240,6 +240,7 @@ def labelled(
             **{key: (value.dims, value.values) for key, value in found.coordinates.items()},
         },
         name=name,
+        attrs={NUMBERED: 1} if found.examples is None and examples is None else {},
     )
     for table in tables:
         array = with_coordinates(array, table)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import files
@@ -19,7 +21,8 @@ from plausibly.labelled.text import name_texts
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
-_OURS = ("about", "alphas", "dims", "examples", "labels", "versions")
+TABLE, DIGEST, ESCAPED = "table", "table_digest", "table_escaped"
+_OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST, ESCAPED)
 _TITLE = "what the prediction sets in the table of the same name promise"
 
 
@@ -45,35 +48,22 @@ def described(sets: xr.DataArray) -> dict[str, object]:
     return facts
 
 
-def check_beside(table: Path) -> None:
-    """Raise ``output-occupied`` where the guarantee would overwrite a file that is not ours.
-
-    Parameters
-    ----------
-    table : Path
-        Where the sets go; the guarantee goes beside it.
-    """
-    beside = table.with_suffix(".json")
-    try:
-        about = json.loads(beside.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError):
-        about = None
-    if not isinstance(about, dict) or not {"alphas", "versions"} <= about.keys():
-        raise InputError(
-            "output-occupied",
-            f"{beside} is in the way: the guarantee of {table.name} is written there",
-            expected="no such file, or an older guarantee of ours",
-            got="something else",
-            do=f"-o {table.with_stem(table.stem + '-sets')}",
-            whose=str(beside),
-        )
+def is_ours(path: Path) -> bool:
+    """Return whether a file is the guarantee of some sets."""
+    about = json.loads(path.read_text(encoding="utf-8"))
+    return isinstance(about, dict) and {"alphas", "versions"} <= about.keys()
 
 
-def write(sets: xr.DataArray, path: Path) -> None:
-    """Write the facts of `described`."""
-    content = json.dumps(described(sets), indent=2, ensure_ascii=False, default=str)
+def digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np.bool_]) -> str:
+    """Return 32 hexadecimal digits of a table: its names, and which labels its rows contain."""
+    names = json.dumps([list(examples), list(labels)]).encode()
+    return blake2b(names + np.packbits(bits).tobytes(), digest_size=16).hexdigest()
+
+
+def write(sets: xr.DataArray, path: Path, about: Mapping[str, object]) -> None:
+    """Write the facts of `described`, and those about their table."""
+    facts = {**described(sets), **about}
+    content = json.dumps(facts, indent=2, ensure_ascii=False, default=str)
     path.write_text(f"{content}\n", encoding="utf-8")
 
 
@@ -134,8 +124,9 @@ def check(
     alphas: Sequence[float],
     labels: Sequence[str],
     examples: int,
+    digest: str,
 ) -> None:
-    """Raise ``sets-mismatch`` unless the facts are about a table with these names and sizes."""
+    """Raise ``sets-mismatch`` unless the facts are about a table with these names and rows."""
     for name, here in (
         ("labels", list(labels)),
         ("alphas", list(alphas)),
@@ -145,6 +136,10 @@ def check(
         if there != here:
             shown = [listed(x) if isinstance(x, list) else str(x) for x in (there, here)]
             raise _mismatch(whose, table, f"{name} {shown[0]}", f"{name} {shown[1]}")
+    if facts and facts.get(DIGEST) != digest:
+        raise _mismatch(
+            whose, table, f"{DIGEST} {facts.get(DIGEST, 'missing')}", f"{DIGEST} {digest}"
+        )
 
 
 def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:

@@ -72,6 +72,8 @@ def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
         if not classic:
             extras.require("netCDF4", extra="netcdf", whose=path.name)
     try:
+        if engine == "netcdf4":
+            return netcdf.opened(path, lazy=lazy)
         if lazy:
             return xr.open_dataset(path, engine=engine, chunks={}, decode_times=False)
         return xr.load_dataset(path, engine=engine, decode_times=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import threading
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -14,6 +16,36 @@ from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 
 CLASSIC = (b"CDF\x01", b"CDF\x02")
 SIGNATURES = (*CLASSIC, b"CDF\x05", b"\x89HDF")
+
+
+class _Lock:
+    """A lock around the netCDF-4 library, which ends the process when two threads are in it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self.acquire, self.release = self._lock.acquire, self._lock.release
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __reduce__(self) -> str:
+        return "LOCK"  # in another process, that of its own
+
+
+LOCK = _Lock()
+
+
+def opened(path: Path, *, lazy: bool = False) -> xr.Dataset:
+    """Return a netCDF-4 file, read, or for Dask to read."""
+    read = xr.open_dataset if lazy else xr.load_dataset
+    more: dict[str, Any] = {"backend_kwargs": {"lock": LOCK}}  # Any: arguments of xarray
+    if lazy:
+        more["chunks"] = {}
+    with LOCK:
+        return read(path, engine="netcdf4", decode_times=False, **more)
 
 
 def load(path: Path | str, role: str) -> xr.Dataset:
@@ -30,7 +62,7 @@ def load(path: Path | str, role: str) -> xr.Dataset:
         if data.startswith(CLASSIC):
             return xr.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
         extras.require("netCDF4", extra="netcdf", whose=path.name)
-        return xr.load_dataset(path, engine="netcdf4", decode_times=False)
+        return opened(path)
     except InputError:
         raise
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files

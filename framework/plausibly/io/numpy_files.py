@@ -17,6 +17,8 @@ from plausibly.labelled.text import name_texts
 
 _MAGIC = b"\x93NUMPY"
 _HEADER = 10_000
+# Bytes that an npz may unpack to: so many, and so many more for each byte of the file.
+_ROOM, _RATIO = 1 << 26, 200
 _LAST = 0x10FFFF  # of the characters of Unicode
 
 
@@ -109,6 +111,9 @@ def read_npz(path: Path | str, role: str) -> dict[str, NDArray[Any]]:  # Any: as
     arrays: dict[str, NDArray[Any]] = {}  # Any: as above
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+            if unpacked > _ROOM + _RATIO * len(data):
+                raise ValueError(f"{len(data):,} bytes that unpack to {unpacked:,}")
             for name in archive.namelist():
                 if name.endswith(".npy"):
                     inner = name.removesuffix(".npy")

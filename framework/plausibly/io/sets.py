@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.atomic import replacing
+from plausibly.atomic import check_ours, recover, together, unwritable
 from plausibly.errors import InputError, listed
 from plausibly.io import beside, files, parquet, store, text
 from plausibly.io.delimited import line
@@ -60,13 +60,23 @@ def check_output(path: Path) -> None:
         raise unknown_ending(path, list(ENDINGS))
     if ending == ".zarr":
         extras.require("zarr", extra="zarr", whose=path.name)
+        check_ours(path, store.is_sets, "an older store of prediction sets")
         return
     if ending == ".parquet":
         extras.require("pyarrow", extra="parquet", whose=path.name)
-    beside.check_beside(path)
+    check_ours(path, _is_ours, "older prediction sets")
+    elsewhere = f"-o {path.with_stem(path.stem + '-sets')}"
+    check_ours(path.with_suffix(".json"), beside.is_ours, "an older guarantee", do=elsewhere)
 
 
-def write_sets(sets: xr.DataArray, path: Path | str) -> None:
+def _is_ours(path: Path) -> bool:
+    if path.suffix.lower() == ".csv":
+        with path.open(encoding="utf-8") as file:
+            return file.readline().startswith(line(COLUMNS).rstrip())
+    return tuple(parquet.names(path)[: len(COLUMNS)]) == COLUMNS
+
+
+def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) -> None:
     """Write prediction sets, and their guarantee beside them as JSON with the same stem.
 
     Parameters
@@ -79,6 +89,9 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
         joined by ``" | "``), then one column of 0 and 1 a label. Both files are written, or none.
         ``.zarr``: a store of the sets as they are, guarantee included; sets in chunks are computed
         and written one chunk at a time (extra ``zarr``).
+    escape : bool
+        Whether names in a CSV file that a spreadsheet would take for a formula (``=``, ``+``, ``-``
+        or ``@`` first) get an apostrophe in front, which `read_sets` takes off again.
 
     Raises
     ------
@@ -89,15 +102,22 @@ def write_sets(sets: xr.DataArray, path: Path | str) -> None:
     if path.suffix.lower() == ".zarr":
         store.write(_checked(sets), path)
         return
-    writers = {".csv": _write_csv, ".parquet": _write_parquet}
-    write = writers.get(path.suffix.lower())
-    if write is None:
-        raise unknown_ending(path, list(ENDINGS))
-    rows = _rows(_checked(sets))
-    beside.check_beside(path)
-    with replacing(path) as part, replacing(path.with_suffix(".json")) as facts:
-        write(rows, part)
-        beside.write(sets, facts)
+    checked = _checked(sets)
+    check_output(path)
+    rows, other = _rows(checked), path.with_suffix(".json")
+    digest = beside.digest(
+        name_texts(rows[EXAMPLE].values), name_texts(rows[LABEL].values), rows.values
+    )
+    try:
+        with together(path.parent) as part:
+            if path.suffix.lower() == ".csv":
+                _write_csv(rows, part / path.name, escape=escape)
+            else:
+                _write_parquet(rows, part / path.name)
+            about = {beside.TABLE: path.name, beside.DIGEST: digest, beside.ESCAPED: escape}
+            beside.write(sets, part / other.name, about)
+    except OSError as reason:
+        raise unwritable(path, reason) from reason
 
 
 def _texts(rows: xr.DataArray) -> tuple[list[str], list[str], list[str], list[str]]:
@@ -112,13 +132,18 @@ def _texts(rows: xr.DataArray) -> tuple[list[str], list[str], list[str], list[st
     return examples * len(alphas), each, sizes, joined
 
 
-def _write_csv(rows: xr.DataArray, path: Path) -> None:
+def _escaped(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "'", "\t", "\r")) else text
+
+
+def _write_csv(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
+    cell = _escaped if escape else str
     labels = name_texts(rows[LABEL].values)
     bits = rows.values.reshape(-1, len(labels)).astype(np.uint8).tolist()
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(line([*COLUMNS, *labels]))
+        file.write(line([*COLUMNS, *map(cell, labels)]))
         for first, row in zip(zip(*_texts(rows), strict=True), bits, strict=True):
-            file.write(line([*first, *row]))
+            file.write(line([*map(cell, first), *row]))
 
 
 def _write_parquet(rows: xr.DataArray, path: Path) -> None:
@@ -175,6 +200,8 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     path = Path(path)
     if chunks is not None or path.suffix.lower() == ".zarr":
         return _checked(store.read(path, chunks))
+    facts_file = path.with_suffix(".json")
+    recover(path.parent, path.name, facts_file.name)
     stored = _read(path)
     alphas = list(dict.fromkeys(stored.alphas))
     examples = list(dict.fromkeys(stored.examples))
@@ -185,20 +212,22 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     check_names(stored.labels, LABEL, whose=stored.whose)
     check_names(examples, EXAMPLE, whose=stored.whose)
     numbers = [float(alpha) for alpha in alphas]
-    facts_file = path.with_suffix(".json")
-    facts = beside.read(facts_file, table=path.name)
+    facts, labels = beside.read(facts_file, table=path.name), stored.labels
+    if facts.get(beside.ESCAPED) is True and path.suffix.lower() == ".csv":
+        labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
     beside.check(
         facts,
         facts_file.name,
         path.name,
         alphas=numbers,
-        labels=stored.labels,
+        labels=labels,
         examples=len(examples),
+        digest=beside.digest(examples, labels, stored.bits),
     )
     sets = xr.DataArray(
         stored.bits.reshape(len(alphas), len(examples), width),
         dims=(ALPHA, EXAMPLE, LABEL),
-        coords={ALPHA: numbers, EXAMPLE: text_array(examples), LABEL: text_array(stored.labels)},
+        coords={ALPHA: numbers, EXAMPLE: text_array(examples), LABEL: text_array(labels)},
         attrs=beside.attributes(facts),
     )
     dims = beside.dims(facts, len(alphas))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from plausibly.atomic import replacing
+from plausibly.atomic import check_ours, is_store, recover, replacing
 from plausibly.errors import InputError
 from plausibly.extras import require
 from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
@@ -31,7 +33,7 @@ def write(sets: xr.DataArray, path: Path) -> None:
     Raises
     ------
     InputError
-        ``extra-missing`` or ``output-unwritable``.
+        ``extra-missing``, ``output-occupied`` or ``output-unwritable``.
     """
     require("zarr", extra="zarr", whose=path.name)
     bare = sets.rename(VARIABLE).drop_encoding()
@@ -39,8 +41,15 @@ def write(sets: xr.DataArray, path: Path) -> None:
         # A store has chunks of one size.
         size = max(bare.variable.chunksizes[EXAMPLE])
         bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
+    check_ours(path, is_sets, "an older store of prediction sets")
     with replacing(path) as part:
-        bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True)
+        # An empty chunk is written too: one that is missing later was lost.
+        bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True, write_empty_chunks=True)
+
+
+def is_sets(path: Path) -> bool:
+    """Return whether a folder is a store of prediction sets, with nothing else in it."""
+    return is_store(path, lambda metadata: f"{VARIABLE}/.zarray" in metadata)
 
 
 def read(path: Path, chunks: int | None) -> xr.DataArray:
@@ -63,14 +72,30 @@ def read(path: Path, chunks: int | None) -> xr.DataArray:
         )
     if chunks is not None:
         check_chunks(chunks)
+    recover(path.parent, path.name)
     dataset = open_dataset(path, "sets", lazy=chunks is not None)
-    if VARIABLE not in dataset or ALPHA not in dataset[VARIABLE].coords:
+    described = path / VARIABLE / ".zarray"
+    known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
+    if not known or not described.is_file():
         raise InputError(
             "sets-unknown",
             f"{path.name} holds no prediction sets of ours",
             expected=f"a variable {VARIABLE} with a coordinate alpha",
             got=", ".join(map(str, dataset)) or "no variable",
             do="plausibly predict PREDICTOR -p NEW --alpha 0.1 -o sets.zarr",
+            whose=path.name,
+        )
+    about = json.loads(described.read_text(encoding="utf-8"))
+    pieces = zip(about["shape"], about["chunks"], strict=True)
+    whole = math.prod(-(-size // chunk) for size, chunk in pieces)
+    there = sum(entry.name[0].isdigit() for entry in (path / VARIABLE).iterdir())
+    if there != whole:
+        raise InputError(
+            "file-damaged",
+            f"{path.name} is not a whole Zarr store",
+            expected=f"{whole:,} chunks of {VARIABLE}",
+            got=f"{there:,}",
+            do="copy it again, or predict again",
             whose=path.name,
         )
     array = read_coordinates(dataset[VARIABLE]).astype(np.bool_, copy=False)

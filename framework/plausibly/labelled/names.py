@@ -39,6 +39,7 @@ PARENTS = "parents"
 REPEATED = "repeated"
 SEAL = "seal"
 SCALE = "scale"
+NUMBERED = "numbered"  # names of examples that are row numbers, for want of any
 JOINT = "joint"
 CONVERGENCE = "convergence"
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import attrs
 import xarray as xr
 
-from plausibly.atomic import replacing
+from plausibly.atomic import check_ours, holds, replacing
 from plausibly.conformal.alphas import Alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
@@ -31,6 +31,8 @@ Source: TypeAlias = "StudyResult | ConformalPredictor | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
 
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
+
+_SIGN = b'<meta name="generator" content="plausibly">'
 
 
 @attrs.frozen(repr=False)
@@ -206,6 +208,7 @@ def write_report(
 def write_subject(subject: Subject, path: Path | str) -> Report:
     """Write the report on a subject: the file is replaced when the new one is whole."""
     target = Path(path)
+    check_ours(target, lambda there: holds(there, _SIGN), "an older report")
     data = gather(subject)
     # What UTF-8 cannot say, a lone half of a pair in some name, is a question mark.
     content = render(data).encode("utf-8", "replace")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from errno import EISDIR
 from pathlib import Path
 
+from plausibly.atomic import check_ours, holds, together
 from plausibly.config.creation import without_plugins
 from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.study import with_paths
 from plausibly.config.toml import toml_text
+from plausibly.conformal.files import is_predictor
 from plausibly.errors import InputError
-from plausibly.evaluation.record import save_study
+from plausibly.evaluation.record import is_study, save_study
 from plausibly.io import write_sets
+from plausibly.io.sets import check_output as check_sets
 from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
 
@@ -47,7 +47,8 @@ def write_study(result: StudyResult) -> list[Path]:
     Raises
     ------
     InputError
-        ``output-unwritable`` or ``output-is-input``: then every file is as it was.
+        ``output-unwritable``, ``output-is-input`` or ``output-occupied``: then every file is as it
+        was.
     """
     folder = result.prepared.study.output.folder
     text = resolved_text(result.prepared, folder)
@@ -70,12 +71,19 @@ def targets_of(prepared: Prepared) -> list[Path]:
     Raises
     ------
     InputError
-        ``output-is-input``.
+        ``output-is-input`` or ``output-occupied``.
     """
     folder = prepared.study.output.folder
     names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
     targets = [folder / name for name in names]
-    _check_output(prepared, targets, resolved_text(prepared, folder))
+    text = resolved_text(prepared, folder)
+    _check_output(prepared, targets, text)
+    check_ours(folder / RESULTS, is_study, "older results")
+    check_sets(folder / SETS)
+    check_ours(folder / PREDICTOR, is_predictor, "an older predictor")
+    check_ours(
+        folder / RESOLVED, lambda path: holds(path, _HEAD.encode()), "an older resolved study"
+    )
     return targets
 
 
@@ -138,61 +146,33 @@ def _check_output(prepared: Prepared, targets: list[Path], text: str) -> None:
 @contextlib.contextmanager
 def _together(folder: Path) -> Iterator[Path]:
     """Yield a folder whose files go to `folder` when the block ends well, all of them or none."""
-    new = next((path for path in [*reversed(folder.parents), folder] if not path.exists()), None)
-    part: Path | None = None
+    made = [path for path in [*reversed(folder.parents), folder] if not path.exists()]
+    done = False
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=".plausibly-", dir=folder))
-        yield part
-        _move(part, folder)
-        new = None
+        with together(folder) as part:
+            yield part
+        done = True
     except OSError as reason:
-        raise _unwritable(folder, (reason.strerror or str(reason)).lower(), new) from reason
+        raise _unwritable(folder, (reason.strerror or str(reason)).lower(), made) from reason
     except InputError as error:
         if error.name != "output-unwritable":
             raise
         # What a writer says is about the folder that nobody else sees.
         got = error.got.strip('"')
-        raise _unwritable(folder / Path(error.whose).name, got, new) from error.__cause__
+        raise _unwritable(folder / Path(error.whose).name, got, made) from error.__cause__
     finally:
-        if part is not None:
-            shutil.rmtree(part, ignore_errors=True)
-        if new is not None:
-            shutil.rmtree(new, ignore_errors=True)
+        for path in () if done else reversed(made):
+            with contextlib.suppress(OSError):  # somebody's file is in it, or it was never made
+                path.rmdir()
 
 
-def _unwritable(path: Path, why: str, new: Path | None) -> InputError:
+def _unwritable(path: Path, why: str, made: list[Path]) -> InputError:
     return InputError(
         "output-unwritable",
         f"cannot write {path}",
         expected="a writable folder",
         got=f'"{why}"',
-        do="-o elsewhere" if new else "-o elsewhere; all old files are as they were",
+        do="-o elsewhere" if made else "-o elsewhere; all old files are as they were",
         whose=str(path),
     )
-
-
-def _move(part: Path, folder: Path) -> None:
-    """Move every file of `part` to `folder`; where one cannot be, all are as they were."""
-    files = sorted(part.iterdir())
-    for file in files:
-        if (folder / file.name).is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(folder / file.name))
-    moved: list[Path] = []
-    old = part / "old"
-    old.mkdir()
-    try:
-        for file in files:
-            with file.open("rb+") as opened:
-                os.fsync(opened.fileno())
-            target = folder / file.name
-            if target.exists():
-                target.replace(old / file.name)
-            moved.append(target)
-            file.replace(target)
-    except OSError:
-        for target in moved:
-            target.unlink(missing_ok=True)
-            if (old / target.name).exists():
-                (old / target.name).replace(target)
-        raise

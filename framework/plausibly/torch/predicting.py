@@ -15,7 +15,7 @@ from plausibly.errors import InputError, warn
 from plausibly.extras import require
 from plausibly.io.tables import Names, table_from
 from plausibly.labelled import borders
-from plausibly.labelled.names import EXAMPLE, LABEL
+from plausibly.labelled.names import EXAMPLE, LABEL, NUMBERED
 from plausibly.labelled.text import name_texts, text_array
 from plausibly.torch import batches
 from plausibly.torch.batches import Batch, Examples, Module
@@ -108,6 +108,7 @@ def predictions(
         dims=(EXAMPLE, LABEL),
         coords={EXAMPLE: (EXAMPLE, text_array(found.names)), LABEL: (LABEL, text_array(order))},
         name="predictions",
+        attrs={NUMBERED: 1} if examples is None else {},
     )
     if scale == "logit":
         _warn_if_normalised(array.values)

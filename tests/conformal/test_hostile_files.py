@@ -1,0 +1,234 @@
+"""Files that claim what is not so: one error, soon, and no more memory than the file deserves."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import struct
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from conformal_world import world
+from io_files import refusal
+from plausibly.conformal.stored import checksum
+from plausibly.errors import InputError
+
+ROOM = 1 << 27
+
+
+@pytest.fixture(scope="module")
+def calibrated() -> plausibly.ConformalPredictor:
+    return plausibly.calibrate(*world(40), combiner="held-out-rank")
+
+
+def refused(path: Path) -> None:
+    """Assert that reading is one error, within bounds of time and memory."""
+    began = time.perf_counter()
+    tracemalloc.start()
+    try:
+        assert refusal(lambda: plausibly.load_predictor(path)).name == "predictor-unreadable"
+        assert tracemalloc.get_traced_memory()[1] < ROOM
+    finally:
+        tracemalloc.stop()
+    assert time.perf_counter() - began < 5
+
+
+def array(folder: Path, name: str, **changes: object) -> None:
+    place = folder / name / ".zarray"
+    place.write_text(json.dumps({**json.loads(place.read_text()), **changes}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shape": [1, 600_000_000], "chunks": [1, 600_000_000]},
+        {"shape": [1, 600_000_000]},
+        {"shape": [1, 2_000_000], "chunks": [1, 1]},
+        {"shape": [600_000_000, 0], "chunks": [600_000_000, 1]},
+        {"shape": [-1, 5]},
+        {"shape": [1e9, 1]},
+        {"shape": []},
+        {"dtype": "|O"},
+        {"dtype": "<f8" * 100},
+        {"compressor": {"id": "zlib", "level": 1}},
+    ],
+)
+def test_a_zarr_array_that_claims_more(
+    tmp_path: Path, calibrated: plausibly.ConformalPredictor, changes: dict[str, object]
+) -> None:
+    calibrated.save(tmp_path / "p.zarr")
+    array(tmp_path / "p.zarr", "score", **changes)
+    refused(tmp_path / "p.zarr")
+
+
+def test_a_chunk_that_is_missing_short_long_or_a_pipe(
+    tmp_path: Path, calibrated: plausibly.ConformalPredictor
+) -> None:
+    path = tmp_path / "p.zarr"
+    calibrated.save(path)
+    chunk = path / "mass" / "0"
+    whole = chunk.read_bytes()
+    for content in (b"", whole[:-1], whole + b"\0"):
+        chunk.write_bytes(content)
+        refused(path)
+    chunk.unlink()
+    refused(path)
+    os.mkfifo(chunk)
+    refused(path)
+    os.mkfifo(tmp_path / "pipe.nc")
+    refused(tmp_path / "pipe.nc")
+
+
+def test_a_store_without_one_of_its_arrays(
+    tmp_path: Path, calibrated: plausibly.ConformalPredictor
+) -> None:
+    for name in ("score", "reference", "hash_low", "held_out_score"):
+        calibrated.save(tmp_path / f"{name}.zarr")
+        (tmp_path / f"{name}.zarr" / name / ".zarray").unlink()
+        refused(tmp_path / f"{name}.zarr")
+
+
+def test_a_netcdf_header_that_claims_a_billion(
+    tmp_path: Path, calibrated: plausibly.ConformalPredictor
+) -> None:
+    path = tmp_path / "p.nc"
+    calibrated.save(path)
+    whole = path.read_bytes()
+    passed = 0
+    for place in range(8, 3000, 20):
+        path.write_bytes(whole[:place] + struct.pack(">i", 1_000_000_000) + whole[place + 4 :])
+        try:
+            assert plausibly.load_predictor(path).fingerprint == calibrated.fingerprint
+            passed += 1  # what is said of an array twice, and read once
+        except InputError:
+            refused(path)
+    assert passed < 20
+    for kind in (b"CDF\x01", b"CDF\x05", b"\x89HDF"):
+        path.write_bytes(kind + whole[4:])
+        refused(path)
+
+
+def saying(path: Path, **changes: Any) -> None:  # Any: what JSON holds
+    """Say something else, under a checksum that is right."""
+    dataset = xr.load_dataset(path, engine="scipy")
+    about = json.loads(dataset.attrs["plausibly"])
+    for name, value in changes.items():
+        *parts, last = name.split("__")
+        table = about
+        for part in parts:
+            table = table[part]
+        table[last] = value
+    text = json.dumps(about) if "whole" not in changes else changes["whole"]
+    arrays = {str(name): values.values for name, values in dataset.items()}
+    dataset.attrs = {"plausibly": text, "checksum": checksum(arrays, text)}
+    dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"replicates__own": "1e999999999"},
+        {"replicates__own": "1/0"},
+        {"replicates__own": "abc"},
+        {"replicates__own": "-1"},
+        {"replicates__own": "9" * 5000},
+        {"replicates__reads": "odd"},
+        {"replicates__by": "site"},
+        {"evidence__n": -1},
+        {"evidence__n": 1e400},
+        {"evidence__n": True},
+        {"evidence__share": "1e-99999999"},
+        {"evidence__target": "truth"},
+        {"evidence__assumptions": "none"},
+        {"evidence__notes": ["another promise"]},
+        {"evidence__of_what": "the true label"},
+        {"facts__seed": "0"},
+        {"facts__scale": "odd"},
+        {"format": 1e400},
+        {"format": 1},
+        {"format": "3"},
+        {"labels": []},
+        {"labels": ["a", "a", "b"]},
+        {"labels": ["a"]},
+        {"weighted": 1},
+        {"whole": "[" * 100_000},
+        {"whole": '{"a":' * 100_000},
+        {"whole": "9" * 100_000},
+        {"whole": "null"},
+    ],
+    ids=str,
+)
+def test_a_description_that_says_something_else(
+    tmp_path: Path,
+    calibrated: plausibly.ConformalPredictor,
+    changes: dict[str, Any],  # Any: what JSON holds
+) -> None:
+    calibrated.save(tmp_path / "p.nc")
+    saying(tmp_path / "p.nc", **changes)
+    refused(tmp_path / "p.nc")
+
+
+def test_masses_whose_common_denominator_no_memory_holds(tmp_path: Path) -> None:
+    predictions, lam = world(4000)
+    plausibly.calibrate(predictions, lam).save(tmp_path / "p.nc")
+    dataset = xr.load_dataset(tmp_path / "p.nc", engine="scipy")
+    odd = 2.0**52 + 1 + 2 * np.arange(dataset["denominator"].size)
+    arrays = {str(name): item.values for name, item in dataset.items()} | {"denominator": odd}
+    text = dataset.attrs["plausibly"]
+    dataset["denominator"] = ("calibration_example", odd)
+    dataset.attrs["checksum"] = checksum(arrays, text)
+    dataset.to_netcdf(tmp_path / "q.nc", engine="scipy", format="NETCDF3_64BIT")
+    refused(tmp_path / "q.nc")
+
+
+@pytest.mark.parametrize("form", ["nc", "zarr"])
+def test_a_changed_byte_is_one_error_or_changes_nothing(
+    tmp_path: Path, calibrated: plausibly.ConformalPredictor, form: str
+) -> None:
+    path = tmp_path / f"p.{form}"
+    calibrated.save(path)
+    test = world(10, seed=8, start=1000)[0]
+    known = calibrated.predict(test, [0.2, 0.3])
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    draw = random.Random(7)
+    errors = 0
+    for _ in range(75):
+        file = draw.choice(files)
+        whole = file.read_bytes()
+        changed = bytearray(whole)
+        changed[draw.randrange(len(whole))] ^= draw.randrange(1, 256)
+        file.write_bytes(changed)
+        try:
+            found = plausibly.load_predictor(path)
+        except InputError:
+            errors += 1
+        else:
+            assert found.fingerprint == calibrated.fingerprint
+            assert found.guarantee(0.3) == calibrated.guarantee(0.3)
+            assert found.predict(test, [0.2, 0.3]).identical(known)
+        file.write_bytes(whole)
+    assert errors > 20
+
+
+def test_the_fingerprint_is_of_the_promise_and_the_reference_too() -> None:
+    predictions, lam = world(40)
+    one = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": 0.2})
+    other = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": 0.3})
+    assert len(one.fingerprint) == 32
+    assert one.fingerprint != other.fingerprint
+    for changes in (
+        {"evidence": attrs.evolve(one.evidence, notes=("odd",))},
+        {"reference": one.reference[:-1] if one.reference is not None else None},
+        {"labels": one.labels[::-1]},
+        {"calibrator": {"name": "odd"}},
+    ):
+        assert attrs.evolve(one, **changes).fingerprint != one.fingerprint
