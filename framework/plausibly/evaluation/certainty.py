@@ -14,6 +14,7 @@ from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval
 from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.summary import ENDS
+from plausibly.kernels.coverage import row_sums
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names
 from plausibly.labelled.text import name_texts, text_array
@@ -271,8 +272,7 @@ def _leading(values: Floats) -> NDArray[np.float64]:
 
 def _credited(first: NDArray[np.float64], held: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how much of the first place is among the labels that count: (example, top)."""
-    found: NDArray[np.float64] = np.einsum("nk,nkt->nt", first, held)
-    return found
+    return row_sums(np.moveaxis(first[..., None] * held, 1, -1))
 
 
 def _held(values: Floats, top: int) -> NDArray[np.float64]:
@@ -313,7 +313,7 @@ def _agreeing(members: NDArray[np.bool_]) -> NDArray[np.float64]:
 def _by_level(
     first: NDArray[np.float64], codes: NDArray[np.intp], levels: int
 ) -> NDArray[np.float64]:
-    return np.stack([first[:, codes == code].sum(axis=1) for code in range(levels)], axis=1)
+    return np.stack([row_sums(first[:, codes == code]) for code in range(levels)], axis=1)
 
 
 def _mean_over_examples(

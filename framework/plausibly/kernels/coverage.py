@@ -99,7 +99,7 @@ def row_sums(terms: Floats, most: float = 1.0) -> NDArray[np.float64]:
 def _summed(
     terms: NDArray[np.float64], units: NDArray[np.int64], scale: float
 ) -> NDArray[np.float64]:
-    """Return sums of rows as whole numbers, which are never rounded; both arrays are overwritten."""
+    """Return sums of rows in whole numbers, never rounded; both arrays are overwritten."""
     np.rint(np.multiply(terms, scale, out=terms), out=terms)
     np.copyto(units, terms, casting="unsafe")
     found: NDArray[np.float64] = np.add.reduce(units, axis=-1) / scale
@@ -139,6 +139,7 @@ def voted(
     plausibilities: Floats | Slots,
     ties: Ties = "first",
     uniform: NDArray[np.float64] | None = None,
+    order: Ints | None = None,
 ) -> NDArray[np.float64]:
     """Return whether each set holds the voted label, the one with the largest plausibility.
 
@@ -151,6 +152,9 @@ def voted(
         order, the one that `uniform` picks, each of them with credit 1/L, any, or all.
     uniform : ndarray of float64, (example,), optional
         In [0, 1); one an example, for ``"random"`` alone.
+    order : ndarray of int, (label,), optional
+        The codes in the order in which ``"random"`` counts tied labels, such as that of their
+        names; by default as they rise.
 
     Returns
     -------
@@ -164,6 +168,12 @@ def voted(
     """
     if ties == "random" and uniform is None:
         raise ValueError('ties "random" needs one uniform an example')
+    if ties == "random" and order is not None:
+        sets = sets[:, order]
+        if isinstance(plausibilities, Slots):
+            plausibilities = plausibilities.recoded(np.argsort(order), len(order))
+        else:
+            plausibilities = plausibilities[:, order]
     if isinstance(plausibilities, Slots):
         # Rising codes, so that the first of the tied slots is the first of the tied labels.
         sets, plausibilities = inside_slots(sets, plausibilities), plausibilities.weight
