@@ -125,7 +125,8 @@ def calibrate(
     draws : int, optional
         Shorthand for the calibrator's parameter, with its name.
     seed : int
-        Seed of draws and held-out examples, which are keyed by the examples' names.
+        Seed of draws and held-out examples, which are keyed by the examples' names. In another
+        order of the predictions' columns the same seed draws other labels.
     group : str, optional
         Coordinate of the predictions whose groups the held-out examples are taken by.
     only_common : bool
