@@ -10,10 +10,10 @@ import pytest
 import plausibly
 from agreement_oracles import table
 
-MANY = 30_000
+MANY = 20_000
 
 
-@pytest.mark.parametrize("kind", ["single-label", "label-set", "partial-ranking"])
+@pytest.mark.parametrize("kind", ["single-label", "partial-ranking"])
 def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
     rng = np.random.default_rng(2)
     named = [f"k{code:05}" for code in sorted(rng.choice(MANY, 12, replace=False))]
@@ -24,14 +24,14 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
             records.append((f"e{place}", by, said[0] if kind == "single-label" else said))
     every = [f"k{code:05}" for code in range(MANY)]
     few, many = (table(records, labels, kind=kind) for labels in (named, every))
-    expected = plausibly.agreement(few, resamples=300)
+    expected = plausibly.agreement(few, resamples=200)
     tracemalloc.start()
     try:
-        found = plausibly.agreement(many, resamples=300)
+        found = plausibly.agreement(many, resamples=200)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 40e6  # (label, resample) alone would be 72 million bytes
+    assert peak < 30e6  # (label, replicate) alone would be 42 million bytes
     for name in [str(name) for name in expected if str(name).startswith("label_")]:
         mine = found[name].sel(label=named).values
         np.testing.assert_allclose(mine, expected[name].values, rtol=1e-12, err_msg=name)
