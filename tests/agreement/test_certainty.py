@@ -54,6 +54,38 @@ def test_certainty_of_the_first_two() -> None:
     assert annotation_certainty(FOUR, top=3)["certainty"].values.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("labels", [3, 100])
+def test_labels_without_mass_are_in_no_set(labels: int) -> None:
+    values = np.zeros((40, 2, labels))
+    values[:, 0, 0] = 1.0  # all say one label
+    values[:20, 1, :2], values[20:, 1, 2] = 0.5, 1.0
+    lam = xr.DataArray(
+        values,
+        dims=("draw", "example", "label"),
+        coords={"example": ["e", "f"], "label": [f"k{place}" for place in range(labels)]},
+    )
+    risk = {f"k{place}": "low" if place < 2 else "high" for place in range(labels)}
+    found = annotation_certainty(lam, top=2, risk=risk)
+    assert found["certainty"].values.tolist() == [1.0, 0.5]
+    assert found["level_certainty"].values.tolist() == [1.0, 0.5]
+
+
+def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
+    values = np.tile([0.5, 0.25, 0.25 * (1 + 1e-15), 0.0], (200, 5, 1))
+    lam = xr.DataArray(
+        values,
+        dims=("draw", "example", "label"),
+        coords={"example": list("efghi"), "label": list("abcd")},
+    )
+    risk = {"a": "low", "b": "low", "c": "high", "d": "high"}
+    first = annotation_certainty(lam, top=2, risk=risk)
+    assert float(first["certainty"].max()) < 0.65
+    for order in ([2, 1, 0, 3], [3, 2, 1, 0], [1, 3, 0, 2]):
+        again = annotation_certainty(lam.isel(label=order), top=2, risk=risk, order=["low", "high"])
+        for name in ("certainty", "mean", "low", "high", "level_certainty", "level_mean"):
+            np.testing.assert_array_equal(first[name].values, again[name].values)
+
+
 def test_certainty_of_a_level() -> None:
     risk = {"a": "low", "b": "low", "c": "high"}
     found = annotation_certainty(FOUR, risk=risk)

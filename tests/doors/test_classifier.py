@@ -125,7 +125,9 @@ def test_coverage_is_the_share_of_the_plausibilities(
     sets = calibrated.predict_set(X_NEW, 0.2)
     expected = (sets * world.shares(V_NEW)).sum(axis=1).mean()
     assert calibrated.coverage_score(X_NEW, V_NEW, 0.2) == pytest.approx(expected)
-    assert calibrated.coverage_score(X_NEW, world.counts(V_NEW), 0.2) == pytest.approx(expected)
+    assert calibrated.coverage_score(
+        X_NEW, world.counts(V_NEW), 0.2, kind="counts"
+    ) == pytest.approx(expected)
     y = world.majority(V_NEW)
     inside = sets[np.arange(len(y)), calibrated.classes_.searchsorted(y)].mean()
     assert calibrated.coverage_score(X_NEW, y, 0.2) == pytest.approx(inside)

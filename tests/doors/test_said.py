@@ -14,6 +14,7 @@ import plausibly
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 
+from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -50,7 +51,7 @@ def thresholds(model: AmbiguousConformalClassifier) -> list[float]:
     return [float(tau) for tau in found]
 
 
-EXPECTED = thresholds(calibrated(COUNTS))
+EXPECTED = thresholds(calibrated(COUNTS, kind="counts"))
 LAM = plausibly.aggregate(TABLE)
 LONG = pd.DataFrame(RECORDS, columns=["task", "worker", "label"])
 WIDE = pd.DataFrame(VOTES, index=NAMES, columns=READERS)
@@ -68,8 +69,6 @@ def test_what_is_expected_is_what_plausibly_makes_of_the_table() -> None:
 @pytest.mark.parametrize(
     "annotations",
     [
-        COUNTS,
-        COUNTS.astype(np.uint8),
         COUNTS / world.READERS,
         VOTES,
         np.array(VOTES),
@@ -122,11 +121,57 @@ def test_an_index_that_counts_rows_names_nothing() -> None:
         calibrated(part, unnamed[1:31])
 
 
+@pytest.mark.parametrize(
+    "table",
+    [COUNTS, COUNTS.astype(np.uint8), COUNTS * 1.0, COUNTS.tolist(), sparse.csr_array(COUNTS)],
+    ids=["int", "uint8", "float", "lists", "sparse"],
+)
+def test_counts_that_are_called_so(table: object) -> None:
+    assert thresholds(calibrated(table, kind="counts")) == pytest.approx(EXPECTED)
+
+
+# Three annotators name one of three labels by its number: the table has the shape of counts.
+CODES = np.array([[LABELS.index(vote) + 1 for vote in row[:3]] for row in VOTES])
+NUMBERED = LogisticRegression().fit(
+    X_TRAIN, np.array([LABELS.index(vote) + 1 for vote in world.majority(V_TRAIN)])
+)
+
+
+def numbered(annotations: object, **options: str) -> list[float]:
+    model = AmbiguousConformalClassifier(FrozenEstimator(NUMBERED))
+    return thresholds(model.conformalize(X, annotations, **options))  # type: ignore[arg-type]  # by name
+
+
+def test_whole_numbers_are_never_guessed_to_be_counts() -> None:
+    assert CODES.shape == (60, len(LABELS))
+    frame = pd.DataFrame(CODES, columns=[1, 2, 3])
+    gaps = frame.astype(float).mask(frame.index.to_numpy()[:, None] % 7 == [0, 9, 9])
+    whole = gaps.astype("Int64")
+    tables: list[object] = [CODES, CODES.astype(np.int8), frame, sparse.csr_array(CODES)]
+    for table in (*tables, gaps, gaps.to_numpy(), whole):
+        with pytest.raises(plausibly.InputError) as refused:
+            numbered(table)
+        assert refused.value.name == "kind-unsaid"
+    expected = numbered(CODES.tolist())  # lists are of answers
+    for table in tables:
+        assert numbered(table, kind="single-label") == expected
+        assert numbered(table, kind="counts") != expected
+    fewer = [[int(cell) for cell in row if cell == cell] for row in gaps.to_numpy()]
+    for table in (gaps, gaps.to_numpy(), whole, whole.rename(columns=str)):
+        assert numbered(table, kind="single-label") == numbered(fewer)
+    with pytest.raises(plausibly.InputError) as refused:
+        calibrated(CODES)  # labels are text here, and numbers may be their places
+    assert refused.value.name == "kind-unsaid"
+    assert numbered(np.eye(3)[CODES[:, 0] - 1] > 0, kind="counts") == numbered(CODES[:, 0])
+
+
 def test_single_labels_with_missing_votes_and_sets() -> None:
     y = [row[0] for row in VOTES]
-    one_hot = (np.array(y)[:, None] == np.array(LABELS)).astype(int)
-    for same in (y, np.array(y), pd.Series(y), pd.Series(y).astype("category"), one_hot > 0):
-        assert thresholds(calibrated(same)) == thresholds(calibrated(one_hot))
+    one_hot = np.array(y)[:, None] == np.array(LABELS)
+    flags = (one_hot, sparse.csr_array(one_hot), sparse.csr_matrix(one_hot))
+    for same in (y, np.array(y), pd.Series(y), pd.Series(y).astype("category"), *flags):
+        expected = thresholds(calibrated(one_hot.astype(int), kind="counts"))
+        assert thresholds(calibrated(same)) == expected
     gaps = np.array(VOTES, dtype=object)
     gaps[::2, 1] = None
     fewer = [[v for v in row if v is not None] for row in gaps.tolist()]
@@ -201,7 +246,7 @@ def test_only_common() -> None:
     assert "only_common=True" in str(refused.value)
     kept = calibrated(LONG, NAMED[:40], only_common=True)
     assert kept.predictor_.n == 40
-    assert thresholds(kept) == thresholds(calibrated(COUNTS[:40], X[:40]))
+    assert thresholds(kept) == thresholds(calibrated(VOTES[:40], X[:40]))
 
 
 def test_inputs_stay_as_they_are() -> None:
@@ -246,8 +291,8 @@ def test_inputs_stay_as_they_are() -> None:
             "error columns-differ: annotations have 2 columns of numbers\n"
             "  expected  one a label, in the order of classes_: benign, malignant, unsure;\n"
             "            got 2\n"
-            "  do        add the columns that are missing; or lists of answers instead of an\n"
-            "            array",
+            '  do        kind="single-label", if the columns are annotators and the cells are\n'
+            "            labels",
         ),
         (
             pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"]),
@@ -256,12 +301,11 @@ def test_inputs_stay_as_they_are() -> None:
             "  expected  one column a label with numbers, one an annotator with names of\n"
             '            labels, or task, worker, label; got numbers in "benign",\n'
             '            "malignant", "other"\n'
-            '  do        annotations.astype("string"), if the cells are labels; else name the\n'
-            "            labels benign, malignant, unsure",
+            "  do        name the labels benign, malignant, unsure",
         ),
         (
             np.zeros((60, 3), dtype=int),
-            {},
+            {"kind": "counts"},
             "error counts-unfit: annotations have no vote, or fewer than none, in 0, 1, 2, …\n"
             "  (60 in all)\n"
             "  expected  counts of votes, one or more a row; got rows of 0, or numbers below\n"
@@ -282,9 +326,30 @@ def test_inputs_stay_as_they_are() -> None:
             COUNTS,
             {"kind": "soft-label"},
             "error kind-unfit: annotations in numbers say themselves what they are\n"
-            '  expected  a kind for lists of answers alone; got kind "soft-label"\n'
+            '  expected  no kind, or counts or single-label; got kind "soft-label"\n'
             "  do        leave kind= out",
         ),
+        (
+            COUNTS,
+            {},
+            "error kind-unsaid: annotations are whole numbers, which may be counts of votes\n"
+            "  or labels\n"
+            "  expected  what they are; got 0, 4, 0\n"
+            '  do        kind="counts", or kind="single-label"',
+        ),
+        (
+            pd.DataFrame(CODES, columns=READERS[:3]),
+            {},
+            'error columns-differ: annotations have a column "reader 0", which is no label\n'
+            "  expected  one column a label with numbers, one an annotator with names of\n"
+            '            labels, or task, worker, label; got numbers in "reader 0", "reader\n'
+            '            1", "reader 2"\n'
+            '  do        kind="single-label", if the columns are annotators and the cells are\n'
+            "            labels",
+        ),
+        ([[1, 2]] * 60, {"kind": "counts"}, "error columns-differ: "),
+        ([[1, 2, 1], [1]] * 30, {"kind": "counts"}, "error component-unknown: "),
+        (VOTES, {"kind": "counts"}, "error component-unknown: "),
         (
             [["benign", ["unsure"]][1:]] * 60,
             {},

@@ -103,6 +103,33 @@ def test_what_is_reported_is_what_lies_in_the_slab() -> None:
     assert float(found["others_mean"]) == pytest.approx(covered[~inside & ~searched].mean())
 
 
+@pytest.mark.parametrize(("values", "columns"), [(2, 2), (2, 6), (3, 3), (5, 4)])
+def test_examples_on_the_border_of_a_slab_are_in_it(values: int, columns: int) -> None:
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        named = [f"e{place}" for place in range(80)]
+        coords = {"example": named, "label": ["a", "b", "c"]}
+        dims = ("example", "label")
+        lam = xr.DataArray(rng.dirichlet([1, 1, 1], 80), dims=dims, coords=coords)
+        sets = xr.DataArray(rng.random((80, 3)) < 0.7, dims=dims, coords=coords)
+        few = xr.DataArray(
+            rng.integers(0, values, (80, columns)).astype(float),
+            dims=("example", "column"),
+            coords={"example": named, "column": [f"x{place}" for place in range(columns)]},
+        )
+        found = worst_slab_coverage(sets, lam, few, directions=30, seed=seed)
+        inside, searched = found["in_slab"].values, found["searched"].values
+        covered = (lam * sets).sum("label").values
+        assert (inside & searched).sum() >= 4
+        mean = covered[inside & searched].mean()
+        assert float(found["searched_coverage"]) == pytest.approx(mean, abs=1e-12)
+        assert int(found["count"]) == (inside & ~searched).sum()
+        # Examples with equal features are on one side of the border.
+        _, alike = np.unique(few.values, axis=0, return_inverse=True)
+        shares = np.bincount(alike.ravel(), inside) / np.bincount(alike.ravel())
+        assert set(shares) <= {0.0, 1.0}
+
+
 def test_more_directions_never_find_more_coverage() -> None:
     figures = [
         float(worst_slab_coverage(SETS, LAM, FEATURES, directions=number)["searched_coverage"])

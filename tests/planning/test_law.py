@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import plausibly
 from plausibly.evaluation.planning_law import Law, Shares, examples_needed, pool_rank
 
 TENTH = Fraction(1, 10)
@@ -171,4 +172,16 @@ def test_at_the_edge_of_saying_something() -> None:
     assert 0.9 < law.mean()[2] < law.mean()[1] < 1
     assert (law.quantile(0.05)[1:] < 1).all()
     assert law.within(TENTH, 0.05)[0] == 0
-    assert law.within(TENTH, 0.05, one_sided=True)[0] == 1
+    assert law.within(TENTH, 0.05, one_sided=True)[0] == 0
+
+
+@pytest.mark.parametrize(("alpha", "within"), [("0.01", 0.02), ("0.1", 0.2), ("0.05", 0.9)])
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_enough_is_never_so_few_that_every_set_is_every_label(
+    alpha: str, within: float, *, one_sided: bool
+) -> None:
+    plan = plausibly.plan(alpha=alpha, within=within, confidence=0.9, one_sided=one_sided)
+    needed = int(plan["needed"].sel(combiner="average"))
+    assert needed == math.ceil(1 / Fraction(alpha)) - 1
+    # All calibrations of so many are within so much: the law of n examples is close enough.
+    assert int(plan["n_within"].item()) == needed

@@ -23,8 +23,9 @@ n        m = 1
 not vacuous from n = 9 (average), 9 held out (held-out-rank), 88 held out (pac),
             496 held out (ecdf)
 answer      602 examples (1 draw): then 9 in 10 calibrations are within .02 of
-            .90. Without a pilot this is the worst case: more draws, or
-            expected, need fewer.
+            .90, if examples are independent draws. Without a pilot this is the
+            worst case of independent examples: more draws, or expected, need
+            fewer.
 """
 
 
@@ -80,6 +81,7 @@ def test_a_pilot(folder: Path) -> None:
     joined = " ".join(told.split())
     assert "check spread (standard deviation) over 40 resamples of the pilot at n = 300" in joined
     assert 'clusters 40 of "patient": examples of one are alike, which multiplies' in joined
+    assert 'if examples of different "patient" are independent draws' in joined
     assert "responses examples needed, by responses an example (expected): " in joined
     assert told.count("<- within .03 of .90") == 1
     assert lines[-1].endswith("plan again after it.")

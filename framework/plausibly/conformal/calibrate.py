@@ -104,7 +104,8 @@ def calibrate(
     draws : int, optional
         Shorthand for the calibrator's parameter, with its name.
     seed : int
-        Seed of draws and held-out examples, which are keyed by the examples' names.
+        Seed of draws and held-out examples, which are keyed by the examples' names. In another
+        order of the predictions' columns the same seed draws other labels.
     group : str, optional
         Coordinate of the predictions, such as a patient: combiners that set examples aside then set
         aside that share of its values, and rank among one random example of each. What they promise

@@ -141,7 +141,8 @@ class CalibrationData:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.
 
         Draws of different examples are independent; the first draws of an example do not depend
-        on how many are asked for, nor on the other examples. Draw j is from the j-th resampled
+        on how many are asked for, nor on the other examples. They depend on the order of the
+        labels, in which plausibilities are cumulated. Draw j is from the j-th resampled
         plausibilities, where there are any.
 
         Raises

@@ -104,8 +104,9 @@ def agreement(
 
     Notes
     -----
-    Measures of pairs are over examples with two answers or more. Intervals are percentiles over
-    resamples of the examples: what other examples of the same kind, answered alike, would give.
+    Measures of pairs are over examples with two answers or more. Intervals are BCa over resamples
+    of the examples, with Student's t for few: what other examples of the same kind, answered alike,
+    would give. There is none where all resamples agree alike, as where nobody disagrees.
     An annotator is low where the mean difference to the others of the same examples is more
     standard errors below 0 than chance gives one annotator in twenty tables, and ten answers or
     more were compared.
@@ -114,6 +115,7 @@ def agreement(
     ----------
     Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 1971.
     Krippendorff, Content analysis, 2004, chapter 11.
+    Efron, Better bootstrap confidence intervals, JASA 1987.
     """
     intervals.check_method("auto", confidence)
     answers = Answers.of(annotations)

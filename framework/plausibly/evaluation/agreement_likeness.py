@@ -164,6 +164,8 @@ def by_features(
     sign : ndarray of float64, (feature,)
         1 or -1.
     """
+    there = np.unique(features.indices)  # others are of labels that nobody names
+    features, sign = features[:, there], sign[there]
     signed = scaled(features, columns=sign)
     own = np.asarray(features.multiply(signed).sum(axis=1))
     counts = matrix(

@@ -282,7 +282,7 @@ class Measured:
 
 
 def measured(measures: Sequence[Measure], resampling: Resampling) -> Measured:
-    """Return the measures with percentile intervals over resamples of examples or clusters."""
+    """Return the measures with intervals (BCa) over resamples of examples or clusters."""
     features: dict[str, Matrix] = {}
     for one in measures:
         if one.of is not None and not math.isnan(one.value):

@@ -172,9 +172,10 @@ def _says_too_much(answers: Answers, mine: NDArray[np.bool_]) -> tuple[list[int]
 def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
     """Return how often a label is named, and named by another where one names it."""
     paired = answers.paired[answers.support_example]
-    example, label = answers.support_example[paired], answers.support_label[paired]
-    named = answers.named[paired]
-    shape = (answers.n, len(answers.labels))
+    # Of the labels that are named alone: there may be a million others.
+    codes, label = np.unique(answers.support_label[paired], return_inverse=True)
+    example, named = answers.support_example[paired], answers.named[paired]
+    shape = (answers.n, len(codes))
     both = named * (named - 1) / (answers.answers[example] - 1)
     features = {
         "both": matrix(both, example, label, shape),
@@ -196,17 +197,22 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         for row, value in zip(drawn, again, strict=True)
     ]
     dim = names.LABEL
-    return xr.Dataset(
-        {
-            "label_answers": (dim, _named(answers)),
-            "label_share": (dim, share),
-            "label_again": (dim, again),
-            "label_again_low": (dim, [low for low, _ in ends]),
-            "label_again_high": (dim, [high for _, high in ends]),
-            "label_kappa": (dim, ratio(again - share, np.maximum(1 - share, 0.0))),
-        },
-        coords={dim: text_array(answers.labels)},
+    columns = {
+        "label_share": share,
+        "label_again": again,
+        "label_again_low": [low for low, _ in ends],
+        "label_again_high": [high for _, high in ends],
+        "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
+    }
+    found = xr.Dataset(
+        {"label_answers": (dim, _named(answers))}, coords={dim: text_array(answers.labels)}
     )
+    for name, column_of in columns.items():
+        nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
+        values = np.full(len(answers.labels), nothing)
+        values[codes] = column_of
+        found[name] = (dim, values)
+    return found
 
 
 def _named(answers: Answers) -> Ints:

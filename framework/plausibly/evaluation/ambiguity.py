@@ -12,7 +12,7 @@ from plausibly.arrays import Floats
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.judged import Judged
-from plausibly.kernels.coverage import row_blocks
+from plausibly.kernels.coverage import row_blocks, row_sums
 from plausibly.labelled import borders, names
 from plausibly.labelled.packed import slots_of
 from plausibly.labelled.text import name_texts, positions
@@ -45,9 +45,9 @@ def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
     table = _distributions(array)
     found = np.empty(table.sizes[names.EXAMPLE])
     for rows, values in _blocks(table):
-        shares = values / values.sum(axis=1, keepdims=True)
+        shares = values / row_sums(values)[:, None]
         logs = np.log(np.where(shares > 0, shares, 1.0))
-        found[rows] = np.maximum(-(shares * logs).sum(axis=1), 0.0)
+        found[rows] = row_sums(-(shares * logs), most=shares.shape[1])
     return _of_examples(table, found, "entropy")
 
 
@@ -76,9 +76,8 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Datase
     table = borders.check_predictions(array)
     scale = table.attrs[names.SCALE]
     if scale == "logit":
-        from scipy.special import softmax
-
-        return table.copy(data=softmax(table.values, axis=1))
+        odds = np.exp(table.values - table.values.max(axis=1, keepdims=True))
+        return table.copy(data=odds / row_sums(odds, most=odds.shape[1])[:, None])
     if scale != "probability":
         raise InputError(
             "entropy-of-scores",
@@ -174,7 +173,8 @@ def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
     """Return rows divided by their sums where these are nearly 1, as of probabilities in files."""
     if isinstance(array, xr.Dataset) or names.LABEL not in array.dims or array.dtype.kind != "f":
         return array
-    sums = array.sum(names.LABEL, dtype=np.float64)
+    by_label = [[names.LABEL]]
+    sums = xr.apply_ufunc(row_sums, array, input_core_dims=by_label, dask="allowed")
     apart = np.abs(sums - 1)
     return array / sums if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()) else array
 

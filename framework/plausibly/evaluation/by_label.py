@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import xarray as xr
 
@@ -79,7 +81,7 @@ def coverage_by_label(
     return found.assign(
         {
             "mass": (names.LABEL, mass),
-            "mass_share": (names.LABEL, mass / mass.sum()),
+            "mass_share": (names.LABEL, mass / math.fsum(mass)),
             "examples": (names.LABEL, heard),
             **judged.found({"covered": covered, "in_sets": inside}, names.LABEL),
         }

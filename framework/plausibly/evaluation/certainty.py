@@ -14,9 +14,10 @@ from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval
 from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.summary import ENDS
+from plausibly.kernels.coverage import row_sums
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names
-from plausibly.labelled.text import name_texts
+from plausibly.labelled.text import name_texts, text_array
 
 TOP = "top"
 _TIED = 1e-9  # relative: plausibilities that should be equal are closer than this
@@ -50,7 +51,8 @@ def annotation_certainty(
     confidence : float
         Of the intervals of means.
     seed : int
-        Of the order in which tied labels are taken where `top` is 2 or more, keyed by example.
+        Of the order in which tied labels are taken where `top` is 2 or more, keyed by the example,
+        and by the place of the label among all of them by name.
 
     Returns
     -------
@@ -69,8 +71,9 @@ def annotation_certainty(
     Notes
     -----
     With draws lambda^1, ..., lambda^m of the plausibilities of one example,
-    ``certainty = max_Y 1/m #{j: top_k(lambda^j) = Y}`` over sets Y of k labels. With k = 1 a draw
-    with tied labels counts in equal parts for each.
+    ``certainty = max_Y 1/m #{j: top_k(lambda^j) = Y}`` over sets Y of k labels, fewer where fewer
+    have mass: labels without mass are taken only where all labels are. With k = 1 a draw with tied
+    labels counts in equal parts for each.
 
     References
     ----------
@@ -93,7 +96,7 @@ def annotation_certainty(
     def means(values: NDArray[np.float64]) -> Interval:
         return _mean(values, hashes, clusters, confidence)
 
-    members = None if top == 1 else _members(lam.values, top, hashes, seed)
+    members = None if top == 1 else _members(lam.values, top, hashes, labels, seed)
     certain = first.max(axis=1) if members is None else _agreeing(members)
     by = (names.EXAMPLE, names.LABEL)
     result = xr.Dataset(
@@ -269,8 +272,7 @@ def _leading(values: Floats) -> NDArray[np.float64]:
 
 def _credited(first: NDArray[np.float64], held: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how much of the first place is among the labels that count: (example, top)."""
-    found: NDArray[np.float64] = np.einsum("nk,nkt->nt", first, held)
-    return found
+    return row_sums(np.moveaxis(first[..., None] * held, 1, -1))
 
 
 def _held(values: Floats, top: int) -> NDArray[np.float64]:
@@ -282,15 +284,20 @@ def _held(values: Floats, top: int) -> NDArray[np.float64]:
     return found
 
 
-def _members(draws: Floats, top: int, hashes: Hashes, seed: int) -> NDArray[np.bool_]:
+def _members(
+    draws: Floats, top: int, hashes: Hashes, labels: Sequence[str], seed: int
+) -> NDArray[np.bool_]:
     """Return which labels are the first ones of each draw: (draw, example, label)."""
     found = np.zeros(draws.shape, dtype=bool)
     keys = Keys(seed).child("certainty")
+    by_name = np.argsort(np.argsort(text_array(labels)))
     for draw, plane in enumerate(draws):
-        uniform = keys.child(f"ties-{draw}").uniform(hashes, plane.shape[1])
-        place = np.lexsort((uniform, -plane), axis=1)[:, :top]
+        uniform = keys.child(f"ties-{draw}").uniform(hashes, len(labels))[:, by_name]
+        last = np.sort(plane, axis=1)[:, -top, None]
+        above, tied = plane > last * (1 + _TIED), plane >= last * (1 - _TIED)
+        place = np.lexsort((uniform, -(1 * above + tied)), axis=1)[:, :top]
         np.put_along_axis(found[draw], place, True, axis=1)
-    return found
+    return found if top == len(labels) else found & (draws > 0)
 
 
 def _agreeing(members: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -306,7 +313,7 @@ def _agreeing(members: NDArray[np.bool_]) -> NDArray[np.float64]:
 def _by_level(
     first: NDArray[np.float64], codes: NDArray[np.intp], levels: int
 ) -> NDArray[np.float64]:
-    return np.stack([first[:, codes == code].sum(axis=1) for code in range(levels)], axis=1)
+    return np.stack([row_sums(first[:, codes == code]) for code in range(levels)], axis=1)
 
 
 def _mean_over_examples(

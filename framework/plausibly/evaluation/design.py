@@ -317,9 +317,12 @@ class _Test:
     def _means(self, plane: Bools) -> dict[str, float]:
         """Return the means at one alpha, summed exactly: rows in any order give the same."""
         sizes = coverage.sizes(plane)
+        by_name = np.argsort(self.predictions[names.LABEL].values)
         outcomes = {
             "aggregated_coverage": coverage.aggregated(plane, self.plausibilities),
-            "voted_coverage": coverage.voted(plane, self.plausibilities, self.ties, self.uniform),
+            "voted_coverage": coverage.voted(
+                plane, self.plausibilities, self.ties, self.uniform, by_name
+            ),
             "set_size": sizes,
             "share_empty": sizes == 0,
         }

@@ -61,7 +61,7 @@ def evaluate(
     ties : {"first", "random", "fractional", "any", "all"}
         What counts as covering a voted label where several share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
-        1/L, any of them, or all.
+        1/L, any of them, or all. Nothing but ``"first"`` depends on the order of the labels.
     true : str or DataArray, (example,), optional
         Known labels: a coordinate of the sets or plausibilities, or label names by example.
     by : str, optional

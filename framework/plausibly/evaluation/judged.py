@@ -146,10 +146,11 @@ class Judged:
         codes : ndarray of int, (example,), optional
             Of their known labels.
         """
-        uniform = None
-        if ties == "random":
-            uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        return Known(uniform=uniform, codes=codes)
+        if ties != "random":
+            return Known(codes=codes)
+        uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
+        order = np.argsort(self.sets[names.LABEL].values)
+        return Known(uniform=uniform, order=order, codes=codes)
 
     def outcomes(self, measured: Mapping[str, NDArray[np.float64]]) -> Outcomes:
         """Return what `measured` gave in `order`, ready to be averaged."""

@@ -26,17 +26,21 @@ class Known:
     ----------
     uniform : ndarray, (example,), or None
         For ties that are broken at random.
+    order : ndarray of int, (label,), or None
+        The labels in the order of their names, in which tied ones are counted then.
     codes : ndarray of int, (example,), or None
         Of their known labels.
     """
 
     uniform: NDArray[np.float64] | None = None
+    order: Ints | None = None
     codes: Ints | None = None
 
     def __getitem__(self, rows: slice) -> Known:
         """Return what is known of some of them."""
         return Known(
             uniform=None if self.uniform is None else self.uniform[rows],
+            order=self.order,
             codes=None if self.codes is None else self.codes[rows],
         )
 
@@ -89,7 +93,8 @@ class Measuring:
         found = {
             "aggregated_coverage": [coverage.aggregated(plane, lam) for plane in planes],
             "voted_coverage": [
-                coverage.voted(plane, lam, self.ties, known.uniform) for plane in planes
+                coverage.voted(plane, lam, self.ties, known.uniform, known.order)
+                for plane in planes
             ],
         }
         if known.codes is not None:

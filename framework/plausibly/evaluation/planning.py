@@ -95,7 +95,8 @@ def plan(
         of calibrations lies, `coverage_mean`, `spread` (the standard deviation over calibrations)
         and `vacuous` (every set is every label). `bootstrap_spread`, `bootstrap_mean` and
         `bootstrap_coverage` are the same on resamples, NaN where n exceeds the pilot.
-        `n_within` (draws): the n from which on it is enough, with `within`.
+        `n_within` (draws): the n from which on it is enough, with `within`, and sets are not every
+        label.
         `between`, `within_examples` and `design_effect`: V_b, V_w, and what clusters multiply V_b
         by. With annotations `responses_spread` (responses, n, draws), `responses_distance`
         (responses; mean total variation from the plausibilities of all responses) and

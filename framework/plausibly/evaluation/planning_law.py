@@ -127,6 +127,8 @@ class Law:
     ) -> NDArray[np.float64]:
         """Return the share of calibrations whose coverage is within `width` of 1 - alpha, (n,).
 
+        None where every set is every label: that is near 1 - alpha only by saying nothing.
+
         Parameters
         ----------
         alpha : Fraction
@@ -141,8 +143,7 @@ class Law:
         low, high = level - width, min(1.0, level + width)
         below = betainc(self.covered, missed, max(0.0, low))
         above = 0.0 if one_sided else 1.0 - betainc(self.covered, missed, high)
-        certain = 1.0 if one_sided or high >= 1.0 else 0.0
-        return np.where(self.vacuous, certain, 1.0 - below - above)
+        return np.where(self.vacuous, 0.0, 1.0 - below - above)
 
 
 def pool_rank(alpha: Fraction, n: int, draws: int) -> int:
@@ -173,8 +174,9 @@ def examples_needed(
 ) -> int:
     """Return the n from which on so many calibrations are within so much of 1 - alpha.
 
-    With every n from there on at least a share `confidence` of calibrations has a coverage within
-    `within` of 1 - alpha. Ranks are whole numbers, so that a single n before may do as well.
+    With every n from there on sets are not every label, and at least a share `confidence` of
+    calibrations has a coverage within `within` of 1 - alpha. Ranks are whole numbers, so that a
+    single n before may do as well.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from plausibly.evaluation.planning_pilot import Pilot
 from plausibly.evaluation.planning_read import ReadPilot, matched
 from plausibly.evaluation.planning_responses import Responses
 from plausibly.evaluation.some_rows import above_zero, few_rows, opinions_of
+from plausibly.kernels.coverage import row_sums
 from plausibly.keys import Keys
 from plausibly.labelled import names
 
@@ -225,6 +226,6 @@ def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]
     apart = np.empty(len(all_said.weight))
     for rows in few_rows(all_said.shape):
         less, whole = some.take(rows).dense(), all_said.take(rows).dense()
-        apart[rows] = np.abs(less.astype(np.float64) - whole).sum(axis=1)
+        apart[rows] = row_sums(np.abs(less.astype(np.float64) - whole), most=2.0)
     atoms = Pilot.of(pilot.predictions, lam, pilot.score, seed, pilot.clusters)
     return atoms, float(apart.mean()) / 2

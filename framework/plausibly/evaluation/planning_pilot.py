@@ -17,7 +17,8 @@ from plausibly.conformal.alphas import rounded_up
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.planning_law import Shares, pool_rank
-from plausibly.evaluation.some_rows import above_zero, opinions_of, p_value_rows, row_sums
+from plausibly.evaluation.some_rows import above_zero, opinions_of, p_value_rows
+from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import names
@@ -87,7 +88,7 @@ class Pilot:
         places = np.searchsorted(atoms.values, self.values.ravel(), side="right")
         share = (atoms.cumulative[places] / len(self)).reshape(self.values.shape)
         out = share <= float(alpha) + _ROUNDING
-        return row_sums(self.slots, np.where(out, self.slots.weight, 0.0))
+        return row_sums(np.where(out, self.slots.weight, 0.0))
 
     def shares(self, alpha: Fraction) -> Shares:
         """Return the shares of variance at `alpha`.

@@ -178,20 +178,24 @@ def _answer(plan: xr.Dataset) -> str:
     again = (
         " The pilot is your data: plan again after it."
         if pilot
-        else " Without a pilot this is the worst case: more draws, or expected, need fewer."
+        else " Without a pilot this is the worst case of independent examples: more draws, or "
+        "expected, need fewer."
     )
+    group = plan.attrs.get("cluster")
+    of = "" if group is None else f' of different "{group}"'
+    given = f", if examples{of} are independent draws"
     share = _share(plan.attrs["confidence"])
     if "n_within" not in plan:
         row, by = plan.sizes["n"] - 1, _by(float(plan["draws"][-1]))
         low, high = (decimal(float(end)) for end in plan["coverage"][row, -1])
         n = several(int(plan["n"][row]), "example")
-        found = f"with {n} ({by}) {share} calibrations cover {low} to {high}; "
+        found = f"with {n} ({by}) {share} calibrations cover {low} to {high}{given}; "
         return f"{found}--within says how many are enough.{again}"
     parts = [
         f"{several(int(n), 'example')} ({_by(float(m))})"
         for m, n in zip(plan["draws"].values[::-1], plan["n_within"].values[::-1], strict=True)
     ]
-    return f"{', '.join(parts)}: then {share} calibrations are {_goal(plan)}.{again}"
+    return f"{', '.join(parts)}: then {share} calibrations are {_goal(plan)}{given}.{again}"
 
 
 def _as_data(plan: xr.Dataset) -> dict[str, object]:

@@ -13,6 +13,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, judge
+from plausibly.kernels.coverage import row_sums
 from plausibly.labelled import names
 from plausibly.labelled.near import near
 from plausibly.labelled.text import is_missing, name_text, name_texts, quoted, text_array
@@ -152,14 +153,14 @@ def _outside(
     for rows, lam, planes in judged.blocks():
         for code in range(levels):
             mine = np.flatnonzero(codes == code)
-            said = np.ascontiguousarray(lam[:, mine])
-            weights[code, rows] = np.minimum(said.sum(axis=1), 1.0)
+            said = lam[:, mine]
+            weights[code, rows] = np.minimum(row_sums(said), 1.0)
             for at, plane in enumerate(planes):
-                left = np.where(plane[:, mine], 0.0, said).sum(axis=1)
+                left = row_sums(np.where(plane[:, mine], 0.0, said))
                 outside[code, at, rows] = np.minimum(left, weights[code, rows])
         if risks is not None:
             for at, plane in enumerate(planes):
-                losses[at, rows] = np.where(plane, 0.0, lam * risks).sum(axis=1)
+                losses[at, rows] = row_sums(np.where(plane, 0.0, lam * risks), risks.max())
     return outside, weights, losses
 
 

@@ -22,6 +22,7 @@ from plausibly.evaluation.heard import Said, listening
 from plausibly.evaluation.methods import Method, component_name
 from plausibly.evaluation.splits import split_seed
 from plausibly.kernels import coverage
+from plausibly.kernels.coverage import row_sums
 from plausibly.labelled import borders, names
 from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.near import near
@@ -208,7 +209,7 @@ def assembled(
     tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
     result["total_variation"] = (
         square,
-        [[_mean(np.abs(one - other).sum(axis=1)) / 2 for other in means] for one in means],
+        [[_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means] for one in means],
     )
     result["top_changed"] = (
         square,

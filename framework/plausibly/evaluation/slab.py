@@ -102,10 +102,13 @@ def worst_slab_coverage(
     searched = split(hashes, Keys(seed).child("slab/search"), test=search, groups=clusters)
     vectors = _directions(named, directions, seed)
     covered = judged.outcomes(judged.measured()).values["aggregated_coverage"]
+    # Equal rows are projected once: a product of matrices may differ in its last bit between them.
+    rows, row = np.unique(z, axis=0, return_inverse=True)
+    row, places = row.reshape(-1), rows @ vectors
     found = []
     for column in covered.T:
-        slab = _least_slab(z[searched] @ vectors, column[searched], least)
-        place = z @ vectors[:, slab.direction]
+        slab = _least_slab(places, row[searched], column[searched], least)
+        place = places[row, slab.direction]
         found.append(
             _measured(judged, column, (place >= slab.low) & (place <= slab.high), searched, slab)
         )
@@ -148,12 +151,16 @@ def _measured(
     )
 
 
-def _least_slab(places: Floats, covered: NDArray[np.float64], least: float) -> _Slab:
+def _least_slab(
+    places: Floats, row: NDArray[np.intp], covered: NDArray[np.float64], least: float
+) -> _Slab:
     """Return the slab of least mean coverage that holds enough of these examples.
 
     Parameters
     ----------
-    places : ndarray, (example, direction)
+    places : ndarray, (row, direction)
+    row : ndarray of int, (example,)
+        The row of `places` of each example.
     covered : ndarray of float64, (example,)
     least : float
     """
@@ -161,7 +168,7 @@ def _least_slab(places: Floats, covered: NDArray[np.float64], least: float) -> _
     best = _Slab(0, -np.inf, np.inf, np.inf)
     step = max(1, _BLOCK // len(covered))
     for start in range(0, places.shape[1], step):
-        block = places[:, start : start + step]
+        block = places[row, start : start + step]
         order = np.argsort(block, axis=0, kind="stable")
         ordered = np.take_along_axis(block, order, axis=0)
         values = covered[order]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
 from plausibly.conformal.predictor import ConformalPredictor
@@ -104,16 +103,4 @@ def voted(opinions: Floats | Slots) -> Ints:
         found = opinions.label[np.arange(len(place)), place].astype(np.intp)
         return found
     found = np.argmax(opinions, axis=1)
-    return found
-
-
-def row_sums(slots: Slots, values: Floats) -> NDArray[np.float64]:
-    """Return the sum of values (example, slot) over the labels of each example.
-
-    Added up as in the dense array, whose order of additions numpy alone knows: the same bits.
-    """
-    found = np.empty(len(values))
-    for rows in few_rows(slots.shape):
-        some = slots.take(rows)
-        found[rows] = Slots(values[rows], some.label, some.labels).dense().sum(axis=1)
     return found

@@ -1,11 +1,13 @@
 """Coverage of prediction sets: of plausibilities, of their voted label, and the set sizes.
 
 Every function walks over blocks of rows, so that temporaries stay small, and sums each row from
-its own values alone: an example has the same coverage alone and in a batch.
+its own values alone, in whole numbers: an example has the same coverage alone and in a batch, dense
+and packed, and in every order of the labels.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias, get_args
 
@@ -21,6 +23,7 @@ TIES: tuple[Ties, ...] = get_args(Ties)
 
 _CELLS = 1 << 17  # a block of this many cells, as float64, stays within the second-level cache
 _WORTH = 1 << 21  # cells that are worth a thread
+_UNITS = 2.0**62  # what 1 is as a whole number, so that sums up to 2 fit into 64 bits
 
 
 def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
@@ -59,41 +62,48 @@ def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float6
     The mean over examples is the aggregated coverage of Stutz et al. (2023).
     """
     covered = np.empty(sets.shape[0])
-    if isinstance(plausibilities, Slots):
-        _sum_slots(sets, plausibilities, covered)
-        return np.minimum(covered, 1.0, out=covered)
-    dense = plausibilities
+    lam = plausibilities.weight if isinstance(plausibilities, Slots) else plausibilities
+    block = (max(1, _CELLS // max(1, lam.shape[1])), lam.shape[1])
 
     def fill(part: slice) -> None:
-        inside = np.empty((max(1, _CELLS // max(1, sets.shape[1])), sets.shape[1]))
-        for rows in _blocks(part, sets.shape[1]):
-            some = inside[: rows.stop - rows.start]
-            np.multiply(dense[rows], sets[rows], out=some)
-            np.add.reduce(some, axis=1, out=covered[rows])
+        terms, units = np.empty(block), np.empty(block, np.int64)
+        for rows in _blocks(part, block[1]):
+            held = sets[rows]
+            if isinstance(plausibilities, Slots):
+                held = inside_slots(held, plausibilities.take(rows))
+            some = np.multiply(lam[rows], held, out=terms[: len(held)])
+            covered[rows] = _summed(some, units[: len(held)], _UNITS)
 
     _in_parts(fill, sets.shape)
     return np.minimum(covered, 1.0, out=covered)
 
 
-def _sum_slots(sets: Bools, slots: Slots, out: NDArray[np.float64]) -> None:
-    """Write the plausibility inside each set, added in the order in which a dense row adds it.
+def row_sums(terms: Floats, most: float = 1.0) -> NDArray[np.float64]:
+    """Return the sum of each row, the same in every order and whatever zeros stand between.
 
-    Two numbers have one sum. More are put in their places in a row of zeros, since numpy adds a
-    row in halves: which numbers meet first depends on where they stand.
+    Parameters
+    ----------
+    terms : ndarray, (..., term)
+        Not negative.
+    most : float
+        The largest sum there can be, give or take rounding.
+
+    Returns
+    -------
+    ndarray of float64, (...)
     """
-    held = inside_slots(sets, slots)
-    terms = np.where(held, slots.weight, 0).astype(np.float64)
-    np.add.reduce(terms, axis=1, out=out)
-    many = np.flatnonzero(np.count_nonzero(held, axis=1) > 2)
-    rows = max(1, _CELLS // max(1, slots.labels))
-    inside = np.zeros((min(rows, many.size), slots.labels))
-    for start in range(0, many.size, rows):
-        block = many[start : start + rows]
-        row, slot = np.nonzero(held[block])
-        label = slots.label[block][row, slot]
-        inside[row, label] = terms[block[row], slot]
-        out[block] = np.add.reduce(inside[: block.size], axis=1)
-        inside[row, label] = 0
+    scale = _UNITS / 2.0 ** math.ceil(math.log2(max(most, 1.0)))
+    return _summed(terms.astype(np.float64), np.empty(terms.shape, np.int64), scale)
+
+
+def _summed(
+    terms: NDArray[np.float64], units: NDArray[np.int64], scale: float
+) -> NDArray[np.float64]:
+    """Return sums of rows in whole numbers, never rounded; both arrays are overwritten."""
+    np.rint(np.multiply(terms, scale, out=terms), out=terms)
+    np.copyto(units, terms, casting="unsafe")
+    found: NDArray[np.float64] = np.add.reduce(units, axis=-1) / scale
+    return found
 
 
 def inside_slots(sets: Bools, slots: Slots) -> Bools:
@@ -129,6 +139,7 @@ def voted(
     plausibilities: Floats | Slots,
     ties: Ties = "first",
     uniform: NDArray[np.float64] | None = None,
+    order: Ints | None = None,
 ) -> NDArray[np.float64]:
     """Return whether each set holds the voted label, the one with the largest plausibility.
 
@@ -141,6 +152,9 @@ def voted(
         order, the one that `uniform` picks, each of them with credit 1/L, any, or all.
     uniform : ndarray of float64, (example,), optional
         In [0, 1); one an example, for ``"random"`` alone.
+    order : ndarray of int, (label,), optional
+        The codes in the order in which ``"random"`` counts tied labels, such as that of their
+        names; by default as they rise.
 
     Returns
     -------
@@ -154,6 +168,12 @@ def voted(
     """
     if ties == "random" and uniform is None:
         raise ValueError('ties "random" needs one uniform an example')
+    if ties == "random" and order is not None:
+        sets = sets[:, order]
+        if isinstance(plausibilities, Slots):
+            plausibilities = plausibilities.recoded(np.argsort(order), len(order))
+        else:
+            plausibilities = plausibilities[:, order]
     if isinstance(plausibilities, Slots):
         # Rising codes, so that the first of the tied slots is the first of the tied labels.
         sets, plausibilities = inside_slots(sets, plausibilities), plausibilities.weight

@@ -14,6 +14,7 @@ from plausibly.errors import counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import stratum_of
 from plausibly.evaluation.risk import in_order
+from plausibly.kernels.coverage import row_sums
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import names
 from plausibly.labelled.text import name_texts
@@ -62,7 +63,7 @@ class Outcomes:
     @cached_property
     def missed(self) -> list[NDArray[np.float64]]:
         """Plausibility outside the sets of each view, (example,); nothing is exactly 0."""
-        return [np.where(inside, 0.0, self.lam).sum(axis=1) for inside in self.inside]
+        return [row_sums(np.where(inside, 0.0, self.lam)) for inside in self.inside]
 
     @cached_property
     def keys(self) -> NDArray[np.float64]:

@@ -152,13 +152,16 @@ class AmbiguousConformalClassifier(Wrapped):
             - a frame with columns ``task``, ``worker``, ``label``: one answer a row;
             - a frame with a column a label, of numbers, or with a column an annotator, of labels;
               a pandas frame is matched with a pandas X by the index, others by position;
-            - an array (row, label) of numbers in the order of ``classes_``: floats are
-              plausibilities, whole numbers and flags are counts of votes;
+            - an array, also a sparse one, (row, label) of numbers in the order of ``classes_``:
+              floats are plausibilities, flags are votes, and of whole numbers `kind` says what they
+              are;
             - a sequence with one entry a row of X: a label, a set of labels, a mapping of labels
               to weights, or the list of the answers that several experts gave.
         kind : str, optional
             What the answers in such lists are: ``"single-label"``, ``"label-set"``,
-            ``"partial-ranking"``, ``"soft-label"``. Needed for rankings.
+            ``"partial-ranking"``, ``"soft-label"``. Needed for rankings, and for whole numbers in
+            arrays, and in frames where they could be labels: ``"counts"`` of votes, a column a
+            label, or ``"single-label"``, a column an annotator.
         examples : sequence, optional
             Names of the rows of X, where it is no pandas frame with an index of names.
         coordinates : mapping of str to sequence, optional

@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.arrays import Bools, Floats, Ints
 from plausibly.errors import InputError, listed
 from plausibly.io import frames
 from plausibly.io.plain_records import build_annotations
@@ -25,6 +26,8 @@ Said = xr.DataArray | xr.Dataset
 
 _LONG = ("task", "worker", "label")
 _WHOSE = "annotations"
+SINGLE, COUNTS = "single-label", "counts"
+_TABLES = (COUNTS, SINGLE)
 
 
 @attrs.frozen(eq=False)
@@ -55,7 +58,10 @@ class Labels:
         if isinstance(value, (list, tuple, np.ndarray)):
             return [self.text(one) for one in value]
         place = self._places.get(value) if is_name(value) else None
-        return value if place is None else self.names[place]
+        if place is not None:
+            return self.names[place]
+        # A column of whole numbers with gaps is one of floats.
+        return int(value) if isinstance(value, float) and value.is_integer() else value
 
     @cached_property
     def _places(self) -> dict[object, int]:
@@ -74,7 +80,7 @@ def read_said(given: object, rows: Rows, labels: Labels, kind: str | None) -> Sa
     labels : Labels
         Those of the model.
     kind : str or None
-        Kind of the answers, where rows are lists of them.
+        Kind of the answers, where rows are lists of them, and ``"counts"`` of a table of votes.
 
     Returns
     -------
@@ -97,33 +103,38 @@ def read_said(given: object, rows: Rows, labels: Labels, kind: str | None) -> Sa
             do=f'plausibly.read_annotations("{given}"), then pass what it returns',
             whose=_WHOSE,
         )
+    if hasattr(given, "toarray"):  # sparse
+        given = given.toarray()
     if isinstance(given, (xr.DataArray, xr.Dataset)):
-        _check_no_kind(kind, "xarray")
+        _check_kind(kind, "xarray")
         _check_declared(given, labels)
         return named(given, rows)
     if frames.is_frame(given) and hasattr(given, "columns"):
-        _check_no_kind(kind, "a frame")
-        return _of_frame(given, rows, labels)
+        _check_kind(kind, "a frame", *_TABLES)
+        return _of_frame(given, rows, labels, kind)
     if isinstance(given, pd.Series):
         called = _names_of(given, rows)
         return _answers([[value] for value in given.tolist()], called, labels, kind)
+    if kind == COUNTS and isinstance(given, Sequence) and len(set(map(np.size, given))) == 1:
+        given = np.asarray(given)
     if isinstance(given, np.ndarray) and given.ndim == 2:
         if given.dtype.kind in "iufb":
-            _check_no_kind(kind, "numbers")
-            check_length(len(given), len(rows), _WHOSE)
-            return _numbers(given, rows.names, labels.names, labels)
-        given = [list(row) for row in given]
+            _check_kind(kind, "numbers", *_TABLES)
+            if kind != SINGLE:
+                check_length(len(given), len(rows), _WHOSE)
+                return _numbers(given, rows.names, None, labels, kind)
+        given = given.tolist()
     answers = list(given) if isinstance(given, (Sequence, np.ndarray)) else [given]
     check_length(len(answers), len(rows), _WHOSE)
     return _answers(answers, rows.names, labels, kind)
 
 
-def _check_no_kind(kind: str | None, whose: str) -> None:
-    if kind is not None:
+def _check_kind(kind: str | None, whose: str, *known: str) -> None:
+    if kind is not None and kind not in known:
         raise InputError(
             "kind-unfit",
             f"annotations in {whose} say themselves what they are",
-            expected="a kind for lists of answers alone",
+            expected=f"no kind, or {' or '.join(known)}" if known else "no kind",
             got=f'kind "{kind}"',
             do="leave kind= out",
             whose=_WHOSE,
@@ -176,17 +187,17 @@ def _check_declared(given: Said, labels: Labels) -> None:
         )
 
 
-def _of_frame(given: object, rows: Rows, labels: Labels) -> Said:
+def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Said:
     if not isinstance(given, pd.DataFrame):
         _, columns = frames.columns_of(given)
         given = pd.DataFrame({one.name: _cells_of(one) for one in columns})
-    if set(_LONG) <= set(given.columns):
+    if kind != COUNTS and set(_LONG) <= set(given.columns):
         long = given[list(_LONG)].astype(object).itertuples(index=False, name=None)
         answers = [(name_text(task), by, said) for task, by, said in long if not is_missing(said)]
         return named(_table("single-label", answers, labels), rows)
     called = _names_of(given, rows)
     columns_as = [str(labels.text(column)) for column in given.columns]
-    if all(_is_number(dtype) for dtype in given.dtypes):
+    if kind != SINGLE and all(_is_number(dtype) for dtype in given.dtypes):
         unknown = not_among(columns_as, labels.names)
         if unknown:
             raise InputError(
@@ -195,12 +206,17 @@ def _of_frame(given: object, rows: Rows, labels: Labels) -> Said:
                 expected="one column a label with numbers, one an annotator with names of labels, "
                 f"or {listed(_LONG)}",
                 got=f"numbers in {listed(map(quoted, columns_as))}",
-                do='annotations.astype("string"), if the cells are labels; else name the labels '
-                f"{listed(labels.names)}",
+                do=f"name the labels {listed(labels.names)}"
+                if len(unknown) < len(columns_as)
+                else 'kind="single-label", if the columns are annotators and the cells are labels',
                 whose=_WHOSE,
                 details={"columns": unknown},
             )
-        return _numbers(given.to_numpy(), called, columns_as, labels)
+        numbers = given.to_numpy(np.float64, na_value=np.nan)
+        if not np.isnan(numbers).any() and not any(map(_is_float, given.dtypes)):
+            numbers = numbers.astype(np.int64)
+        return _numbers(numbers, called, columns_as, labels, kind)
+    _check_kind(kind, "a frame of text", SINGLE)
     cells = given.astype(object).to_numpy()
     return _table("single-label", list(_cells(cells, called, columns_as)), labels)
 
@@ -215,6 +231,10 @@ def _cells_of(column: frames.FrameColumn) -> Sequence[object]:
 
 def _is_number(dtype: object) -> bool:
     return bool(pd.api.types.is_numeric_dtype(dtype))  # type: ignore[arg-type]  # of a column
+
+
+def _is_float(dtype: object) -> bool:
+    return bool(pd.api.types.is_float_dtype(dtype))  # type: ignore[arg-type]  # of a column
 
 
 def _cells(
@@ -236,27 +256,39 @@ def _names_of(given: pd.DataFrame | pd.Series, rows: Rows) -> list[str]:
 
 
 def _numbers(
-    given: NDArray[np.generic], called: Sequence[str], columns: Sequence[str], labels: Labels
+    given: Floats | Ints | Bools,
+    called: Sequence[str],
+    headed: Sequence[str] | None,
+    labels: Labels,
+    kind: str | None,
 ) -> xr.DataArray:
-    """Return plausibilities from numbers: floats as they are, whole numbers as counts of votes."""
+    """Return plausibilities from numbers: floats as they are, counts as shares of the votes."""
+    columns = labels.names if headed is None else headed
     if given.shape[1] != len(columns):
         raise InputError(
             "columns-differ",
             f"annotations have {given.shape[1]} columns of numbers",
             expected=f"one a label, in the order of classes_: {listed(labels.names)}",
             got=str(given.shape[1]),
-            do="add the columns that are missing; or lists of answers instead of an array",
+            do='kind="single-label", if the columns are annotators and the cells are labels',
             whose=_WHOSE,
         )
     coords = {
         names.EXAMPLE: (names.EXAMPLE, text_array(called)),
         names.LABEL: (names.LABEL, text_array(columns)),
     }
-    if given.dtype.kind == "f":
+    if kind is None and _may_be_labels(given, labels, headed=headed is not None):
+        raise InputError(
+            "kind-unsaid",
+            "annotations are whole numbers, which may be counts of votes or labels",
+            expected="what they are",
+            got=listed(map(str, given[0].tolist())),
+            do='kind="counts", or kind="single-label"',
+            whose=_WHOSE,
+        )
+    if kind is None and given.dtype.kind == "f":
         return xr.DataArray(given, coords, (names.EXAMPLE, names.LABEL))
-    counts = given.astype(np.int64)
-    total = counts.sum(axis=1)
-    unfit = (counts < 0).any(axis=1) | (total == 0)
+    unfit = ~((given >= 0) & (np.mod(given, 1) == 0)).all(axis=1) | (given.sum(axis=1) == 0)
     if unfit.any():
         which = [name for name, bad in zip(called, unfit.tolist(), strict=True) if bad]
         raise InputError(
@@ -268,8 +300,24 @@ def _numbers(
             whose=_WHOSE,
             details={"examples": which},
         )
-    array = xr.DataArray(counts / total[:, None], coords, (names.EXAMPLE, names.LABEL))
+    total = given.sum(axis=1).astype(np.int64)
+    array = xr.DataArray(given / total[:, None], coords, (names.EXAMPLE, names.LABEL))
     return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)})
+
+
+def _may_be_labels(given: Floats | Ints | Bools, labels: Labels, *, headed: bool) -> bool:
+    """Return whether numbers may be the labels that annotators named, not votes or plausibilities.
+
+    Whole numbers may, also as places of labels that are text, unless their columns are headed by
+    labels and none of them is one; floats where there are gaps between them.
+    """
+    if not given.size:
+        return False
+    if given.dtype.kind == "f":
+        there = given[np.isfinite(given)]
+        return there.size < given.size and bool((there % 1 == 0).all())
+    named = {str(labels.text(cell)) for cell in np.unique(given).tolist()}
+    return not named.isdisjoint(labels.names) or (given.dtype.kind != "b" and not headed)
 
 
 def _answers(

@@ -14,7 +14,8 @@ class MonteCarlo:
     """Compare with the scores of labels drawn from the plausibilities.
 
     Atoms ``E(X_i, Y_i^j)`` with ``Y_i^j ~ lambda_i``, j = 1..m, one replicate a draw. Draws of
-    different examples are independent.
+    different examples are independent. They depend on the seed and on the order of the labels in
+    the calibration predictions.
 
     Attributes
     ----------

@@ -1,0 +1,85 @@
+"""No figure of an evaluation depends on the order of the labels, not in its last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly import evaluation as ev
+
+N, LABELS = 100, [f"k{place}" for place in range(11)]
+ORDERS = ([3, 0, 10, 1, 8, 2, 9, 5, 4, 7, 6],)
+
+
+def world() -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
+    """Sets, plausibilities of three to nine votes, often tied, and logits."""
+    rng = np.random.default_rng(5)
+    coords = {
+        "example": [f"e{place}" for place in range(N)],
+        "label": LABELS,
+        "site": ("example", rng.choice(["north", "south"], N)),
+        "sex": ("example", rng.choice(["f", "m"], N)),
+        "risk": ("label", rng.integers(0, 3, 11) * 0.7 + 0.1),
+    }
+    dims = ("example", "label")
+    votes = np.stack([rng.multinomial(n, rng.dirichlet([0.5] * 11)) for n in rng.integers(3, 9, N)])
+    lam = xr.DataArray(votes / votes.sum(axis=1, keepdims=True), coords, dims)
+    logits = xr.DataArray(rng.normal(size=(N, 11)), coords, dims, attrs={"scale": "logit"})
+    return xr.DataArray(rng.random((N, 11)) < 0.6, coords, dims), lam, logits
+
+
+SETS, LAM, LOGITS = world()
+CALLS: list[Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset]] = [
+    *(
+        lambda sets, lam, _, ties=ties: plausibly.evaluate(sets, lam, ties=ties, by="site")
+        for ties in ("random", "fractional", "any", "all")
+    ),
+    lambda sets, lam, _: ev.coverage_by_subgroup(sets, lam, ["site", "sex"]),
+    lambda sets, lam, _: ev.coverage_by_strata(sets, lam, ev.entropy(lam), ties="random"),
+    lambda sets, lam, logits: ev.coverage_by_strata(sets, lam, ev.entropy(logits), ties="any"),
+    lambda sets, lam, _: ev.coverage_by_size(sets, lam, ties="any"),
+    lambda sets, lam, _: ev.coverage_by_risk(sets, lam, "risk"),
+    lambda sets, lam, _: ev.coverage_by_label(sets, lam),
+    lambda sets, lam, logits: ev.worst_slab_coverage(sets, lam, logits, directions=20),
+    lambda sets, lam, logits: xr.Dataset({"of": ev.entropy(lam), "model": ev.entropy(logits)}),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_bits_are_the_same(
+    call: Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset], *, packed: bool
+) -> None:
+    def made(order: list[int]) -> xr.Dataset:
+        lam: Any = LAM.isel(label=order)
+        lam = plausibly.pack(lam) if packed else lam
+        return call(SETS.isel(label=order), lam, LOGITS.isel(label=order))
+
+    first = made(list(range(11)))
+    for order in ORDERS:
+        again = made(order)
+        if "label" in first.dims:
+            again = again.sel(label=first["label"])
+        for name in (*first.data_vars, *first.coords):
+            np.testing.assert_array_equal(first[name].values, again[name].values, str(name))
+
+
+def test_a_study_with_ties_at_random_has_the_same_bits() -> None:
+    first, *others = (
+        plausibly.compare(
+            LOGITS.isel(label=order),
+            LAM.isel(label=order),
+            {"expected": {}},
+            splits=3,
+            ties="random",
+        )
+        for order in (list(range(11)), *ORDERS)
+    )
+    for again in others:
+        for name in ("aggregated_coverage", "voted_coverage", "set_size"):
+            np.testing.assert_array_equal(first[name].values, again[name].values)
