@@ -164,6 +164,87 @@ def test_csv_numbers_are_read_to_the_last_bit(
     assert plausibly.read_predictions(path, scale="any").values.tolist() == values
 
 
+# ---- names and zeros that a file holds are never lost
+
+
+def test_npz_words_are_read_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    np.savez(path, prediction=VALUES, label=LABELS, example=EXAMPLES)
+    xr.testing.assert_identical(plausibly.read_predictions(path), expected())
+    turned = plausibly.read_predictions(path, labels=LABELS[::-1])
+    xr.testing.assert_identical(turned, expected().isel(label=[2, 1, 0]))
+
+
+def test_npz_truths_under_the_word_label_are_no_names(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES, names=EXAMPLES, label=[2, 2])
+    read = plausibly.read_predictions(tmp_path / "p.npz", labels=LABELS)
+    xr.testing.assert_identical(read, expected())
+
+
+@pytest.mark.parametrize(
+    "arrays", [{"classes": LABELS[::-1]}, {"labels": LABELS, "ids": [17, 4]}, {"ids": EXAMPLES}]
+)
+def test_names_under_other_words_are_never_overridden_by_position(
+    tmp_path: Path, arrays: dict[str, list[object]]
+) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES, truth=[2, 2], **arrays)
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz", labels=LABELS))
+    assert error.name == "array-missing"
+    other = "classes" if "classes" in arrays else "ids"
+    assert str(arrays[other][0]) in error.got
+    assert f'data["{other}"]' in error.do
+    bare = xr.Dataset({"p": (("example", "label"), VALUES)})
+    for name, names in arrays.items():
+        if name != "labels":
+            bare[name] = ("example" if name == "ids" else "label", names)
+    bare.to_netcdf(tmp_path / "p.nc", engine="scipy")
+    other_error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.nc", labels=LABELS))
+    assert other_error.name == "array-missing"
+
+
+def test_arrays_that_are_not_read_are_listed(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES, truth=[2, 2])
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz"))
+    assert error.name == "labels-unnamed"
+    assert error.got == "beside them truth (2,)"
+
+
+@pytest.mark.parametrize("kind", ["nc", "nc4", "zarr"])
+@pytest.mark.parametrize("chunks", [None, 1])
+def test_a_stored_zero_is_zero_whatever_the_fill_value(
+    tmp_path: Path, kind: str, chunks: int | None, recwarn: pytest.WarningsRecorder
+) -> None:
+    array = expected().drop_attrs()
+    array.encoding = {"_FillValue": 0.0} | ({} if kind == "zarr" else {"missing_value": 0.0})
+    path = tmp_path / f"p.{kind}"
+    if kind == "zarr":
+        array.to_dataset().to_zarr(path, zarr_format=2, consolidated=False)
+    else:
+        engine = "scipy" if kind == "nc" else "netcdf4"
+        array.to_netcdf(path, engine=engine)  # type: ignore[call-overload]  # chosen above
+    recwarn.clear()
+    read = plausibly.read_predictions(path, chunks=chunks)
+    np.testing.assert_array_equal(read.values, VALUES)
+    assert not recwarn.list
+
+
+def test_packed_numbers_are_unpacked(tmp_path: Path) -> None:
+    array = expected().drop_attrs()
+    array.encoding = {"dtype": "u1", "scale_factor": 1 / 8, "_FillValue": 0}
+    array.to_netcdf(tmp_path / "p.nc", engine="netcdf4")
+    np.testing.assert_array_equal(plausibly.read_predictions(tmp_path / "p.nc").values, VALUES)
+
+
+def test_half_precision_is_divided_in_double(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).dirichlet(np.ones(10), 50).astype(np.float16)
+    np.save(tmp_path / "p.npy", values)
+    labels = [f"l{number}" for number in range(10)]
+    read = plausibly.read_predictions(tmp_path / "p.npy", labels=labels, normalise=True)
+    assert read.dtype == np.float64
+    assert float(abs(read.sum("label") - 1).max()) < 1e-15
+    assert read.attrs["normalised"] == 1
+
+
 # ---- policies
 
 
@@ -173,7 +254,8 @@ def test_rows_are_divided_by_their_sum(tmp_path: Path) -> None:
     np.savez(path, probs=values, labels=LABELS, examples=EXAMPLES)
     assert refusal(lambda: plausibly.read_predictions(path)).name == "rows-do-not-sum"
     xr.testing.assert_identical(
-        plausibly.read_predictions(path, normalise=True), expected(np.float32)
+        plausibly.read_predictions(path, normalise=True),
+        expected(np.float32).assign_attrs(normalised=1),
     )
     assert said(lambda: plausibly.read_predictions(path, normalise=True, scale="logit")) == (
         "error option-unfit: p.npz: normalise has no meaning here "

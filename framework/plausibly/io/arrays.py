@@ -20,9 +20,9 @@ from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
-LABEL_ARRAYS = ("labels", "label_names", "class_names")
-EXAMPLE_ARRAYS = ("examples", "names")
-AUGMENTATION_ARRAYS = ("augmentations", "views")
+LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
+EXAMPLE_ARRAYS = ("examples", "names", "example")
+AUGMENTATION_ARRAYS = ("augmentations", "views", "augmentation", "view")
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -43,6 +43,8 @@ class NamedArray:
         Further coordinates over ``example`` or ``label``.
     attributes : dict
         Attributes of the array, where the file has them.
+    unread : tuple of str
+        What else the file holds, with its shape, for messages.
     """
 
     values: NDArray[Any]  # Any: the type is the file's
@@ -52,6 +54,7 @@ class NamedArray:
     augmentations: list[str] | None = None
     coordinates: Mapping[str, xr.DataArray] = attrs.field(factory=dict)
     attributes: Mapping[str, object] = attrs.field(factory=dict)
+    unread: tuple[str, ...] = ()
 
 
 def shaped(
@@ -94,27 +97,64 @@ def from_npz(
     stored = numpy_files.read_npz(path, role)
     values = numpy_files.one_of(stored, arrays, whose)
     several_views = augmented and values.ndim == 3
-    if several_views:
-        # The order of planes is never guessed either.
-        numpy_files.one_of(stored, AUGMENTATION_ARRAYS, whose)
     values = shaped(values, whose, augmented=several_views)
+    rest = {name: array for name, array in stored.items() if array is not values}
     named: list[list[str] | None] = []
     for names, size in zip(
         (LABEL_ARRAYS, EXAMPLE_ARRAYS, AUGMENTATION_ARRAYS), values.shape[::-1], strict=False
     ):
-        if not any(name in stored for name in names):
+        # Of the words in the singular, one of another length is something else: one truth a row.
+        there = [name for name in names if name in rest]
+        fit = [name for name in there if rest[name].shape == (size,)]
+        found = fit or [name for name in there if name.endswith("s")]
+        if not found and names is not AUGMENTATION_ARRAYS:
             named.append(None)
             continue
-        texts = numpy_files.texts(numpy_files.one_of(stored, names, whose), whose, names[0])
+        # The order of planes is never guessed either.
+        array = numpy_files.one_of(rest, tuple(found) or names, whose)
+        texts = numpy_files.texts(array, whose, names[0])
         _check_count(texts, size, whose, names[0])
         named.append(texts)
+        rest.pop(found[0])
+    _check_read(rest, values.shape, named, whose)
     return NamedArray(
         values=values,
         examples=named[1],
         labels=named[0],
         whose=whose,
         augmentations=named[2] if several_views else None,
+        unread=tuple(f"{name} {array.shape}" for name, array in rest.items()),
     )
+
+
+def _check_read(
+    rest: Mapping[str, NDArray[Any]],  # Any: as the file says
+    shape: Sequence[int],
+    named: Sequence[Sequence[str] | None],
+    whose: str,
+) -> None:
+    """Raise ``array-missing`` where what has no names has as many as an array of another name."""
+    for dim, words, size, known in (
+        (LABEL, LABEL_ARRAYS, shape[-1], named[0]),
+        (EXAMPLE, EXAMPLE_ARRAYS, shape[-2], named[1]),
+    ):
+        for name, array in rest.items():
+            if known is not None or array.shape != (size,) or array.dtype.kind not in "USOiu":
+                continue
+            texts = name_texts(array)
+            if len({*texts}) < size or texts == _numbered(size):
+                continue
+            raise InputError(
+                "array-missing",
+                f"{whose} has no array {words[0]}, and may name the {dim}s in {name}",
+                expected=f"names in one of {', '.join(words)}; what a file names is never taken "
+                "by its position",
+                got=f"{name}: {listed(map(quoted, texts))}",
+                do=f'numpy.savez(..., {words[0]}=data["{name}"]), if these are the {dim}s; '
+                f"else without {name}",
+                whose=whose,
+                details={"arrays": list(rest)},
+            )
 
 
 def from_netcdf(
@@ -140,6 +180,7 @@ def from_netcdf(
         else None
         for dim in (EXAMPLE, LABEL, AUGMENTATION)
     }
+    check_variables(dataset, array, whose=path.name)
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
     return NamedArray(
         values=native,
@@ -152,6 +193,15 @@ def from_netcdf(
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
     )
+
+
+def check_variables(dataset: xr.Dataset, array: xr.DataArray, *, whose: str) -> None:
+    """Raise ``array-missing`` where another variable may hold the names that `array` lacks."""
+    named = [[""] if dim in array.coords else None for dim in (LABEL, EXAMPLE)]
+    sizes = (array.sizes[EXAMPLE], array.sizes[LABEL])
+    if None in named:
+        others = {str(n): v.values for n, v in dataset.variables.items() if len(v.dims) == 1}
+        _check_read(others, sizes, named, whose)
 
 
 def _numbered(count: int) -> list[str]:
@@ -200,6 +250,7 @@ def labelled(
             "labels-unnamed",
             f"{whose} has {several(size[1], 'column')} and no label names",
             expected="names in column order; an order is never guessed",
+            got=f"beside them {listed(found.unread)}" if found.unread else "",
             do="--labels labels.txt (one name a line)",
             whose=whose,
         )
