@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,7 +186,8 @@ def test_npz_truths_under_the_word_label_are_no_names(tmp_path: Path) -> None:
     "arrays", [{"classes": LABELS[::-1]}, {"labels": LABELS, "ids": [17, 4]}, {"ids": EXAMPLES}]
 )
 def test_names_under_other_words_are_never_overridden_by_position(
-    tmp_path: Path, arrays: dict[str, list[object]]
+    tmp_path: Path,
+    arrays: dict[str, Any],  # Any: texts or numbers
 ) -> None:
     np.savez(tmp_path / "p.npz", probs=VALUES, truth=[2, 2], **arrays)
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz", labels=LABELS))
@@ -420,6 +422,15 @@ def test_arrays_of_another_shape(tmp_path: Path, array: np.ndarray, got: str) ->
         f"expected two dimensions, example and label, both with entries; got {got} "
         "do save an array with one row an example and one column a label"
     )
+
+
+def test_names_of_blanks_are_no_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", "example,a,b\nx,0.5,0.5\n  ,0.5,0.5\n")
+    error = refusal(lambda: plausibly.read_predictions(path))
+    assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
+    write_columns(tmp_path / "p.parquet", ["example", "a"], [["x", "\xa0"], np.ones(2)])
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
+    assert (error.name, error.details["lines"]) == ("example-unnamed", [2])
 
 
 def test_options_that_would_do_nothing(tmp_path: Path) -> None:

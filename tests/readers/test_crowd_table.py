@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -147,7 +148,7 @@ def test_the_order_of_rows_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     text = st.text('ab,"\n;é ', max_size=3)
-    named = text.filter(bool)
+    named = text.filter(str.strip)  # nothing but blanks is no name
     pairs = st.tuples(named, named)
     answers = data.draw(st.dictionaries(pairs, text, min_size=1, max_size=8))
     rows = [[task, worker, label] for (task, worker), label in answers.items()]
@@ -158,13 +159,49 @@ def test_the_order_of_rows_changes_nothing(
         tables.append(result_or_refusal(lambda path=path: read(path, delimiter=","), path.name))  # type: ignore[misc]  # bound now
     first, second = tables
     if first is None or second is None:
-        assert not any(answers.values())  # nobody named a label
+        assert not any(map(str.strip, answers.values()))  # nobody named a label
         assert first is second
         return
     xr.testing.assert_equal(first, second)
     assert votes_of(first) == Counter(
-        (task, worker, (label,) if label else ()) for (task, worker), label in answers.items()
+        (task, worker, (label,) if label.strip() else ())
+        for (task, worker), label in answers.items()
     )
+
+
+@pytest.mark.parametrize(
+    ("blank", "rows"),
+    [(" ", 0), ("\t ", 0), ("\u3000", 0), (" \ufeff ", 0), (" ", 20_000), ("\u200b", 20_000)],
+)
+def test_a_cell_of_blanks_is_an_empty_cell(tmp_path: Path, blank: str, rows: int) -> None:
+    """A large file is read by arrays, a small one row by row."""
+    more = "".join(f"e{row},a,dog\n" for row in range(rows))
+    pair = [
+        read(written(tmp_path, "v.csv", f"{HEADER}t1,a,cat\nt1,b,{cell}\n{more}"))
+        for cell in (blank, "")
+    ]
+    xr.testing.assert_equal(*pair)
+    assert "1 skipped" in repr(pair[0])
+    path = written(tmp_path, "v.csv", f"{HEADER}t1,a,cat\n{blank},b,cat\n{more}")
+    error = refusal(lambda: read(path))
+    assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
+
+
+def test_a_worker_of_blanks_is_unknown(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", f"{HEADER}t1,a,cat\nt1,  ,dog\n")
+    assert "annotators-unnamed" in warned(lambda: read(path))
+    with pytest.warns(plausibly.PlausiblyWarning):
+        assert read(path)["annotator"].values.tolist() == ["a"]
+
+
+def test_nan_in_a_column_of_numbers_is_an_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "v.parquet"
+    write_columns(
+        path, ["task", "worker", "label"], [["t1"] * 3, ["a", "b", "c"], np.array([1.0, np.nan, 2])]
+    )
+    table = read(path)
+    assert table["label"].values.tolist() == ["1.0", "2.0"]
+    assert "1 skipped" in repr(table)
 
 
 # ---- what is said

@@ -15,7 +15,7 @@ from plausibly.io import files, frames, parquet, text, views
 from plausibly.io.arrays import NamedArray
 from plausibly.io.numbers import numbers
 from plausibly.labelled.near import near
-from plausibly.labelled.text import quoted
+from plausibly.labelled.text import is_blank, quoted
 
 _REST = "a column of example names, then one column of numbers a label and nothing else"
 _NO_LABEL = "remove what is no label from the file"
@@ -85,6 +85,20 @@ class _Asked:
             )
         table.need([view], do=hint if guess else "leave view out")
 
+    def check_named(self, names: Sequence[str], table: text.TextTable) -> None:
+        """Raise ``example-unnamed`` where a row has no name that can be seen."""
+        unnamed = [row for row, name in enumerate(names) if is_blank(name)]
+        if unnamed:
+            raise InputError(
+                "example-unnamed",
+                f"{self.whose} has no example name in {table.places(unnamed)}",
+                expected=f"a name in column {quoted(self.example)}",
+                got="an empty cell",
+                do="name it, or remove the row",
+                whose=self.whose,
+                details={"lines": [table.lines[row] for row in unnamed]},
+            )
+
     def no_label(self, names: Sequence[str]) -> str:
         """Return what to do about a column without numbers."""
         if self.views_fit and self.view is None and len(set(names)) < len(names):
@@ -153,17 +167,7 @@ def from_table(
     if not len(table):
         raise files.empty(whose, "one row an example", "a header and no rows")
     names = list(table.columns[name_place])
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise InputError(
-            "example-unnamed",
-            f"{whose} has no example name in {table.places(unnamed)}",
-            expected=f"a name in column {quoted(example)}",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
+    asked.check_named(names, table)
     values = numbers(table, rest, rest=_REST, do=asked.no_label(names))
     labels = [table.header[position] for position in rest]
     of_view = None if view_place is None else list(table.columns[view_place])
@@ -206,4 +210,5 @@ def _from_columns(columns: Sequence[_Column], asked: _Asked) -> NamedArray:
     rows = text.TextTable(
         whose=whose, header=header, columns=nothing, lines=range(1, len(names) + 1), unit="row"
     )
+    asked.check_named(names, rows)
     return asked.named(values, names, labels, of_view, rows)

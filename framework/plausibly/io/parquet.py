@@ -17,6 +17,7 @@ from plausibly.io.quick_columns import ShortColumn
 from plausibly.io.text import TextTable, distinct
 from plausibly.kernels import words
 from plausibly.labelled.coded import Coded
+from plausibly.labelled.text import is_missing
 
 Content = Literal["number", "text", "nested"]
 
@@ -41,11 +42,11 @@ class Column:
     _values: Any  # a pyarrow.ChunkedArray; pyarrow has no type hints
 
     def texts(self) -> list[str]:
-        """Return the values as text; null is the empty text."""
+        """Return the values as text; null and NaN are the empty text."""
         values = self._values
         if self.type.startswith(("timestamp", "date", "time", "duration")):
             values = values.cast("string")
-        return ["" if value is None else str(value) for value in values.to_pylist()]
+        return ["" if is_missing(value) else str(value) for value in values.to_pylist()]
 
     def coded(self) -> Coded:
         """Return the values as text, each different one once; null is the empty text."""

@@ -11,7 +11,7 @@ import attrs
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import states
-from plausibly.labelled.text import is_missing, several
+from plausibly.labelled.text import is_blank, is_missing, several
 
 Duplicates: TypeAlias = Literal["error", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""
@@ -143,7 +143,12 @@ def _key(response: Response) -> tuple[str, str, str, str, float]:
 
 
 def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Response:
-    """Return the response in its state, where the reader called it a plain one."""
+    """Return the response in its state, where the reader called it a plain one.
+
+    An annotator whose name is nothing but blanks is an unknown one.
+    """
+    if response.annotator is not None and is_blank(response.annotator):
+        response = attrs.evolve(response, annotator=None)
     if response.state == states.ANSWERED:
         if _says_nothing(response.answer):
             state = states.EMPTY if kind == "label-set" else states.SKIPPED
@@ -156,9 +161,9 @@ def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Respo
 
 
 def _says_nothing(answer: object) -> bool:
-    if is_missing(answer):
+    if is_missing(answer) or (isinstance(answer, str) and is_blank(answer)):
         return True
-    return isinstance(answer, (str, Sequence, Set, Mapping)) and not len(answer)
+    return isinstance(answer, (Sequence, Set, Mapping)) and not len(answer)
 
 
 def _named(answer: object) -> set[str]:

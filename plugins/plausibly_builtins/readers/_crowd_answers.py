@@ -59,7 +59,8 @@ def said(table: TextTable, columns: Columns, separator: str | None, missing: Seq
         parts = [cell] if separator is None else cell.split(separator)
         if separator == "\n":
             parts = [part.removesuffix("\r") for part in parts]
-        labels.append([part for part in dict.fromkeys(parts) if part not in skipped])
+        named = (part for part in dict.fromkeys(parts) if part not in skipped)
+        labels.append([part for part in named if not part.isspace()])
     return Said(labels=labels, nothing=[not named for named in labels])
 
 

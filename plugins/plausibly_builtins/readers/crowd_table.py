@@ -148,6 +148,7 @@ class CrowdTable(ResponseOptions):
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
+        table = table.seen()
         columns = columns_of(table, self.preset, self._given, self.answer)
         called = columns.called()
         absent = [role for role, name in called.items() if name not in table.header]
