@@ -18,6 +18,8 @@ from plausibly.labelled.near import near
 from plausibly.labelled.text import is_blank, quoted
 
 _REST = "a column of example names, then one column of numbers a label and nothing else"
+_INDEX = ("", "Unnamed: 0", "__index_level_0__")
+"""What pandas, or what read its files, calls an index without a name."""
 _NO_LABEL = "remove what is no label from the file"
 
 
@@ -47,6 +49,7 @@ class _Asked:
     def places(self, table: text.TextTable) -> tuple[int, int | None, list[int]]:
         """Return the position of the names, of the views, and those of the numbers."""
         header, whose = table.header, self.whose
+        self._check_index(table)
         guess = near(self.example, header) or (header[0] if header else self.example)
         hint = f"--example {quoted(guess)}, if that column names the examples"
         table.need([self.example], do=hint)
@@ -67,6 +70,29 @@ class _Asked:
                 whose=whose,
             )
         return taken[0], taken[1] if len(taken) > 1 else None, rest
+
+    def _check_index(self, table: text.TextTable) -> None:
+        """Raise ``index-column`` where a column is the index of a data frame, and not asked for."""
+        header, whose = table.header, self.whose
+        # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
+        found = [name for name in _INDEX if name in header and (name or header[0] == "")]
+        if not found or found[0] in (self.example, self.view):
+            return
+        at = header.index(found[0])
+        some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
+        there = self.example in header
+        kind = "parquet" if whose.endswith(".parquet") else "csv"
+        raise InputError(
+            "index-column",
+            f"column {at + 1} of {whose} looks like the index of a pandas data frame",
+            expected="a column of example names and one column of numbers per label",
+            got=f"{some}under the name {quoted(header[at])}",
+            do=f'df.to_{kind}("{whose}", index=False)'
+            if there
+            else f"--example {quoted(header[at])}, if it names the examples",
+            whose=whose,
+            details={"column": header[at]},
+        )
 
     def _check_view(self, table: text.TextTable) -> None:
         """Raise where there is no such column, or where it names the examples."""

@@ -100,19 +100,26 @@ def read_columns(path: Path | str, role: str) -> list[Column]:
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
-        table = parquet.ParquetFile(path).read()
+        with parquet.ParquetFile(path) as file:
+            fields = list(file.schema_arrow)
+            kinds = [_content(pyarrow.types, field.type) for field in fields]
+            plain = [
+                field.name for field, kind in zip(fields, kinds, strict=True) if kind != "nested"
+            ]
+            # Lists and images are not read; by their names only where no name can mean two columns.
+            alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
+            table = file.read(columns=plain if alone else None)
         table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
-        names = list(table.column_names)
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
         raise _damaged(path.name, reason) from reason
     return [
         Column(
-            name,
-            _content(pyarrow.types, table.schema.field(index).type),
-            str(table.schema.field(index).type),
-            table.column(index),
+            field.name,
+            kind,
+            str(field.type),
+            table.column(field.name if alone else index) if kind != "nested" else None,
         )
-        for index, name in enumerate(names)
+        for index, (field, kind) in enumerate(zip(fields, kinds, strict=True))
     ]
 
 

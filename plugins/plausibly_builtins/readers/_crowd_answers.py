@@ -112,7 +112,7 @@ def _of_choices(value: dict[str, object]) -> bool:
 
 def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
     """Return the answers in a cell by their question."""
-    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON")
+    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
     found: dict[str, object] = {}
     for part in value if isinstance(value, list) else [value]:
         if not isinstance(part, dict):

@@ -135,7 +135,7 @@ def records(file: ExportFile) -> list[Record]:
     lines = [(at, line) for at, line in enumerate(text.split("\n"), start=1) if line.strip(" \t")]
     if start.startswith("{"):
         return [
-            _record(file, parse_json(line, file.whose, at), f"line {counted(at)}")
+            _record(file, parse_json(line, file.whose, at, noun="line"), f"line {counted(at)}")
             for at, line in lines
         ]
     if start == _PREFIX or file.whose.lower().endswith(".txt"):
