@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -431,6 +432,28 @@ def test_names_of_blanks_are_no_names(tmp_path: Path) -> None:
     write_columns(tmp_path / "p.parquet", ["example", "a"], [["x", "\xa0"], np.ones(2)])
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
     assert (error.name, error.details["lines"]) == ("example-unnamed", [2])
+
+
+@pytest.mark.parametrize("scale", ["probability", "logit"])
+def test_the_index_of_a_data_frame_is_no_label(tmp_path: Path, scale: str) -> None:
+    frame = pd.DataFrame({"example": ["x", "y"], "a": [0.5, 1], "b": [0.5, 0]})
+    frame.to_csv(tmp_path / "p.csv")
+    pd.read_csv(tmp_path / "p.csv").to_csv(tmp_path / "again.csv", index=False)
+    path = tmp_path / "p.parquet"
+    write_columns(
+        path, ["example", "a", "__index_level_0__"], [["x", "y"], np.ones(2), np.arange(2)]
+    )
+    for name in ("p.csv", "again.csv", "p.parquet"):
+        error = refusal(
+            lambda name=name: plausibly.read_predictions(tmp_path / name, scale=scale)  # type: ignore[misc]  # bound now
+        )
+        assert error.name == "index-column"
+        assert "index=False" in error.do
+    frame.set_index("example").rename_axis(None).to_csv(tmp_path / "names.csv")
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "names.csv", scale=scale))
+    assert (error.name, error.do[:12]) == ("index-column", '--example ""')
+    read = plausibly.read_predictions(tmp_path / "names.csv", example="", scale=scale)
+    assert read.values.tolist() == [[0.5, 0.5], [1, 0]]
 
 
 def test_options_that_would_do_nothing(tmp_path: Path) -> None:

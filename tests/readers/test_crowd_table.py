@@ -204,6 +204,30 @@ def test_nan_in_a_column_of_numbers_is_an_empty_cell(tmp_path: Path) -> None:
     assert "1 skipped" in repr(table)
 
 
+@pytest.mark.parametrize(
+    ("duplicates", "said", "reason"),
+    [("first", "cat", "later answers"), ("last", "dog", "earlier answers")],
+)
+def test_the_first_or_the_last_answer_in_the_file(
+    tmp_path: Path, duplicates: str, said: str, reason: str
+) -> None:
+    """An empty cell is no answer, wherever it stands."""
+    rows = "t1,a,\nt1,a,cat\nt1,a,ant\nt1,a,dog\nt1,a,\nt2,a,owl\n"
+    table = read(written(tmp_path, "v.csv", HEADER + rows), duplicates=duplicates)
+    assert votes_of(table) == {("t1", "a", (said,)): 1, ("t2", "a", ("owl",)): 1}
+    assert f"2 {reason}" in str(table)
+
+
+def test_the_latest_is_offered_only_where_there_are_times(tmp_path: Path) -> None:
+    rows = "t1,a,cat,1\nt1,a,dog,2\n"
+    path = written(tmp_path, "v.csv", "task,worker,label,at\n" + rows)
+    assert "latest" not in refusal(lambda: read(path)).do
+    columns = {"time": "at"}
+    assert "latest" in refusal(lambda: read(path, columns=columns)).do
+    table = read(path, columns=columns, duplicates="latest")
+    assert votes_of(table) == {("t1", "a", ("dog",)): 1}
+
+
 # ---- what is said
 
 
@@ -263,7 +287,7 @@ def test_a_second_answer(tmp_path: Path) -> None:
         "error response-twice: votes.csv: a answered 2 tasks again (t1, t2) "
         "expected one response an annotator and task; got up to 3 "
         'do keep one of them, or --reader \'{name = "crowd-table", duplicates = "all"}\' '
-        "(or latest, or fractional); --kind label-set, if they are one answer"
+        "(or fractional, first, last); --kind label-set, if they are one answer"
     )
     path = written(tmp_path, "votes.csv", VOTES + "t1,b,dog\nt1,a,cat\n")
     error = refusal(lambda: read(path))
