@@ -244,7 +244,7 @@ def test_other_encodings_are_refused(folder: Path) -> None:
 
 
 def test_a_file_is_called_what_its_reader_calls_it(folder: Path) -> None:
-    path = written(folder, "f.json", "[1,")
+    path = written(folder, "f.json", "[1,,")
     assert refusal(lambda: read_json(path, whose="a/f.json")).what == "a/f.json line 1 is no JSON"
     error = refusal(lambda: read_json_lines(path, whose="a/f.json"))
     assert error.what == "a/f.json line 1 is no JSON"

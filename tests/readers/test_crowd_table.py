@@ -61,6 +61,7 @@ def test_files_without_header(tmp_path: Path) -> None:
     assert votes_of(read(named, columns=positions)) == expected
 
 
+@pytest.mark.filterwarnings("ignore:warning names-alike")
 def test_text_stays_as_written(tmp_path: Path) -> None:
     rows = [
         ["task", "worker", "label"],
