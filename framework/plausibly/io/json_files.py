@@ -99,7 +99,7 @@ def read_json(
     """
     whose = whose or Path(path).name
     text = _text(path, role, expected, whose)
-    return parse_json(text, whose, 1, expected)
+    return parse_json(text, whose, 1, expected, "file")
 
 
 def read_json_lines(
@@ -131,7 +131,7 @@ def _text(path: Path | str, role: str, expected: str, whose: str) -> str:
 
 
 def parse_json(
-    text: str, whose: str, line: int, expected: str = "JSON", noun: str = "file"
+    text: str, whose: str, line: int, expected: str = "JSON", noun: str = "text"
 ) -> object:
     """Return the value in a JSON text that starts on a line of a file; see `read_json`.
 
@@ -140,7 +140,7 @@ def parse_json(
     text, whose, line, expected
         See `read_json`.
     noun : str
-        What ends where the text ends: a file, a line, or a cell.
+        What ends where the text ends: a file, a line, a cell.
     """
     try:
         value: object = _STRICT.decode(text)
