@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -183,26 +182,22 @@ def test_npz_truths_under_the_word_label_are_no_names(tmp_path: Path) -> None:
     xr.testing.assert_identical(read, expected())
 
 
-@pytest.mark.parametrize(
-    "arrays", [{"classes": LABELS[::-1]}, {"labels": LABELS, "ids": [17, 4]}, {"ids": EXAMPLES}]
-)
-def test_names_under_other_words_are_never_overridden_by_position(
-    tmp_path: Path,
-    arrays: dict[str, Any],  # Any: texts or numbers
-) -> None:
-    np.savez(tmp_path / "p.npz", probs=VALUES, truth=[2, 2], **arrays)
-    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz", labels=LABELS))
-    assert error.name == "array-missing"
-    other = "classes" if "classes" in arrays else "ids"
-    assert str(arrays[other][0]) in error.got
-    assert f'data["{other}"]' in error.do
-    bare = xr.Dataset({"p": (("example", "label"), VALUES)})
-    for name, names in arrays.items():
-        if name != "labels":
-            bare[name] = ("example" if name == "ids" else "label", names)
-    bare.to_netcdf(tmp_path / "p.nc", engine="scipy")
-    other_error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.nc", labels=LABELS))
-    assert other_error.name == "array-missing"
+def test_names_under_other_words_are_never_overridden_by_position(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    np.savez(path, probs=VALUES, classes=LABELS[::-1])
+    xr.Dataset({"p": (("example", "label"), VALUES), "classes": ("label", LABELS)}).to_netcdf(
+        tmp_path / "p.nc", engine="scipy"
+    )
+    for file in (path, tmp_path / "p.nc"):
+        error = refusal(lambda file=file: plausibly.read_predictions(file, labels=LABELS))  # type: ignore[misc]  # bound now
+        assert error.name == "array-missing"
+        assert LABELS[0] in error.got
+        assert 'labels=data["classes"]' in error.do
+    for ids in (["e", "f"], [17, 4]):
+        np.savez(path, probs=VALUES, labels=LABELS, ids=ids)
+        error = refusal(lambda: plausibly.read_predictions(path, examples=EXAMPLES))
+        assert (error.name, str(ids[0]) in error.got) == ("array-missing", True)
+    assert plausibly.read_predictions(path)["example"].values.tolist() == ["0", "1"]
 
 
 def test_arrays_that_are_not_read_are_listed(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ class NamedArray:
         Further coordinates over ``example`` or ``label``.
     attributes : dict
         Attributes of the array, where the file has them.
-    unread : tuple of str
-        What else the file holds, with its shape, for messages.
+    unread : dict of str to ndarray
+        What else the file holds.
     """
 
     values: NDArray[Any]  # Any: the type is the file's
@@ -54,7 +54,7 @@ class NamedArray:
     augmentations: list[str] | None = None
     coordinates: Mapping[str, xr.DataArray] = attrs.field(factory=dict)
     attributes: Mapping[str, object] = attrs.field(factory=dict)
-    unread: tuple[str, ...] = ()
+    unread: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)  # Any: as the file says
 
 
 def shaped(
@@ -116,45 +116,43 @@ def from_npz(
         _check_count(texts, size, whose, names[0])
         named.append(texts)
         rest.pop(found[0])
-    _check_read(rest, values.shape, named, whose)
+    if named[0] is None:
+        _check_read(rest, LABEL, values.shape[-1], whose)
     return NamedArray(
         values=values,
         examples=named[1],
         labels=named[0],
         whose=whose,
         augmentations=named[2] if several_views else None,
-        unread=tuple(f"{name} {array.shape}" for name, array in rest.items()),
+        unread=rest,
     )
 
 
 def _check_read(
     rest: Mapping[str, NDArray[Any]],  # Any: as the file says
-    shape: Sequence[int],
-    named: Sequence[Sequence[str] | None],
+    dim: str,
+    size: int,
     whose: str,
 ) -> None:
-    """Raise ``array-missing`` where what has no names has as many as an array of another name."""
-    for dim, words, size, known in (
-        (LABEL, LABEL_ARRAYS, shape[-1], named[0]),
-        (EXAMPLE, EXAMPLE_ARRAYS, shape[-2], named[1]),
-    ):
-        for name, array in rest.items():
-            if known is not None or array.shape != (size,) or array.dtype.kind not in "USOiu":
-                continue
-            texts = name_texts(array)
-            if len({*texts}) < size or texts == _numbered(size):
-                continue
-            raise InputError(
-                "array-missing",
-                f"{whose} has no array {words[0]}, and may name the {dim}s in {name}",
-                expected=f"names in one of {', '.join(words)}; what a file names is never taken "
-                "by its position",
-                got=f"{name}: {listed(map(quoted, texts))}",
-                do=f'numpy.savez(..., {words[0]}=data["{name}"]), if these are the {dim}s; '
-                f"else without {name}",
-                whose=whose,
-                details={"arrays": list(rest)},
-            )
+    """Raise ``array-missing`` where an array of another name may hold the names of `dim`."""
+    words = LABEL_ARRAYS if dim == LABEL else EXAMPLE_ARRAYS
+    for name, array in rest.items():
+        if array.shape != (size,) or array.dtype.kind not in "USOiu":
+            continue
+        texts = name_texts(array)
+        if len({*texts}) < size or texts == _numbered(size):
+            continue
+        raise InputError(
+            "array-missing",
+            f"{whose} has no array {words[0]}, and may name the {dim}s in {name}",
+            expected=f"names in one of {', '.join(words)}; what a file names is never taken by "
+            "its position",
+            got=f"{name}: {listed(map(quoted, texts))}",
+            do=f'numpy.savez(..., {words[0]}=data["{name}"]), if these are the {dim}s; '
+            f"else without {name}",
+            whose=whose,
+            details={"arrays": list(rest)},
+        )
 
 
 def from_netcdf(
@@ -196,12 +194,10 @@ def from_netcdf(
 
 
 def check_variables(dataset: xr.Dataset, array: xr.DataArray, *, whose: str) -> None:
-    """Raise ``array-missing`` where another variable may hold the names that `array` lacks."""
-    named = [[""] if dim in array.coords else None for dim in (LABEL, EXAMPLE)]
-    sizes = (array.sizes[EXAMPLE], array.sizes[LABEL])
-    if None in named:
+    """Raise ``array-missing`` where another variable may hold the labels that `array` lacks."""
+    if LABEL not in array.coords:
         others = {str(n): v.values for n, v in dataset.variables.items() if len(v.dims) == 1}
-        _check_read(others, sizes, named, whose)
+        _check_read(others, LABEL, array.sizes[LABEL], whose)
 
 
 def _numbered(count: int) -> list[str]:
@@ -250,7 +246,9 @@ def labelled(
             "labels-unnamed",
             f"{whose} has {several(size[1], 'column')} and no label names",
             expected="names in column order; an order is never guessed",
-            got=f"beside them {listed(found.unread)}" if found.unread else "",
+            got=f"beside them {listed(f'{n} {a.shape}' for n, a in found.unread.items())}"
+            if found.unread
+            else "",
             do="--labels labels.txt (one name a line)",
             whose=whose,
         )
@@ -271,6 +269,7 @@ def labelled(
         _check_count(columns, size[1], whose, "labels")
     rows = found.examples
     if examples is not None:
+        _check_read(found.unread, EXAMPLE, size[0], whose)
         tables.append(table_from(examples, EXAMPLE))
         rows = names_of(tables[-1], EXAMPLE)
         _check_count(rows, size[0], whose, "examples")
