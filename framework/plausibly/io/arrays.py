@@ -111,7 +111,7 @@ def from_npz(
             named.append(None)
             continue
         # The order of planes is never guessed either.
-        array = numpy_files.one_of(rest, tuple(found) or names, whose)
+        array = numpy_files.one_of(stored, tuple(found) or names, whose)
         texts = numpy_files.texts(array, whose, names[0])
         _check_count(texts, size, whose, names[0])
         named.append(texts)
