@@ -85,6 +85,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     }
     if unmarked:
         raise pytest.UsageError(", ".join(sorted(unmarked)))
+    for item in items:
+        if item.get_closest_marker("hypothesis"):
+            # Names that are drawn may look alike, which is no news there.
+            item.add_marker(pytest.mark.filterwarnings("ignore:warning names-alike"))
     missing = set()
     if not IN_CI and shared_folder() is None:
         missing.add("realdata")

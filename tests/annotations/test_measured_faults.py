@@ -272,6 +272,7 @@ def test_fault_20_one_value_everywhere_has_an_alpha_or_a_reason() -> None:
     assert float(one["value"]) == 1.0 or str(one["reason"].values)
 
 
+@pytest.mark.filterwarnings("ignore:warning names-alike")
 def test_fault_21_words_and_ids_stay_as_written(tmp_path: Path) -> None:
     """None and NA of a file became missing, and 007 became 7."""
     file = tmp_path / "votes.csv"

@@ -77,6 +77,19 @@ def test_blanks_stripped_in_the_file_that_has_them(world: World, file: str) -> N
     assert fingerprint(*CALIBRATE.split(), "--strip") == expected
 
 
+@pytest.mark.parametrize("option", [["--strip"], ["--rename", "dog =dog"]])
+def test_answers_of_a_label_with_and_without_a_blank_are_merged(
+    world: World, option: list[str]
+) -> None:
+    expected = fingerprint(*CALIBRATE.split())
+    world.write("votes.csv", world.path("votes.csv").read_text().replace("dog", "dog ", 2))
+    ran = run(*CALIBRATE.split(), *option)
+    assert ran.code == 0, ran.err
+    assert "names-alike" not in ran.err
+    assert '2 (2 as "dog ")' in " ".join(ran.out.split())
+    assert fingerprint(*CALIBRATE.split(), *option) == expected
+
+
 def test_a_label_with_an_equals_sign_is_renamed_by_a_table(world: World) -> None:
     expected = fingerprint(*CALIBRATE.split())
     world.write("votes.csv", world.path("votes.csv").read_text().replace("dog", "d=g"))

@@ -101,6 +101,7 @@ def test_report_2_whole_numbers_are_text_as_they_are() -> None:
     assert plausibly.aggregate(found).sel(example="1").values.tolist() == [0.5, 0.5]
 
 
+@pytest.mark.filterwarnings("ignore:warning names-alike")
 def test_report_3_zero_false_and_text_are_three_labels() -> None:
     said_of = {"task": ["t"] * 3, "worker": ["a", "b", "c"], "label": [0, False, "0.0"]}
     frame = pd.DataFrame(said_of, dtype=object)

@@ -193,6 +193,20 @@ def test_what_is_refused(folder: Path, text: str, message: str) -> None:
     assert said(lambda: read_json(written(folder, "f.json", text))) == message
 
 
+@pytest.mark.parametrize(
+    "text", ['[{"a": 1},\n {"b": "x', "[1,\n tru", "[1,\n 2", '{"a":\n ', '[{"a": 1,\n "b"']
+)
+def test_a_file_that_ends_early_is_told_with_line_and_column(folder: Path, text: str) -> None:
+    whole = text.rstrip()
+    place = {"line": 1 + whole.count("\n"), "column": len(whole.rpartition("\n")[2])}
+    error = refusal(lambda: read_json(written(folder, "f.json", text)))
+    assert (error.name, error.details) == ("json-broken", place)
+    assert "the file ends early" in error.what
+    lines = '{"a": 1}\n{"a": \n{"a": 1}\n'
+    error = refusal(lambda: read_json_lines(written(folder, "f.jsonl", lines)))
+    assert (error.details["line"], "the line ends early" in error.what) == (2, True)
+
+
 def test_lines_are_refused_by_their_line(folder: Path) -> None:
     path = written(folder, "f.jsonl", '{"a": 1}\n\n{"a": 1, "a": 2}\n')
     assert said(lambda: read_json_lines(path)) == (
@@ -201,8 +215,8 @@ def test_lines_are_refused_by_their_line(folder: Path) -> None:
     )
     path = written(folder, "g.jsonl", '{"a":\n 1}\n')
     assert said(lambda: read_json_lines(path)) == (
-        "error json-broken: g.jsonl line 1 is no JSON expected one JSON value a line; "
-        "got Expecting value do copy it again, or write it again"
+        "error json-broken: g.jsonl line 1, column 5: the line ends early "
+        'expected one JSON value a line; got {"a": at the end do copy it again, or write it again'
     )
 
 
@@ -230,7 +244,7 @@ def test_other_encodings_are_refused(folder: Path) -> None:
 
 
 def test_a_file_is_called_what_its_reader_calls_it(folder: Path) -> None:
-    path = written(folder, "f.json", "[1,")
+    path = written(folder, "f.json", "[1,,")
     assert refusal(lambda: read_json(path, whose="a/f.json")).what == "a/f.json line 1 is no JSON"
     error = refusal(lambda: read_json_lines(path, whose="a/f.json"))
     assert error.what == "a/f.json line 1 is no JSON"

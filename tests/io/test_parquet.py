@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import plausibly
 from io_files import refusal, said, written
 from plausibly.errors import MissingExtra
 from plausibly.extras import require
@@ -81,6 +82,26 @@ def test_columns_of_lists_are_refused_only_where_they_are_needed(tmp_path: Path)
         "expected one text or number a row; got list<element: string> do write one row a value"
     )
     assert set(table.nested) == {"label", "raw"}
+
+
+def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
+    more = {
+        "a.b": ["p", "q"],
+        "image": [b"x", b"y"],
+        "box": [{"x": 1}, {"x": 2}],
+        "tags": [[], [1]],
+    }
+    votes = {"task": ["t1", "t1"], "worker": ["a", "b"], "label": ["cat", "dog"]}
+    path = store(tmp_path / "v.parquet", **more, **votes)
+    table = plausibly.read_annotations(path)
+    assert table["label"].values.tolist() == ["cat", "dog"]
+    values = [column._values for column in read_columns(path, "x") if column.content == "nested"]
+    assert values == [None] * 3
+    lists = store(tmp_path / "l.parquet", **more, **{**votes, "label": [["cat"], ["dog"]]})
+    assert refusal(lambda: plausibly.read_annotations(lists)).name == "column-nested"
+    other = store(tmp_path / "o.parquet", **more, item=["t"] * 2, rater=["a", "b"], dx=["x", "y"])
+    error = refusal(lambda: plausibly.read_annotations(other, "crowd-table"))
+    assert error.do == "--columns task=item,worker=rater,label=dx"
 
 
 def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:

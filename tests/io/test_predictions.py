@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -164,6 +165,84 @@ def test_csv_numbers_are_read_to_the_last_bit(
     assert plausibly.read_predictions(path, scale="any").values.tolist() == values
 
 
+# ---- names and zeros that a file holds are never lost
+
+
+def test_npz_words_are_read_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    np.savez(path, prediction=VALUES, label=LABELS, example=EXAMPLES)
+    xr.testing.assert_identical(plausibly.read_predictions(path), expected())
+    turned = plausibly.read_predictions(path, labels=LABELS[::-1])
+    xr.testing.assert_identical(turned, expected().isel(label=[2, 1, 0]))
+
+
+def test_npz_truths_under_the_word_label_are_no_names(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES, names=EXAMPLES, label=[2, 2])
+    read = plausibly.read_predictions(tmp_path / "p.npz", labels=LABELS)
+    xr.testing.assert_identical(read, expected())
+
+
+def test_names_under_other_words_are_never_overridden_by_position(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    np.savez(path, probs=VALUES, classes=LABELS[::-1])
+    xr.Dataset({"p": (("example", "label"), VALUES), "classes": ("label", LABELS)}).to_netcdf(
+        tmp_path / "p.nc", engine="scipy"
+    )
+    for file in (path, tmp_path / "p.nc"):
+        error = refusal(lambda file=file: plausibly.read_predictions(file, labels=LABELS))  # type: ignore[misc]  # bound now
+        assert error.name == "array-missing"
+        assert LABELS[0] in error.got
+        assert 'labels=data["classes"]' in error.do
+    for ids in (["e", "f"], [17, 4]):
+        np.savez(path, probs=VALUES, labels=LABELS, ids=ids)
+        error = refusal(lambda: plausibly.read_predictions(path, examples=EXAMPLES))
+        assert (error.name, str(ids[0]) in error.got) == ("array-missing", True)
+    assert plausibly.read_predictions(path)["example"].values.tolist() == ["0", "1"]
+
+
+def test_arrays_that_are_not_read_are_listed(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES, truth=[2, 2])
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz"))
+    assert error.name == "labels-unnamed"
+    assert error.got == "beside them truth (2,)"
+
+
+@pytest.mark.parametrize("kind", ["nc", "nc4", "zarr"])
+@pytest.mark.parametrize("chunks", [None, 1])
+def test_a_stored_zero_is_zero_whatever_the_fill_value(
+    tmp_path: Path, kind: str, chunks: int | None, recwarn: pytest.WarningsRecorder
+) -> None:
+    array = expected().drop_attrs()
+    array.encoding = {"_FillValue": 0.0} | ({} if kind == "zarr" else {"missing_value": 0.0})
+    path = tmp_path / f"p.{kind}"
+    if kind == "zarr":
+        array.to_dataset().to_zarr(path, zarr_format=2, consolidated=False)
+    else:
+        engine = "scipy" if kind == "nc" else "netcdf4"
+        array.to_netcdf(path, engine=engine)  # type: ignore[call-overload]  # chosen above
+    recwarn.clear()
+    read = plausibly.read_predictions(path, chunks=chunks)
+    np.testing.assert_array_equal(read.values, VALUES)
+    assert not recwarn.list
+
+
+def test_packed_numbers_are_unpacked(tmp_path: Path) -> None:
+    array = expected().drop_attrs()
+    array.encoding = {"dtype": "u1", "scale_factor": 1 / 8, "_FillValue": 0}
+    array.to_netcdf(tmp_path / "p.nc", engine="netcdf4")
+    np.testing.assert_array_equal(plausibly.read_predictions(tmp_path / "p.nc").values, VALUES)
+
+
+def test_half_precision_is_divided_in_double(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).dirichlet(np.ones(10), 50).astype(np.float16)
+    np.save(tmp_path / "p.npy", values)
+    labels = [f"l{number}" for number in range(10)]
+    read = plausibly.read_predictions(tmp_path / "p.npy", labels=labels, normalise=True)
+    assert read.dtype == np.float64
+    assert float(abs(read.sum("label") - 1).max()) < 1e-15
+    assert read.attrs["normalised"] == 1
+
+
 # ---- policies
 
 
@@ -173,7 +252,8 @@ def test_rows_are_divided_by_their_sum(tmp_path: Path) -> None:
     np.savez(path, probs=values, labels=LABELS, examples=EXAMPLES)
     assert refusal(lambda: plausibly.read_predictions(path)).name == "rows-do-not-sum"
     xr.testing.assert_identical(
-        plausibly.read_predictions(path, normalise=True), expected(np.float32)
+        plausibly.read_predictions(path, normalise=True),
+        expected(np.float32).assign_attrs(normalised=1),
     )
     assert said(lambda: plausibly.read_predictions(path, normalise=True, scale="logit")) == (
         "error option-unfit: p.npz: normalise has no meaning here "
@@ -338,6 +418,37 @@ def test_arrays_of_another_shape(tmp_path: Path, array: np.ndarray, got: str) ->
         f"expected two dimensions, example and label, both with entries; got {got} "
         "do save an array with one row an example and one column a label"
     )
+
+
+def test_names_of_blanks_are_no_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "p.csv", "example,a,b\nx,0.5,0.5\n  ,0.5,0.5\n")
+    error = refusal(lambda: plausibly.read_predictions(path))
+    assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
+    write_columns(tmp_path / "p.parquet", ["example", "a"], [["x", "\xa0"], np.ones(2)])
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
+    assert (error.name, error.details["lines"]) == ("example-unnamed", [2])
+
+
+@pytest.mark.parametrize("scale", ["probability", "logit"])
+def test_the_index_of_a_data_frame_is_no_label(tmp_path: Path, scale: str) -> None:
+    frame = pd.DataFrame({"example": ["x", "y"], "a": [0.5, 1], "b": [0.5, 0]})
+    frame.to_csv(tmp_path / "p.csv")
+    pd.read_csv(tmp_path / "p.csv").to_csv(tmp_path / "again.csv", index=False)
+    path = tmp_path / "p.parquet"
+    write_columns(
+        path, ["example", "a", "__index_level_0__"], [["x", "y"], np.ones(2), np.arange(2)]
+    )
+    for name in ("p.csv", "again.csv", "p.parquet"):
+        error = refusal(
+            lambda name=name: plausibly.read_predictions(tmp_path / name, scale=scale)  # type: ignore[misc]  # bound now
+        )
+        assert error.name == "index-column"
+        assert "index=False" in error.do
+    frame.set_index("example").rename_axis(None).to_csv(tmp_path / "names.csv")
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "names.csv", scale=scale))
+    assert (error.name, error.do[:12]) == ("index-column", '--example ""')
+    read = plausibly.read_predictions(tmp_path / "names.csv", example="", scale=scale)
+    assert read.values.tolist() == [[0.5, 0.5], [1, 0]]
 
 
 def test_options_that_would_do_nothing(tmp_path: Path) -> None:

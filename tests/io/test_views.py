@@ -81,8 +81,9 @@ def test_planes_without_names_in_netcdf_are_numbered(tmp_path: Path) -> None:
 def test_planes_without_names_in_npz_are_not_guessed(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", probs=VALUES, examples=EXAMPLES, labels=LABELS)
     assert said(lambda: plausibly.read_predictions(tmp_path / "p.npz")) == (
-        "error array-missing: p.npz has no array augmentations or views expected one of "
-        "augmentations, views; got probs (2, 3, 2), examples (3,), labels (2,) "
+        "error array-missing: p.npz has no array augmentations or views or augmentation or view "
+        "expected one of augmentations, views, augmentation, view; got probs (2, 3, 2), "
+        "examples (3,), labels (2,) "
         "do numpy.savez(..., augmentations=...) with one of these names"
     )
     np.savez(tmp_path / "p.npz", probs=VALUES, views=[*VIEWS, "c"], labels=LABELS)

@@ -225,7 +225,7 @@ class TestDuplicates:
             "error response-twice: f.json: a answered 1 example again (1), first in line 2,\n"
             "  line 3\n"
             "  expected  one response an annotator and example; got up to 2\n"
-            '  do        duplicates = "all" (or latest, or fractional), or keep one of them'
+            '  do        duplicates = "all" (or latest, fractional, first, last)'
         )
 
     @pytest.mark.parametrize(

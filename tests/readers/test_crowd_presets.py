@@ -159,7 +159,8 @@ def test_json_that_names_no_label(tmp_path: Path, answer: object) -> None:
         "b.csv line 3 has an answer that names no label",
     )
     broken = written(tmp_path, "b.csv", "HITId,WorkerId,Answer.taskAnswers\nh,w,[{\n")
-    assert refusal(lambda: read(broken)).what == "b.csv line 2 is no JSON"
+    error = refusal(lambda: read(broken))
+    assert error.what == "b.csv line 2, column 2: the cell ends early"
 
 
 def test_figure_eight(tmp_path: Path) -> None:

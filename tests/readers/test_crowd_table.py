@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -60,6 +61,7 @@ def test_files_without_header(tmp_path: Path) -> None:
     assert votes_of(read(named, columns=positions)) == expected
 
 
+@pytest.mark.filterwarnings("ignore:warning names-alike")
 def test_text_stays_as_written(tmp_path: Path) -> None:
     rows = [
         ["task", "worker", "label"],
@@ -147,7 +149,7 @@ def test_the_order_of_rows_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     text = st.text('ab,"\n;é ', max_size=3)
-    named = text.filter(bool)
+    named = text.filter(str.strip)  # nothing but blanks is no name
     pairs = st.tuples(named, named)
     answers = data.draw(st.dictionaries(pairs, text, min_size=1, max_size=8))
     rows = [[task, worker, label] for (task, worker), label in answers.items()]
@@ -158,13 +160,73 @@ def test_the_order_of_rows_changes_nothing(
         tables.append(result_or_refusal(lambda path=path: read(path, delimiter=","), path.name))  # type: ignore[misc]  # bound now
     first, second = tables
     if first is None or second is None:
-        assert not any(answers.values())  # nobody named a label
+        assert not any(map(str.strip, answers.values()))  # nobody named a label
         assert first is second
         return
     xr.testing.assert_equal(first, second)
     assert votes_of(first) == Counter(
-        (task, worker, (label,) if label else ()) for (task, worker), label in answers.items()
+        (task, worker, (label,) if label.strip() else ())
+        for (task, worker), label in answers.items()
     )
+
+
+@pytest.mark.parametrize(
+    ("blank", "rows"),
+    [(" ", 0), ("\t ", 0), ("\u3000", 0), (" \ufeff ", 0), (" ", 20_000), ("\u200b", 20_000)],
+)
+def test_a_cell_of_blanks_is_an_empty_cell(tmp_path: Path, blank: str, rows: int) -> None:
+    """A large file is read by arrays, a small one row by row."""
+    more = "".join(f"e{row},a,dog\n" for row in range(rows))
+    pair = [
+        read(written(tmp_path, "v.csv", f"{HEADER}t1,a,cat\nt1,b,{cell}\n{more}"))
+        for cell in (blank, "")
+    ]
+    xr.testing.assert_equal(*pair)
+    assert "1 skipped" in repr(pair[0])
+    path = written(tmp_path, "v.csv", f"{HEADER}t1,a,cat\n{blank},b,cat\n{more}")
+    error = refusal(lambda: read(path))
+    assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
+
+
+def test_a_worker_of_blanks_is_unknown(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", f"{HEADER}t1,a,cat\nt1,  ,dog\n")
+    assert "annotators-unnamed" in warned(lambda: read(path))
+    with pytest.warns(plausibly.PlausiblyWarning):
+        assert read(path)["annotator"].values.tolist() == ["a"]
+
+
+def test_nan_in_a_column_of_numbers_is_an_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "v.parquet"
+    write_columns(
+        path, ["task", "worker", "label"], [["t1"] * 3, ["a", "b", "c"], np.array([1.0, np.nan, 2])]
+    )
+    table = read(path)
+    assert table["label"].values.tolist() == ["1.0", "2.0"]
+    assert "1 skipped" in repr(table)
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "said", "reason"),
+    [("first", "cat", "later answers"), ("last", "dog", "earlier answers")],
+)
+def test_the_first_or_the_last_answer_in_the_file(
+    tmp_path: Path, duplicates: str, said: str, reason: str
+) -> None:
+    """An empty cell is no answer, wherever it stands."""
+    rows = "t1,a,\nt1,a,cat\nt1,a,ant\nt1,a,dog\nt1,a,\nt2,a,owl\n"
+    table = read(written(tmp_path, "v.csv", HEADER + rows), duplicates=duplicates)
+    assert votes_of(table) == {("t1", "a", (said,)): 1, ("t2", "a", ("owl",)): 1}
+    assert f"2 {reason}" in str(table)
+
+
+def test_the_latest_is_offered_only_where_there_are_times(tmp_path: Path) -> None:
+    rows = "t1,a,cat,1\nt1,a,dog,2\n"
+    path = written(tmp_path, "v.csv", "task,worker,label,at\n" + rows)
+    assert "latest" not in refusal(lambda: read(path)).do
+    columns = {"time": "at"}
+    assert "latest" in refusal(lambda: read(path, columns=columns)).do
+    table = read(path, columns=columns, duplicates="latest")
+    assert votes_of(table) == {("t1", "a", ("dog",)): 1}
 
 
 # ---- what is said
@@ -226,7 +288,7 @@ def test_a_second_answer(tmp_path: Path) -> None:
         "error response-twice: votes.csv: a answered 2 tasks again (t1, t2) "
         "expected one response an annotator and task; got up to 3 "
         'do keep one of them, or --reader \'{name = "crowd-table", duplicates = "all"}\' '
-        "(or latest, or fractional); --kind label-set, if they are one answer"
+        "(or fractional, first, last); --kind label-set, if they are one answer"
     )
     path = written(tmp_path, "votes.csv", VOTES + "t1,b,dog\nt1,a,cat\n")
     error = refusal(lambda: read(path))

@@ -12,6 +12,7 @@ import plausibly
 from io_files import refusal, said, warned, written
 from label_studio_files import annotation, answers, export, read, region, task, votes
 from plausibly.labelled.left_out import read_left_out
+from plausibly_builtins.readers._label_studio_tasks import moment
 from plausibly_builtins.readers.label_studio import LabelStudio
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
@@ -23,6 +24,21 @@ def one(tmp_path: Path, **more: Json) -> str:
     table = read(export(tmp_path, task(1, annotation(1, "a", **more), annotation(2, "b"))))
     (state,) = (state for _, who, state, _ in votes(table) if who == "1")
     return state
+
+
+def test_predictions_given_by_their_ids_are_passed_over(tmp_path: Path) -> None:
+    """Some exports hold complete votes beside the bare ids of predictions."""
+    plain = read(export(tmp_path, task(1, annotation(1, "a"), annotation(2, "b"))))
+    ids = export(tmp_path, task(1, annotation(1, "a"), annotation(2, "b"), predictions=[501, 502]))
+    assert votes(read(ids)) == votes(plain)
+    wrong = export(tmp_path, task(1, annotation(1, "a"), predictions=["x"]))
+    assert refusal(lambda: read(wrong)).name == "label-studio-shape"
+
+
+@pytest.mark.parametrize(("zone", "seconds"), [("UTC", 0), ("GMT", 0), ("EST", 18_000)])
+def test_a_zone_may_be_named(zone: str, seconds: int) -> None:
+    assert moment(f"1970-01-01 00:00:00 {zone}") == seconds
+    assert moment(f"1970-01-01 00:00:00 {zone}X") is None
 
 
 # ---- states

@@ -261,7 +261,7 @@ def test_the_folder_of_responses(tmp_path: Path) -> None:
     )
     written(path.parent, "b.json", '{"answers": [')
     assert refusal(lambda: read(folder)).what == (
-        "worker-response/iteration-1/0/b.json line 1 is no JSON"
+        "worker-response/iteration-1/0/b.json line 1, column 13: the file ends early"
     )
     written(path.parent, "b.json", '{"text": 1}')
     assert said(lambda: read(folder)) == (
@@ -334,7 +334,7 @@ def test_broken_content_of_a_worker(tmp_path: Path) -> None:
     error = refusal(lambda: read(manifest(tmp_path, line)))
     assert (error.name, error.what) == (
         "json-broken",
-        "output.manifest line 1, worker 1, content, line 1 is no JSON",
+        "output.manifest line 1, worker 1, content, line 1, column 5: the text ends early",
     )
 
 

@@ -142,7 +142,12 @@ def test_a_label_that_is_ranked_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "what", "got"),
     [
-        (b"[[[[0]]]", "json-broken", "line 1 is no JSON", "Expecting ',' delimiter"),
+        (
+            b"[[[[0]]]",
+            "json-broken",
+            "line 1, column 8: the file ends early",
+            "[[[[0]]] at the end",
+        ),
         (b"[[[[0]]],\n oops]", "json-broken", "line 2 is no JSON", "Expecting value"),
         (b"", "file-empty", "is empty", "nothing"),
         (b"[" * 100_000, "json-too-deep", "line 1 is nested too deep", "more"),

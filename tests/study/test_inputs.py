@@ -232,6 +232,14 @@ def test_blanks_are_taken_off_where_that_is_asked_for(world: World) -> None:
     assert list(prepared(world, stripped).predictions["label"].values) == list(LABELS)
 
 
+def test_answers_of_one_label_under_two_names_are_merged(world: World) -> None:
+    plain = prepared(world, WHOLE).plausibilities
+    world.write("votes.csv", world.path("votes.csv").read_text().replace("dog", "dog ", 2))
+    for change in ("strip = true", 'rename = {"dog " = "dog"}'):
+        ready = prepared(world, WHOLE.replace('"votes.csv"', f'"votes.csv"\n{change}'))
+        xr.testing.assert_equal(plain, ready.plausibilities)
+
+
 def test_declared_labels_that_nobody_said(world: World) -> None:
     rows = world.path("probabilities.csv").read_text().splitlines()
     wider = [f"{rows[0]},owl", *(f"{row},0.00" for row in rows[1:])]

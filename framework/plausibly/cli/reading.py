@@ -25,16 +25,17 @@ from plausibly.io import (
     with_coordinates,
     with_known_labels,
 )
+from plausibly.io.annotations import names_change
 from plausibly.io.files import opening
 from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.netcdf import SIGNATURES
 from plausibly.io.text import first_rows
 from plausibly.labelled import names
+from plausibly.labelled.aliases import called
 from plausibly.labelled.describe import describe, not_counted
 from plausibly.labelled.merged import read_merged
 from plausibly.labelled.packed import label_dim
 from plausibly.labelled.rows import Rows
-from plausibly.labelled.table import rebuilt
 from plausibly.labelled.text import check_names, name_texts, several, text_array
 from plausibly.protocols import AGGREGATOR, Aggregator, Kind, PackedAggregator
 
@@ -111,13 +112,15 @@ def read_opinions(
         return _given(asked.path, naming, output)
     whose = asked.path.name
     labels = declared if naming.labels is None and not naming.changes else naming.labels
-    with output.working(f"reading {whose}"):
-        table = read_annotations(asked.path, asked.reader, labels, **asked.options)
+    with output.working(f"reading {whose}"), names_change(naming.changes):
+        table: xr.Dataset = read_annotations(asked.path, asked.reader, labels, **asked.options)
+    unknown = _unknown(table, naming)
+    if naming.changes:
+        table = called(table, _called(table, naming), whose=whose)
     with output.working(f"aggregating {whose}"):
         kind = str(table.attrs[names.KIND])
         component = registry.resolve(AGGREGATOR, asked.aggregator or default_aggregator(kind))
         lam = _aggregated(table, component, asked)
-    lam, unknown = _named(lam, naming, whose)
     first, *rest = describe(table).split("\n")
     described = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     return Opinions(
@@ -128,7 +131,7 @@ def read_opinions(
         text=f"{whose} ({table.attrs.get('reader', 'reader')}): {described}",
         facts=annotation_facts(table, asked.path),
         unknown=unknown,
-        table=_renamed(table, naming),
+        table=table,
     )
 
 
@@ -278,8 +281,7 @@ def _named(
     array: xr.DataArray | xr.Dataset, naming: Naming, whose: str
 ) -> tuple[xr.DataArray | xr.Dataset, frozenset[str]]:
     """Return the array with its labels renamed, and the old names that it does not have."""
-    stripped = [label.strip() if naming.strip else label for label in label_names(array)]
-    unknown = frozenset(naming.rename) - frozenset(stripped)
+    unknown = _unknown(array, naming)
     if not naming.changes:
         return array, unknown
     labels = _called(array, naming)
@@ -288,19 +290,17 @@ def _named(
     return array.assign_coords({on: (on, text_array(labels))}), unknown
 
 
+def _unknown(array: xr.DataArray | xr.Dataset, naming: Naming) -> frozenset[str]:
+    """Return the old names that are none of its labels."""
+    labels = label_names(array)
+    return frozenset(naming.rename) - {n.strip() if naming.strip else n for n in labels}
+
+
 def _called(array: xr.DataArray | xr.Dataset, naming: Naming) -> list[str]:
     """Return what the labels are to be called."""
     labels = label_names(array)
     stripped = (label.strip() if naming.strip else label for label in labels)
     return [naming.rename.get(label, label) for label in stripped]
-
-
-def _renamed(table: xr.Dataset, naming: Naming) -> xr.Dataset:
-    """Return the table with its labels called as they are in its plausibilities."""
-    labels = _called(table, naming)
-    if label_names(table) == labels:
-        return table
-    return rebuilt(table.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}))
 
 
 def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:

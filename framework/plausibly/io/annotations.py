@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -11,7 +13,14 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.errors import ComponentError, InputError, MissingExtra, listed, warn
+from plausibly.errors import (
+    ComponentError,
+    InputError,
+    MissingExtra,
+    PlausiblyWarning,
+    listed,
+    warn,
+)
 from plausibly.io import files, frames, netcdf, text
 from plausibly.io.declared import read_declared
 from plausibly.io.hints import NEEDED, guessed, readings
@@ -19,7 +28,8 @@ from plausibly.io.json_files import json_head, read_json, read_json_lines
 from plausibly.io.stored import npz_names
 from plausibly.io.tables import Names, table_from
 from plausibly.io.xml_files import read_xml
-from plausibly.labelled.names import KIND, LABEL
+from plausibly.labelled.names import ANNOTATOR, EXAMPLE, KIND, LABEL
+from plausibly.labelled.near import warn_alike
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import quoted, several
@@ -87,9 +97,21 @@ def read_annotations(
     table = read(None) if about is None else read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
     registry.resolve(ANNOTATION, str(table.attrs[KIND])).validate(table)
+    # What was declared is meant.
+    warn_alike(table, whose, (EXAMPLE, ANNOTATOR, *([] if about is not None else [LABEL])))
     read_from = table.assign_attrs(reader=found, source=whose)
     # Only `build_table` makes one of ours, with its codes checked and in order.
     return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
+
+
+@contextmanager
+def names_change(changes: bool) -> Iterator[None]:
+    """Read without a word on labels that look alike, where their names are about to change."""
+    with warnings.catch_warnings():
+        if changes:
+            pattern = r"warning names-alike:[\s\S]*\shas\slabels\s"
+            warnings.filterwarnings("ignore", pattern, PlausiblyWarning)
+        yield
 
 
 def _from_file(path: Path, reader: ComponentLike[Reader] | None, options: dict[str, object]) -> _As:

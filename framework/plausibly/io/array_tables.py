@@ -16,9 +16,11 @@ from plausibly.io.arrays import NamedArray
 from plausibly.io.hints import names_examples
 from plausibly.io.numbers import numbers
 from plausibly.labelled.near import near
-from plausibly.labelled.text import quoted
+from plausibly.labelled.text import is_blank, quoted
 
 _REST = "a column of example names, then one column of numbers a label and nothing else"
+_INDEX = ("", "Unnamed: 0", "__index_level_0__")
+"""What pandas, or what read its files, calls an index without a name."""
 _NO_LABEL = "remove what is no label from the file"
 
 
@@ -48,6 +50,7 @@ class _Asked:
     def places(self, table: text.TextTable) -> tuple[int, int | None, list[int]]:
         """Return the position of the names, of the views, and those of the numbers."""
         header, whose = table.header, self.whose
+        self._check_index(table)
         guess = near(self.example, header)
         if guess is None and header and names_examples(header[0], table.columns[0]):
             guess = header[0]
@@ -73,6 +76,29 @@ class _Asked:
             )
         return taken[0], taken[1] if len(taken) > 1 else None, rest
 
+    def _check_index(self, table: text.TextTable) -> None:
+        """Raise ``index-column`` where a column is the index of a data frame, and not asked for."""
+        header, whose = table.header, self.whose
+        # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
+        found = [name for name in _INDEX if name in header and (name or header[0] == "")]
+        if not found or found[0] in (self.example, self.view):
+            return
+        at = header.index(found[0])
+        some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
+        there = self.example in header
+        kind = "parquet" if whose.endswith(".parquet") else "csv"
+        raise InputError(
+            "index-column",
+            f"column {at + 1} of {whose} looks like the index of a pandas data frame",
+            expected="a column of example names and one column of numbers per label",
+            got=f"{some}under the name {quoted(header[at])}",
+            do=f'df.to_{kind}("{whose}", index=False)'
+            if there
+            else f"--example {quoted(header[at])}, if it names the examples",
+            whose=whose,
+            details={"column": header[at]},
+        )
+
     def _check_view(self, table: text.TextTable) -> None:
         """Raise where there is no such column, or where it names the examples."""
         view = str(self.view)
@@ -89,6 +115,20 @@ class _Asked:
                 whose=self.whose,
             )
         table.need([view], do=hint if guess else "leave view out")
+
+    def check_named(self, names: Sequence[str], table: text.TextTable) -> None:
+        """Raise ``example-unnamed`` where a row has no name that can be seen."""
+        unnamed = [row for row, name in enumerate(names) if is_blank(name)]
+        if unnamed:
+            raise InputError(
+                "example-unnamed",
+                f"{self.whose} has no example name in {table.places(unnamed)}",
+                expected=f"a name in column {quoted(self.example)}",
+                got="an empty cell",
+                do="name it, or remove the row",
+                whose=self.whose,
+                details={"lines": [table.lines[row] for row in unnamed]},
+            )
 
     def no_label(self, names: Sequence[str]) -> str:
         """Return what to do about a column without numbers."""
@@ -158,17 +198,7 @@ def from_table(
     if not len(table):
         raise files.empty(whose, "one row an example", "a header and no rows")
     names = list(table.columns[name_place])
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise InputError(
-            "example-unnamed",
-            f"{whose} has no example name in {table.places(unnamed)}",
-            expected=f"a name in column {quoted(example)}",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
+    asked.check_named(names, table)
     values = numbers(table, rest, rest=_REST, do=asked.no_label(names))
     labels = [table.header[position] for position in rest]
     of_view = None if view_place is None else list(table.columns[view_place])
@@ -214,4 +244,5 @@ def _from_columns(columns: Sequence[_Column], asked: _Asked) -> NamedArray:
     rows = text.TextTable(
         whose=whose, header=header, columns=nothing, lines=range(1, len(names) + 1), unit="row"
     )
+    asked.check_named(names, rows)
     return asked.named(values, names, labels, of_view, rows)

@@ -20,9 +20,9 @@ from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL, NUMBERED
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
-LABEL_ARRAYS = ("labels", "label_names", "class_names")
-EXAMPLE_ARRAYS = ("examples", "names")
-AUGMENTATION_ARRAYS = ("augmentations", "views")
+LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
+EXAMPLE_ARRAYS = ("examples", "names", "example")
+AUGMENTATION_ARRAYS = ("augmentations", "views", "augmentation", "view")
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -43,6 +43,8 @@ class NamedArray:
         Further coordinates over ``example`` or ``label``.
     attributes : dict
         Attributes of the array, where the file has them.
+    unread : dict of str to ndarray
+        What else the file holds.
     """
 
     values: NDArray[Any]  # Any: the type is the file's
@@ -52,6 +54,7 @@ class NamedArray:
     augmentations: list[str] | None = None
     coordinates: Mapping[str, xr.DataArray] = attrs.field(factory=dict)
     attributes: Mapping[str, object] = attrs.field(factory=dict)
+    unread: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)  # Any: as the file says
 
 
 def shaped(
@@ -94,27 +97,62 @@ def from_npz(
     stored = numpy_files.read_npz(path, role)
     values = numpy_files.one_of(stored, arrays, whose)
     several_views = augmented and values.ndim == 3
-    if several_views:
-        # The order of planes is never guessed either.
-        numpy_files.one_of(stored, AUGMENTATION_ARRAYS, whose)
     values = shaped(values, whose, augmented=several_views)
+    rest = {name: array for name, array in stored.items() if array is not values}
     named: list[list[str] | None] = []
     for names, size in zip(
         (LABEL_ARRAYS, EXAMPLE_ARRAYS, AUGMENTATION_ARRAYS), values.shape[::-1], strict=False
     ):
-        if not any(name in stored for name in names):
+        # Of the words in the singular, one of another length is something else: one truth a row.
+        there = [name for name in names if name in rest]
+        fit = [name for name in there if rest[name].shape == (size,)]
+        found = fit or [name for name in there if name.endswith("s")]
+        if not found and names is not AUGMENTATION_ARRAYS:
             named.append(None)
             continue
-        texts = numpy_files.texts(numpy_files.one_of(stored, names, whose), whose, names[0])
+        # The order of planes is never guessed either.
+        array = numpy_files.one_of(stored, tuple(found) or names, whose)
+        texts = numpy_files.texts(array, whose, names[0])
         _check_count(texts, size, whose, names[0])
         named.append(texts)
+        rest.pop(found[0])
+    if named[0] is None:
+        _check_read(rest, LABEL, values.shape[-1], whose)
     return NamedArray(
         values=values,
         examples=named[1],
         labels=named[0],
         whose=whose,
         augmentations=named[2] if several_views else None,
+        unread=rest,
     )
+
+
+def _check_read(
+    rest: Mapping[str, NDArray[Any]],  # Any: as the file says
+    dim: str,
+    size: int,
+    whose: str,
+) -> None:
+    """Raise ``array-missing`` where an array of another name may hold the names of `dim`."""
+    words = LABEL_ARRAYS if dim == LABEL else EXAMPLE_ARRAYS
+    for name, array in rest.items():
+        if array.shape != (size,) or array.dtype.kind not in "USOiu":
+            continue
+        texts = name_texts(array)
+        if len({*texts}) < size or texts == _numbered(size):
+            continue
+        raise InputError(
+            "array-missing",
+            f"{whose} has no array {words[0]}, and may name the {dim}s in {name}",
+            expected=f"names in one of {', '.join(words)}; what a file names is never taken by "
+            "its position",
+            got=f"{name}: {listed(map(quoted, texts))}",
+            do=f'numpy.savez(..., {words[0]}=data["{name}"]), if these are the {dim}s; '
+            f"else without {name}",
+            whose=whose,
+            details={"arrays": list(rest)},
+        )
 
 
 def from_netcdf(
@@ -140,6 +178,7 @@ def from_netcdf(
         else None
         for dim in (EXAMPLE, LABEL, AUGMENTATION)
     }
+    check_variables(dataset, array, whose=path.name)
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
     return NamedArray(
         values=native,
@@ -152,6 +191,13 @@ def from_netcdf(
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
     )
+
+
+def check_variables(dataset: xr.Dataset, array: xr.DataArray, *, whose: str) -> None:
+    """Raise ``array-missing`` where another variable may hold the labels that `array` lacks."""
+    if LABEL not in array.coords:
+        others = {str(n): v.values for n, v in dataset.variables.items() if len(v.dims) == 1}
+        _check_read(others, LABEL, array.sizes[LABEL], whose)
 
 
 def _numbered(count: int) -> list[str]:
@@ -200,6 +246,9 @@ def labelled(
             "labels-unnamed",
             f"{whose} has {several(size[1], 'column')} and no label names",
             expected="names in column order; an order is never guessed",
+            got=f"beside them {listed(f'{n} {a.shape}' for n, a in found.unread.items())}"
+            if found.unread
+            else "",
             do="--labels labels.txt (one name a line)",
             whose=whose,
         )
@@ -220,6 +269,7 @@ def labelled(
         _check_count(columns, size[1], whose, "labels")
     rows = found.examples
     if examples is not None:
+        _check_read(found.unread, EXAMPLE, size[0], whose)
         tables.append(table_from(examples, EXAMPLE))
         rows = names_of(tables[-1], EXAMPLE)
         _check_count(rows, size[0], whose, "examples")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plausibly import extras
 from plausibly.errors import InputError, listed
 from plausibly.io import files, netcdf, numpy_files, parquet, text
-from plausibly.io.arrays import NamedArray, shaped
+from plausibly.io.arrays import NamedArray, check_variables, shaped
 from plausibly.labelled.names import EXAMPLE, LABEL
 from plausibly.labelled.near import near
 from plausibly.labelled.text import quoted
@@ -71,12 +71,16 @@ def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
         engine = "scipy" if classic else "netcdf4"
         if not classic:
             extras.require("netCDF4", extra="netcdf", whose=path.name)
+    # A store without consolidated metadata would be read all the same, with a warning of xarray's.
+    more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}  # Any: of the engine
     try:
         if engine == "netcdf4":
             return netcdf.opened(path, lazy=lazy)
         if lazy:
-            return xr.open_dataset(path, engine=engine, chunks={}, decode_times=False)
-        return xr.load_dataset(path, engine=engine, decode_times=False)
+            raw = xr.open_dataset(path, engine=engine, chunks={}, decode_cf=False, **more)
+        else:
+            raw = xr.load_dataset(path, engine=engine, decode_cf=False, **more)
+        return netcdf.decoded(raw)
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
         raise InputError(
             "file-damaged",
@@ -143,6 +147,7 @@ def from_chunks(
     if is_zarr(path) or files.opening(path, role, 8).startswith(netcdf.SIGNATURES):
         dataset = open_dataset(path, role)
         array = in_chunks(netcdf.variable_of(dataset, variable, usual, whose), chunks)
+        check_variables(dataset, array, whose=whose)
         return _of_variable(read_coordinates(array), array.data, whose)
     if path.suffix.lower() == ".npy":
         rows = _NpyRows.of(path, role)
@@ -177,6 +182,7 @@ def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ..
     """
     dataset = open_dataset(path, role, lazy=False)
     array = netcdf.variable_of(dataset, variable, usual, path.name)
+    check_variables(dataset, array, whose=path.name)
     return _of_variable(array, array.values, path.name)
 
 

@@ -99,7 +99,7 @@ def read_json(
     """
     whose = whose or Path(path).name
     text = _text(path, role, expected, whose)
-    return parse_json(text, whose, 1, expected)
+    return parse_json(text, whose, 1, expected, "file")
 
 
 def read_json_lines(
@@ -115,8 +115,9 @@ def read_json_lines(
     """
     whose = whose or Path(path).name
     lines = _text(path, role, expected, whose).split("\n")
+    last = max(number for number, line in enumerate(lines) if line.strip(" \t")) + 1
     return [
-        (number, parse_json(line, whose, number, expected))
+        (number, parse_json(line, whose, number, expected, "line" if number < last else "file"))
         for number, line in enumerate(lines, start=1)
         if line.strip(" \t")
     ]
@@ -129,11 +130,33 @@ def _text(path: Path | str, role: str, expected: str, whose: str) -> str:
     return text
 
 
-def parse_json(text: str, whose: str, line: int, expected: str = "JSON") -> object:
-    """Return the value in a JSON text that starts on a line of a file; see `read_json`."""
+def parse_json(
+    text: str, whose: str, line: int, expected: str = "JSON", noun: str = "text"
+) -> object:
+    """Return the value in a JSON text that starts on a line of a file; see `read_json`.
+
+    Parameters
+    ----------
+    text, whose, line, expected
+        See `read_json`.
+    noun : str
+        What ends where the text ends: a file, a line, a cell.
+    """
     try:
         value: object = _STRICT.decode(text)
     except json.JSONDecodeError as reason:
+        if _is_cut(text, reason):
+            whole = text.rstrip()
+            at, column = line + whole.count("\n"), len(whole) - whole.rfind("\n") - 1
+            raise InputError(
+                "json-broken",
+                f"{whose} line {counted(at)}, column {counted(column)}: the {noun} ends early",
+                expected=expected,
+                got=f"{_short(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end",
+                do="copy it again, or write it again",
+                whose=whose,
+                details={"line": at, "column": column},
+            ) from None
         at = line + reason.lineno - 1
         raise InputError(
             "json-broken",
@@ -149,6 +172,13 @@ def parse_json(text: str, whose: str, line: int, expected: str = "JSON") -> obje
     if _too_deep(value) or (_HALF.search(text) and next(_faults(text), None)):
         raise _refusal(text, whose, line)
     return value
+
+
+def _is_cut(text: str, reason: json.JSONDecodeError) -> bool:
+    """Return whether a JSON text is broken only because more would have to follow."""
+    rest = text[reason.pos :].strip()
+    begun = bool(rest) and any(word.startswith(rest) for word in ("true", "false", "null", "-"))
+    return not rest or begun or reason.msg.startswith("Unterminated string")
 
 
 def _too_deep(value: object) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from plausibly import extras
@@ -45,7 +47,7 @@ def opened(path: Path, *, lazy: bool = False) -> xr.Dataset:
     if lazy:
         more["chunks"] = {}
     with LOCK:
-        return read(path, engine="netcdf4", decode_times=False, **more)
+        return decoded(read(path, engine="netcdf4", decode_cf=False, **more))
 
 
 def load(path: Path | str, role: str) -> xr.Dataset:
@@ -60,7 +62,7 @@ def load(path: Path | str, role: str) -> xr.Dataset:
     data = files.contents(path, role)
     try:
         if data.startswith(CLASSIC):
-            return xr.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
+            return decoded(xr.load_dataset(io.BytesIO(data), engine="scipy", decode_cf=False))
         extras.require("netCDF4", extra="netcdf", whose=path.name)
         return opened(path)
     except InputError:
@@ -74,6 +76,22 @@ def load(path: Path | str, role: str) -> xr.Dataset:
             do="copy it again, or write it again",
             whose=path.name,
         ) from reason
+
+
+def decoded(raw: xr.Dataset) -> xr.Dataset:
+    """Return a dataset as xarray decodes it, but that a stored 0 never means "nothing here".
+
+    Zarr fills with 0 where nobody says otherwise, and a probability of 0 is a number like others.
+    """
+    for variable in raw.variables.values():
+        for key in ("_FillValue", "missing_value"):
+            if variable.attrs.get("add_offset", 0) == 0 and np.array_equal(
+                variable.attrs.get(key, np.nan), 0
+            ):
+                del variable.attrs[key]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xr.SerializationWarning)  # NaN is refused further on
+        return xr.decode_cf(raw, decode_times=False)
 
 
 def variable_of(

@@ -17,6 +17,7 @@ from plausibly.io.quick_columns import ShortColumn
 from plausibly.io.text import TextTable, distinct
 from plausibly.kernels import words
 from plausibly.labelled.coded import Coded
+from plausibly.labelled.text import is_missing
 
 Content = Literal["number", "text", "nested"]
 
@@ -41,11 +42,11 @@ class Column:
     _values: Any  # a pyarrow.ChunkedArray; pyarrow has no type hints
 
     def texts(self) -> list[str]:
-        """Return the values as text; null is the empty text."""
+        """Return the values as text; null and NaN are the empty text."""
         values = self._values
         if self.type.startswith(("timestamp", "date", "time", "duration")):
             values = values.cast("string")
-        return ["" if value is None else str(value) for value in values.to_pylist()]
+        return ["" if is_missing(value) else str(value) for value in values.to_pylist()]
 
     def coded(self) -> Coded:
         """Return the values as text, each different one once; null is the empty text."""
@@ -99,19 +100,26 @@ def read_columns(path: Path | str, role: str) -> list[Column]:
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
-        table = parquet.ParquetFile(path).read()
+        with parquet.ParquetFile(path) as file:
+            fields = list(file.schema_arrow)
+            kinds = [_content(pyarrow.types, field.type) for field in fields]
+            plain = [
+                field.name for field, kind in zip(fields, kinds, strict=True) if kind != "nested"
+            ]
+            # Lists and images are not read; by their names only where no name can mean two columns.
+            alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
+            table = file.read(columns=plain if alone else None)
         table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
-        names = list(table.column_names)
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
         raise _damaged(path.name, reason) from reason
     return [
         Column(
-            name,
-            _content(pyarrow.types, table.schema.field(index).type),
-            str(table.schema.field(index).type),
-            table.column(index),
+            field.name,
+            kind,
+            str(field.type),
+            table.column(field.name if alone else index) if kind != "nested" else None,
         )
-        for index, name in enumerate(names)
+        for index, (field, kind) in enumerate(zip(fields, kinds, strict=True))
     ]
 
 

@@ -19,7 +19,7 @@ from plausibly.labelled.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBI
 KIND = "plausibilities"
 KEYS = {EXAMPLE: "examples", LABEL: "labels", DRAW: "draws"}
 
-_USUAL = (PLAUSIBILITIES,)
+_USUAL = (PLAUSIBILITIES, "plausibility")
 _ROLE = "plausibilities"
 _ATTRIBUTES = "attributes"
 

@@ -18,13 +18,13 @@ from plausibly.io.tables import Names
 from plausibly.labelled import borders
 from plausibly.labelled.augmented import check_augmented, is_augmented
 from plausibly.labelled.left_out import with_left_out
-from plausibly.labelled.names import EXAMPLE, LABEL, SCALE
+from plausibly.labelled.names import EXAMPLE, LABEL, NORMALISED, SCALE
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
 from plausibly.protocols import ComponentLike, Reader
 
 _ROLE = "predictions"
-_USUAL = ("predictions", "probs", "probabilities")
+_USUAL = ("predictions", "probs", "probabilities", "prediction", "probability")
 _COLUMN = "example"
 
 
@@ -55,10 +55,12 @@ def read_predictions(
         The file; or a table in memory, of pandas, polars or pyarrow (extra ``frames``). A table has
         a column of example names, then one column a label and nothing else. An npz has one array
         ``predictions``, ``probs`` or ``probabilities`` (example, label), and may have the names as
-        ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or ``names``. A netCDF
-        file has a variable over dims ``example`` and ``label``. Either may have several
-        augmentations of each example: an array (augmentation, example, label) beside their names
-        as ``augmentations`` or ``views``, or a variable with the dim ``augmentation``.
+        ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or ``names``; these
+        words also in the singular; names under any other word are an error. A netCDF file has a
+        variable over dims ``example`` and ``label``. Either may have several augmentations of each
+        example: an array (augmentation, example, label) beside their names as ``augmentations`` or
+        ``views``, or a variable with the dim ``augmentation``. A stored 0 is 0, also where the
+        file has the fill value 0.
     labels : sequence of str, Path, str or Dataset, optional
         Names of the labels: needed where the file has none (npy), in column order. Where the file
         names them, the names must be these, and the result has their order. A table (see
@@ -71,7 +73,8 @@ def read_predictions(
         What the numbers are; see `plausibly.labelled.borders.check_predictions`. Default:
         ``"probability"``, and what the reader says (``"any"``) of predictions in an export.
     normalise : bool
-        Divide each row by its sum (scale ``probability`` only).
+        Divide each row by its sum (scale ``probability`` only), recorded in the attribute
+        ``normalised``.
     bad_rows : {"error", "drop"}
         What to do with examples that have a number which is not finite; dropped ones are counted
         in the attribute ``left_out``.
@@ -239,10 +242,13 @@ def _finite_rows(array: xr.DataArray, whose: str) -> xr.DataArray:
 
 
 def _normalised(array: xr.DataArray) -> xr.DataArray:
-    """Return rows divided by their sum; those that cannot be are left for the check to name."""
+    """Return rows divided by their sum; those that cannot be are left for the check to name.
+
+    Half precision becomes float64, since its quotients no longer sum to 1.
+    """
     values = array.values
     total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
     fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=-1, keepdims=True)
     divided = values / np.where(fit, total, 1.0)
-    kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
-    return array.copy(data=divided.astype(kind))
+    kind = values.dtype if values.dtype.itemsize > 2 and values.dtype.kind == "f" else np.float64
+    return array.copy(data=divided.astype(kind)).assign_attrs({NORMALISED: 1})

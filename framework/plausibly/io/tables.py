@@ -133,7 +133,7 @@ def read_examples(path: Path | str) -> xr.Dataset:
     table = text.read_table(path, role="examples")
     guess = near(EXAMPLE, table.header) or table.header[0]
     table.need([EXAMPLE], do=f'rename the column with their names, perhaps "{guess}", to example')
-    return _dataset(table, EXAMPLE)
+    return _dataset(table.seen(), EXAMPLE)
 
 
 def read_labels(path: Path | str) -> xr.Dataset:
@@ -167,8 +167,8 @@ def read_labels(path: Path | str) -> xr.Dataset:
         table = text.read_table(path, role="labels")
         do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
         table.need([LABEL], do=do)
-        return _dataset(table, LABEL)
-    return _dataset(_one_a_line(path, "labels", LABEL), LABEL)
+        return _dataset(table.seen(), LABEL)
+    return _dataset(_one_a_line(path, "labels", LABEL).seen(), LABEL)
 
 
 def _one_a_line(path: Path, role: str, column: str) -> text.TextTable:
@@ -205,7 +205,7 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
             return read_labels(path)
         if is_table(path):
             return read_examples(path)
-        return _dataset(_one_a_line(path, "examples", dim), dim)
+        return _dataset(_one_a_line(path, "examples", dim).seen(), dim)
     names = name_texts(source)
     lines = range(1, len(names) + 1)
     whose = f"{dim}s"

@@ -18,6 +18,7 @@ from plausibly.io.json_files import json_head, json_shown, read_json, read_json_
 from plausibly.io.quick_columns import LongColumn, ShortColumn
 from plausibly.kernels.threads import at_once
 from plausibly.labelled.coded import Coded, Keyed
+from plausibly.labelled.text import is_blank
 
 _COUNTS = {1: "that column", 2: "those two", 3: "those three"}
 
@@ -63,6 +64,10 @@ class TextTable:
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    def seen(self) -> TextTable:
+        """Return the table with an empty cell wherever nothing but blanks was written."""
+        return attrs.evolve(self, columns=tuple(map(_seen, self.columns)))
 
     def column(self, name: str) -> list[str]:
         """Return the values of a column that is there (see `need`)."""
@@ -134,6 +139,17 @@ class TextTable:
             whose=self.whose,
             details={"missing": absent, "seen": list(self.header)},
         )
+
+
+def _seen(column: Sequence[str]) -> Sequence[str]:
+    if isinstance(column, ShortColumn) and not column.may_hold_blanks:
+        return column
+    coded = column.coded if isinstance(column, LongColumn | ShortColumn) else column
+    different = coded.names if isinstance(coded, Coded) else {*coded}
+    if not any(name and is_blank(name) for name in different):
+        return column
+    coded = Coded.of(coded)
+    return Coded.taken(["" if is_blank(name) else name for name in coded.names], coded.codes)
 
 
 def _row_width(

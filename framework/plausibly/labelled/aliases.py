@@ -16,10 +16,12 @@ from plausibly.arrays import Floats, Ints
 from plausibly.errors import InputError, listed
 from plausibly.labelled import names
 from plausibly.labelled.merged import with_merged
+from plausibly.labelled.near import warn_alike
 from plausibly.labelled.rows import Rows
 from plausibly.labelled.sums import ordered_sum
 from plausibly.labelled.table import rebuilt
 from plausibly.labelled.text import (
+    check_names,
     is_missing,
     name_text,
     name_texts,
@@ -79,6 +81,10 @@ def read_aliases(
                 rows = sorted((row, row_of[other]))
                 raise _ambiguous(alias, labels, rows, alias in row_of, whose, places)
             found[alias] = label
+    for label, cell in zip(labels, cells, strict=True):
+        # Without its blanks such an alias would be the label, and say nothing.
+        written = (part for part in _BETWEEN.split(cell) if part.strip() == label)
+        found |= {part: label for part in written if part not in row_of}
     return found
 
 
@@ -177,6 +183,40 @@ def merge_aliases(
     votes = ordered_sum(rows.label, rows.weight[rows.response], rows.labels).tolist()
     found = {name: count for name, count in zip(before, votes, strict=True) if name in aliases}
     return rebuilt(with_merged(part, found))
+
+
+def called(table: xr.Dataset, labels: Sequence[str], *, whose: str) -> xr.Dataset:
+    """Return the annotation table with its labels called so; those of one name are merged.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table that is known to be intact; it is not changed.
+    labels : sequence of str
+        The new name of each label, in the order of the table.
+    whose : str
+        What the messages call the table.
+
+    Raises
+    ------
+    InputError
+        ``label-unnamed``.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``names-alike`` where labels still look alike.
+    """
+    before = name_texts(table.indexes[names.LABEL])
+    different = list(dict.fromkeys(labels))
+    check_names(different, names.LABEL, whose=whose)
+    if len(different) < len(before):
+        renamed = {old: new for old, new in zip(before, labels, strict=True) if old != new}
+        table = merge_aliases(table, renamed, different)
+    elif before != different:
+        table = rebuilt(table.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}))
+    warn_alike(table, whose, [names.LABEL])
+    return table
 
 
 def _is_plain(table: xr.Dataset) -> bool:

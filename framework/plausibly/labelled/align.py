@@ -12,7 +12,7 @@ from plausibly.labelled import names
 from plausibly.labelled.hierarchy import without_unsaid_parents
 from plausibly.labelled.known import names_of
 from plausibly.labelled.left_out import Labelled, with_left_out
-from plausibly.labelled.near import difference, near_pair
+from plausibly.labelled.near import difference, equal_pairs, merged_by, near_pairs
 from plausibly.labelled.packed import label_dim, taken
 from plausibly.labelled.text import does, not_among, positions, quoted, several
 
@@ -60,20 +60,23 @@ def match_labels(
         here = names_of(array, label_dim(array)).texts
         surplus = not_among(here, wanted)
     if lost or surplus:
-        raise _labels_differ(surplus, lost, len(wanted), whose, other, name, do)
+        raise _labels_differ(surplus, lost, wanted, whose, other, name, do)
     return taken(array, names.LABEL, positions(here, wanted))
 
 
 def _labels_differ(
     surplus: Sequence[str],
     lost: Sequence[str],
-    size: int,
+    wanted: Sequence[str],
     whose: str,
     other: str,
     name: str,
     do: str,
 ) -> InputError:
-    pair = near_pair(surplus, lost)
+    size = len(wanted)
+    pairs = near_pairs(surplus, lost)
+    if not pairs:  # one of them may have a name in two ways
+        pairs = equal_pairs(surplus or lost, not_among(wanted, lost))
     if surplus:
         many = "a label" if len(surplus) == 1 else several(len(surplus), "label")
         what = f"{does(whose, 'have')} {many} that {does(other, 'lack')}"
@@ -84,11 +87,12 @@ def _labels_differ(
         what = f"{does(whose, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
         got = f"{counted(size - len(lost))} of them"
     advice = "add a column for each; 0 where the model cannot give it"
-    if pair:
-        why = difference(*pair)
-        got = quoted(pair[0]) + (f" ({why})" if why else f" and there {quoted(pair[1])}")
-        strip = "--strip, or " if pair[0].strip() == pair[1].strip() else ""
-        advice = f'{strip}--rename "{pair[0]}={pair[1]}"'
+    if pairs:
+        whys = [(quoted(one), difference(one, two), quoted(two)) for one, two in pairs]
+        got = listed(
+            f"{one} ({why})" if why else f"{one} and there {two}" for one, why, two in whys
+        )
+        advice = merged_by(pairs)
     elif surplus and not lost:
         advice = f"declare every label where {other} are made: --labels, labels=[...]"
     return InputError(
@@ -156,9 +160,9 @@ def _examples_differ(
     known = set(here)
     lost = [name for name in there if name not in known]
     owner, lacking, of = (whose, lost, other) if lost else (other, surplus, whose)
-    pair = near_pair(surplus, lost)
-    got = f'"{pair[0]}" here and "{pair[1]}" there' if pair else ""
-    if not pair:
+    pairs = near_pairs(surplus, lost)
+    got = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
+    if not pairs:
         got = f"{listed(lacking)} only {'there' if lost else 'here'}"
         if lost and surplus:
             got += f", {listed(surplus)} only here"

@@ -47,7 +47,7 @@ class ResponseOptions:
     ----------
     states : mapping of str to str
         What to do with responses of a state: ``count``, ``drop``, ``error``, or ``label:NAME``.
-    duplicates : {"error", "latest", "all", "fractional"}
+    duplicates : {"error", "first", "last", "latest", "all", "fractional"}
         What several answers of one annotator to one example mean.
     none_of_these : tuple of str
         Labels that mean "none of these".
@@ -64,10 +64,11 @@ class ResponseOptions:
     )
     duplicates: Duplicates = attrs.field(
         default="error",
-        validator=attrs.validators.in_(("error", "latest", "all", "fractional")),
+        validator=attrs.validators.in_(("error", "first", "last", "latest", "all", "fractional")),
         metadata={
-            "help": "Several answers of one annotator to one example: an error, the latest by "
-            "its time, all of them, or all of them with one vote together."
+            "help": "Several answers of one annotator to one example: an error, the first or the "
+            "last in the file, the latest by its time, all of them, or all of them with one vote "
+            "together."
         },
     )
     none_of_these: tuple[str, ...] = attrs.field(
@@ -100,7 +101,9 @@ class ResponseOptions:
         unlisted: Literal["excluded", "unknown"] = "excluded",
         left_out: Mapping[str, int] | None = None,
     ) -> AnnotationTable:
-        """Return the annotation table of the responses; their order does not matter.
+        """Return the annotation table of the responses.
+
+        Their order does not matter, unless `duplicates` is ``"first"`` or ``"last"``.
 
         Parameters
         ----------

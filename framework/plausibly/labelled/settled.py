@@ -11,13 +11,14 @@ import attrs
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.labelled import states
-from plausibly.labelled.text import is_missing, several
+from plausibly.labelled.text import is_blank, is_missing, several
 
-Duplicates: TypeAlias = Literal["error", "latest", "all", "fractional"]
+Duplicates: TypeAlias = Literal["error", "first", "last", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""
 
 _BESIDE = "no answer beside an answer by the same annotator"
 _EARLIER = "earlier answers"
+_LATER = "later answers"
 _AGAIN = "the same again"
 _NUMBER = re.compile("[0-9]+")
 _ALL = 'duplicates = "all"'
@@ -96,7 +97,7 @@ def settled(
         Name of the file.
     policies : mapping of str to str
         What to do with responses of a state; see `plausibly.labelled.states`.
-    duplicates : {"error", "latest", "all", "fractional"}
+    duplicates : {"error", "first", "last", "latest", "all", "fractional"}
     none_of_these : set of str
         Labels that mean "none of these".
     as_typed : callable
@@ -110,7 +111,9 @@ def settled(
     """
     found = [_with_state(kind, response, none_of_these) for response in responses]
     _refuse(kind, found, policies, whose, as_typed)
-    ready = sorted((_with_policy(kind, response, policies) for response in found), key=_key)
+    ready = [_with_policy(kind, response, policies) for response in found]
+    if duplicates not in ("first", "last"):  # which the order of the file decides
+        ready.sort(key=_key)
     groups: dict[tuple[str, str], list[Response]] = {}
     kept: list[Response] = []
     for response in ready:
@@ -143,7 +146,12 @@ def _key(response: Response) -> tuple[str, str, str, str, float]:
 
 
 def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Response:
-    """Return the response in its state, where the reader called it a plain one."""
+    """Return the response in its state, where the reader called it a plain one.
+
+    An annotator whose name is nothing but blanks is an unknown one.
+    """
+    if response.annotator is not None and is_blank(response.annotator):
+        response = attrs.evolve(response, annotator=None)
     if response.state == states.ANSWERED:
         if _says_nothing(response.answer):
             state = states.EMPTY if kind == "label-set" else states.SKIPPED
@@ -156,9 +164,9 @@ def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Respo
 
 
 def _says_nothing(answer: object) -> bool:
-    if is_missing(answer):
+    if is_missing(answer) or (isinstance(answer, str) and is_blank(answer)):
         return True
-    return isinstance(answer, (str, Sequence, Set, Mapping)) and not len(answer)
+    return isinstance(answer, (Sequence, Set, Mapping)) and not len(answer)
 
 
 def _named(answer: object) -> set[str]:
@@ -232,6 +240,10 @@ def _one(
         left_out[_EARLIER] += len(group) - 1
         return [last]
     answers = [response for response in group if response.answer is not None]
+    if answers and duplicates in ("first", "last"):
+        left_out[_LATER if duplicates == "first" else _EARLIER] += len(answers) - 1
+        left_out[_BESIDE] += len(group) - len(answers)
+        return [answers[0 if duplicates == "first" else -1]]
     if not answers:
         left_out[_AGAIN] += len(group) - 1
         return group[:1]
@@ -255,7 +267,7 @@ def _latest(group: Sequence[Response], whose: str, as_typed: Callable[[str], str
             f"{about} is the latest ({places})",
             expected="the time of each",
             got=f"{several(len(known), 'time')}",
-            do=f"{as_typed(_ALL)} (or fractional), or keep one of them",
+            do=f"{as_typed(_ALL)} (or fractional, or first or last in the file)",
             whose=whose,
         )
     last = [r for r in group if r.time == max(known)]
@@ -270,6 +282,12 @@ def _latest(group: Sequence[Response], whose: str, as_typed: Callable[[str], str
             whose=whose,
         )
     return last[0]
+
+
+def _others(again: Iterable[Sequence[Response]]) -> str:
+    """Return what else several answers may mean: the latest only where each has a time."""
+    timed = all(response.time is not None for group in again for response in group)
+    return "latest, fractional, first, last" if timed else "fractional, first, last"
 
 
 def _twice(
@@ -289,7 +307,7 @@ def _twice(
         expected="one response an annotator and example",
         got=f"up to {counted(max(len(group) for group in again))}"
         + (f", also by {several(others, 'other annotator')}" if others else ""),
-        do=f"{as_typed(_ALL)} (or latest, or fractional), or keep one of them",
+        do=f"{as_typed(_ALL)} (or {_others(again)})",
         whose=whose,
         details={"annotators": sorted(by), "examples": examples},
     )

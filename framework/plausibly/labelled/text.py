@@ -21,6 +21,7 @@ from plausibly.keys import Names
 T = TypeVar("T", bound=Hashable)
 
 _NOT_ASCII = 0x80
+_UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
 
 
 def is_missing(value: object) -> bool:
@@ -32,6 +33,12 @@ def is_missing(value: object) -> bool:
     if isinstance(value, numbers.Real):
         return math.isnan(value)
     return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def is_blank(text: str) -> bool:
+    """Return whether nothing of a text can be seen: it is empty, or blanks of any width."""
+    rest = text.strip()
+    return not rest or not "".join(rest.split()).strip(_UNSEEN)
 
 
 def is_name(value: object) -> bool:

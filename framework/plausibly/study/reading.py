@@ -30,7 +30,9 @@ from plausibly.io import (
     with_coordinates,
     with_known_labels,
 )
+from plausibly.io.annotations import names_change
 from plausibly.labelled import names
+from plausibly.labelled.aliases import called
 from plausibly.labelled.near import near
 from plausibly.labelled.text import check_names, name_texts, not_among, quoted, text_array
 from plausibly.protocols import AGGREGATOR, Aggregator
@@ -191,9 +193,10 @@ def _read_annotations(read: Read, part: AnnotationFile, draft: Draft) -> None:
     call: Callable[..., xr.Dataset] = read_annotations  # options are the reader's, by name
     # Names that are about to change are not those that were declared.
     declared = None if part.strip or part.rename else read.labels
-    table = read.attempt(
-        "annotations", place, lambda: call(part.path, part.reader, declared, **part.options)
-    )
+    with names_change(part.strip or bool(part.rename)):
+        table = read.attempt(
+            "annotations", place, lambda: call(part.path, part.reader, declared, **part.options)
+        )
     if table is None or ("aggregator" in draft.tables and "aggregator" not in draft.parts):
         return
 
@@ -201,8 +204,11 @@ def _read_annotations(read: Read, part: AnnotationFile, draft: Draft) -> None:
         chosen = draft.parts.get("aggregator") or default_aggregator(str(table.attrs[names.KIND]))
         read.aggregator = registry.resolve(AGGREGATOR, cast("Aggregator | str", chosen))
         seed = cast("int", draft.parts.get("seed", 0))
-        lam = aggregate(table, read.aggregator, seed=seed, unanswered=part.unanswered)
-        return _renamed(lam, part, read.labels)
+        renamed = table
+        if part.strip or part.rename:
+            renamed = called(table, _new_names(table, part), whose=part.path.name)
+        lam = aggregate(renamed, read.aggregator, seed=seed, unanswered=part.unanswered)
+        return _with_unsaid(lam, part, read.labels)
 
     read.annotations = table
     read.plausibilities = read.attempt("annotations", place, plausibilities)
@@ -214,9 +220,19 @@ def _renamed(
     """Return plausibilities under the labels' new names, with those that nobody said."""
     if not part.strip and not part.rename:
         return lam
+    labels = _new_names(lam, part)
+    check_names(labels, names.LABEL, whose=part.path.name)
+    lam = lam.assign_coords({names.LABEL: (names.LABEL, text_array(labels))})
+    return _with_unsaid(lam, part, declared)
+
+
+def _new_names(
+    labelled: xr.DataArray | xr.Dataset, part: AnnotationFile | PlausibilityFile
+) -> list[str]:
+    """Return what each label is to be called."""
     whose, rename = part.path.name, part.rename or {}
     labels = [
-        label.strip() if part.strip else label for label in name_texts(lam[names.LABEL].values)
+        label.strip() if part.strip else label for label in name_texts(labelled[names.LABEL].values)
     ]
     unknown = [old for old in rename if old not in labels]
     if unknown:
@@ -230,11 +246,16 @@ def _renamed(
             whose=whose,
             details={"unknown": unknown, "labels": labels},
         )
-    labels = [rename.get(label, label) for label in labels]
-    check_names(labels, names.LABEL, whose=whose)
-    lam = lam.assign_coords({names.LABEL: (names.LABEL, text_array(labels))})
-    if declared is None:
+    return [rename.get(label, label) for label in labels]
+
+
+def _with_unsaid(
+    lam: xr.DataArray, part: AnnotationFile | PlausibilityFile, declared: xr.Dataset | None
+) -> xr.DataArray:
+    """Return plausibilities also of declared labels that nobody said, where names changed."""
+    if declared is None or not (part.strip or part.rename):
         return lam
+    labels = name_texts(lam[names.LABEL].values)
     unsaid = not_among(name_texts(declared[names.LABEL].values), labels)
     wider = lam.reindex({names.LABEL: [*labels, *unsaid]}, fill_value=0)
     return wider.astype(lam.dtype)

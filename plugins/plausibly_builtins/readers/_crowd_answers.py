@@ -59,7 +59,8 @@ def said(table: TextTable, columns: Columns, separator: str | None, missing: Seq
         parts = [cell] if separator is None else cell.split(separator)
         if separator == "\n":
             parts = [part.removesuffix("\r") for part in parts]
-        labels.append([part for part in dict.fromkeys(parts) if part not in skipped])
+        named = (part for part in dict.fromkeys(parts) if part not in skipped)
+        labels.append([part for part in named if not part.isspace()])
     return Said(labels=labels, nothing=[not named for named in labels])
 
 
@@ -111,7 +112,7 @@ def _of_choices(value: dict[str, object]) -> bool:
 
 def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
     """Return the answers in a cell by their question."""
-    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON")
+    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
     found: dict[str, object] = {}
     for part in value if isinstance(value, list) else [value]:
         if not isinstance(part, dict):

@@ -16,6 +16,14 @@ _HOURS = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5}
 _HOURS |= {"MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
 
 
+def from_iso(text: str) -> datetime:
+    """Return a time as ISO 8601 has it, or with a zone by its name; ValueError if it is neither."""
+    said, _, zone = text.rpartition(" ")
+    if zone not in _HOURS:
+        return datetime.fromisoformat(text)
+    return datetime.fromisoformat(said).replace(tzinfo=timezone(timedelta(hours=_HOURS[zone])))
+
+
 def _read(text: str, months_first: bool) -> tuple[str, float]:
     """Return in which way a time is told, and what can be compared; ValueError where in none."""
     if _NUMBER.fullmatch(text):
@@ -30,7 +38,7 @@ def _read(text: str, months_first: bool) -> tuple[str, float]:
     if months_first and "/" in text:
         found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
     else:
-        found = datetime.fromisoformat(text)
+        found = from_iso(text)
     if found.tzinfo is None:
         return "without a zone", found.replace(tzinfo=UTC).timestamp()
     return "with a zone", found.timestamp()

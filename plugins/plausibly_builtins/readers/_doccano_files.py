@@ -129,13 +129,13 @@ def records(file: ExportFile) -> list[Record]:
             whose=file.whose,
         )
     if start.startswith("["):
-        value = parse_json(text, file.whose, 1)
+        value = parse_json(text, file.whose, 1, noun="file")
         found = enumerate(value if isinstance(value, list) else [], start=1)
         return [_record(file, entry, f"record {counted(at)}") for at, entry in found]
     lines = [(at, line) for at, line in enumerate(text.split("\n"), start=1) if line.strip(" \t")]
     if start.startswith("{"):
         return [
-            _record(file, parse_json(line, file.whose, at), f"line {counted(at)}")
+            _record(file, parse_json(line, file.whose, at, noun="line"), f"line {counted(at)}")
             for at, line in lines
         ]
     if start == _PREFIX or file.whose.lower().endswith(".txt"):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import TypeAlias
 
 import attrs
 
 from plausibly.plugin import InputError, JsonNumber, json_shown, listed, quoted, read_json, several
+from plausibly_builtins.readers._crowd_times import from_iso
 from plausibly_builtins.readers._label_studio_values import NAMING, NUMBERS
 
 Fields: TypeAlias = Mapping[str, object]
@@ -98,7 +99,7 @@ def moment(value: object) -> float | None:
     if not isinstance(value, str):
         return None
     try:
-        found = datetime.fromisoformat(value)
+        found = from_iso(value)
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
@@ -248,6 +249,8 @@ def _entries(
         if not isinstance(items, list):
             raise _shape(whose, f"{place}: {key} is no list", json_shown(items))
         for number, item in enumerate(items, start=1):
+            if noun == "prediction" and isinstance(item, JsonNumber):
+                continue  # the id of one that this export leaves out
             if not isinstance(item, dict):
                 raise _shape(whose, f"{place}: {noun} no. {number} is no object", json_shown(item))
             name = text_of(item.get(ID))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Literal, TypeAlias
 
 import attrs
 
 from plausibly.plugin import InputError, json_shown, listed, quoted
+from plausibly_builtins.readers._crowd_times import from_iso
 
 Kind: TypeAlias = Literal["label-set", "single-label"]
 
@@ -38,7 +38,7 @@ class WorkerAnswer:
 def seconds(text: object) -> float | None:
     """Return a time of the format as seconds; None where it is none."""
     try:
-        return datetime.fromisoformat(str(text)).timestamp()
+        return from_iso(str(text)).timestamp()
     except (ValueError, OverflowError):
         return None
 

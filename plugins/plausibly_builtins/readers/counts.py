@@ -102,7 +102,9 @@ class Counts(ResponseOptions):
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
-        found = from_text(table, example=self.example, ignore=self.ignore, unnamed=self.unnamed)
+        found = from_text(
+            table.seen(), example=self.example, ignore=self.ignore, unnamed=self.unnamed
+        )
         return self._table(found, labels, table.whose)
 
     def _table(self, found: Counted, labels: Sequence[str] | None, whose: str) -> AnnotationTable:

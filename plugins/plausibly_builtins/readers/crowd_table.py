@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
 
@@ -148,6 +149,7 @@ class CrowdTable(ResponseOptions):
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
+        table = table.seen()
         columns = columns_of(table, self.preset, self._given, self.answer)
         called = columns.called()
         absent = [role for role, name in called.items() if name not in table.header]
@@ -180,7 +182,7 @@ class CrowdTable(ResponseOptions):
         merged = self.kind == "label-set" and separator is None and not columns.json
         responses = responses_of(table, rows, found, used, kind=kind, merged=merged)
         if self.duplicates == "error":
-            self._check_once(table, responses, kind)
+            self._check_once(table, responses, kind, timed=columns.time is not None)
         return self.gathered(
             kind,
             responses,
@@ -254,7 +256,10 @@ class CrowdTable(ResponseOptions):
     def _hint(self, table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
         if len(table.header) < len(NEEDED):
             return "name a table of votes; one label a task is the truth, or a summary"
-        rows = [table.header, *zip(*(column[:20] for column in table.columns), strict=True)]
+        # A column of lists has no texts, and cannot be one of them.
+        taken = taken | {*table.nested}
+        columns = (column[:20] or [""] for column in table.columns)
+        rows = [table.header, *zip_longest(*columns, fillvalue="")]
         if not table.named:
             return columns_hint(rows, NEEDED)
         free = [at for at, name in enumerate(table.header) if name not in taken]
@@ -277,9 +282,12 @@ class CrowdTable(ResponseOptions):
         if not named and not any(found.labels[row] for row in used):
             raise no_votes(table, f"{several(len(used), 'empty answer')} and no declared labels")
 
-    def _check_once(self, table: TextTable, responses: Sequence[Response], kind: str) -> None:
+    def _check_once(
+        self, table: TextTable, responses: Sequence[Response], kind: str, *, timed: bool
+    ) -> None:
         every = self._as_typed('duplicates = "all"')
-        do = f"keep one of them, or {every} (or latest, or fractional)"
+        latest = "latest, " if timed else ""
+        do = f"keep one of them, or {every} (or {latest}fractional, first, last)"
         if self.kind != "label-set" and kind == "single-label":
             do += "; --kind label-set, if they are one answer"
         counting = [r for r in responses if r.answer and self._counts(r.state, kind)]

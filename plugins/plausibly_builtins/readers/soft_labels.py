@@ -138,7 +138,7 @@ class SoftLabels(ResponseOptions):
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
         spread = from_text(
-            table, example=self.example, annotator=self.annotator, ignore=self.ignore
+            table.seen(), example=self.example, annotator=self.annotator, ignore=self.ignore
         )
         return self._table(spread, labels, table.whose)
 

@@ -138,6 +138,7 @@ class WideTable(ResponseOptions):
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
+        table = table.seen()
         columns = self._columns(table, labels)
         names, blank = example_names(table, columns.example)
         said = Counter(
