@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Masses
+from plausibly.arrays import Floats, FloatType, Masses, unwritable
 from plausibly.conformal.replicates import Replicates
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
@@ -40,8 +40,8 @@ class Pool:
         Where examples are weighted: a test example of weight w counts ``w 2^bits`` times.
     """
 
-    ordered: Floats
-    cumulative: Masses
+    ordered: Floats = attrs.field(converter=unwritable)
+    cumulative: Masses = attrs.field(converter=unwritable)
     own: int
     total: int
     base: int
@@ -191,13 +191,14 @@ class Pools:
         row, copies = replicates.rows(), len(scores)
         # A risk may weigh more than its example, by the largest risk.
         heaviest = max(1, -(-replicates.own.numerator // replicates.own.denominator))
-        masses, one = common_masses(units, row, denominator, times=copies * heaviest)
+        # With room for the sum over replicates, also where these are read apart.
+        together = len(replicates.scores) * heaviest
+        masses, one = common_masses(units, row, denominator, times=together)
         bits = None
         examples: Masses = np.full(len(denominator), one, dtype=masses.dtype)
         if replicates.weight is not None:
             masses, one = kernel.coarse_masses(masses, one)
-            # With room for the sum over replicates, where these are read apart.
-            bits = kernel.weight_bits(replicates.weight, one * len(replicates.scores) * heaviest)
+            bits = kernel.weight_bits(replicates.weight, one * together)
             up = kernel.weight_units(replicates.weight, bits, up=True)
             masses = masses * up[row]
             examples = kernel.weight_units(replicates.weight, bits, up=False) * one

@@ -1,0 +1,57 @@
+"""Calls of components: what goes wrong inside one, or is wrong with its answer, names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from plausibly.errors import ComponentError, InputError, PlausiblyWarning
+from plausibly.registry.entries import reason_of
+
+
+def failed(whose: str, what: str, *, expected: str, got: str) -> ComponentError:
+    """Return the error that a component failed, or gave an answer that cannot be used.
+
+    Parameters
+    ----------
+    whose : str
+        Kind and name, such as ``"aggregator mine"``.
+    what : str
+        What it did, such as ``"aggregate() raised an error"``.
+    expected, got : str
+    """
+    return ComponentError(
+        "component-failed",
+        f"{whose}: {what}",
+        expected=expected,
+        got=got,
+        do=f"mend the {whose.partition(' ')[0]}, with plausibly.testing.check(...), or name "
+        "another (--debug shows where it was)",
+        whose=whose,
+    )
+
+
+@contextmanager
+def calling(whose: str, method: str) -> Iterator[None]:
+    """Name the component that is called in the block where it raises anything.
+
+    Messages in the house form pass: they are what a component says of its input.
+
+    Parameters
+    ----------
+    whose : str
+        Kind and name, such as ``"aggregator mine"``.
+    method : str
+        What is called.
+    """
+    try:
+        yield
+    except (InputError, PlausiblyWarning, KeyboardInterrupt):
+        raise
+    except BaseException as reason:  # a component may raise anything, or exit
+        raise failed(
+            whose,
+            f"{method}() raised an error",
+            expected="an answer; an InputError where its input is at fault",
+            got=reason_of(reason),
+        ) from reason
