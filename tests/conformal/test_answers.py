@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -240,7 +241,7 @@ def test_what_a_calibrator_returns(fields: dict[str, Any]) -> None:  # Any: as a
 def test_a_calibrator_that_fails_is_named() -> None:
     for changed, got in ((raising, "ZeroDivisionError: inside"), (lambda r: None, "a NoneType")):
         made = Calibrator(changed=changed)
-        error = refused(lambda made=made: plausibly.calibrate(*world(), calibrator=made))
+        error = refused(partial(plausibly.calibrate, *world(), calibrator=made))
         assert (error.whose, error.got) == ("calibrator Calibrator", got)
 
 
@@ -262,11 +263,7 @@ def test_a_calibrator_cannot_change_what_it_is_given() -> None:
 
         counted = lam.assign_coords(denominator=("example", np.full(40, 3)))
         made = Writing(changed=lambda sound: sound)
-        error = refused(
-            lambda made=made, counted=counted: plausibly.calibrate(
-                predictions, counted, calibrator=made
-            )
-        )
+        error = refused(partial(plausibly.calibrate, predictions, counted, calibrator=made))
         assert "read-only" in error.got, name
         xr.testing.assert_identical(predictions, before[0])
         xr.testing.assert_identical(lam, before[1])
@@ -351,9 +348,7 @@ def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
     path.write_text("anything")
     error = refused(lambda: plausibly.read_annotations(path, Reader(made=raising)))
     assert (error.whose, error.got) == ("reader Reader", "ZeroDivisionError: inside")
-    for made in (lambda path: {}, lambda path: xr.Dataset()):
-        reader = Reader(made=made)
-        error = refused(
-            lambda reader=reader: plausibly.read_annotations(path, reader), "table-unknown"
-        )
+    for answer in ({}, xr.Dataset()):
+        reader = Reader(made={path: answer}.get)
+        error = refused(partial(plausibly.read_annotations, path, reader), "table-unknown")
         assert error.whose == "reader Reader"

@@ -25,8 +25,7 @@ def failed(whose: str, what: str, *, expected: str, got: str) -> ComponentError:
         f"{whose}: {what}",
         expected=expected,
         got=got,
-        do=f"mend the {whose.partition(' ')[0]}, with plausibly.testing.check(...), or name "
-        "another (--debug shows where it was)",
+        do="mend it (plausibly.testing.check tries its rules), or name another",
         whose=whose,
     )
 
