@@ -194,21 +194,23 @@ class Pools:
         # With room for the sum over replicates, also where these are read apart.
         together = len(replicates.scores) * heaviest
         masses, one = common_masses(units, row, denominator, times=together)
-        bits = None
-        examples: Masses = np.full(len(denominator), one, dtype=masses.dtype)
-        if replicates.weight is not None:
-            masses, one = kernel.coarse_masses(masses, one)
-            bits = kernel.weight_bits(replicates.weight, one * together)
-            up = kernel.weight_units(replicates.weight, bits, up=True)
-            masses = masses * up[row]
-            examples = kernel.weight_units(replicates.weight, bits, up=False) * one
+        rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
         order = stable_order(scores.ravel())
-        cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
-        np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
-        base = copies * int(examples.sum())
+        bits = None
+        if replicates.weight is None:
+            cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
+            np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
+            base = copies * one * len(denominator)
+        else:
+            sums = kernel.WeightedSums.of(
+                replicates.weight, one, together, whole=replicates.own == 1
+            )
+            place = np.tile(np.arange(scores.shape[1]), copies)[order]
+            cumulative = sums.cumulative(masses[place], row[place])
+            base, one, bits = copies * sums.base, sums.one, sums.bits
+            rounded = rounded or not sums.exact
         if replicates.of_atoms:
             # Atoms may have been rounded up, by less than one unit each; a total must not be.
-            rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
             base = int(cumulative[-1]) - (scores.size if rounded else 0)
         own_mass = copies * one * replicates.own
         own = -(-own_mass.numerator // own_mass.denominator)
