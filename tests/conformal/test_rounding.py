@@ -101,6 +101,19 @@ def test_fine_risks_are_rounded_up() -> None:
         assert exact <= mass < exact + Fraction(1, 10**6)
 
 
+def test_risks_and_alpha_may_be_divided_by_the_largest() -> None:
+    """What an alpha of 1.2 would ask of risks up to 4 is 0.3 of risks up to 1."""
+    lam, risks = uneven(), [0.0, 1.0, 4.0]
+    large, small = (
+        Pools(Risk(by="risk").replicates(data(lam, risk=[one / by for one in risks]), Keys(0)))
+        for by in (1, 4)
+    )
+    scores = np.linspace(0, 1, 50)
+    found = [pools.pooled.numerators(scores) / pools.pooled.total for pools in (large, small)]
+    shares = 4 * found[1]
+    np.testing.assert_allclose(np.minimum(found[0], 1), np.minimum(shares, 1), rtol=1e-9)
+
+
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_p_values_are_ranks_again_in_rules_that_merge_them(m: int) -> None:
     """n + 1 times a p-value is a whole number, whichever side its double is on."""
