@@ -99,6 +99,8 @@ def test_fine_risks_are_rounded_up() -> None:
     for share, risk, mass in zip(lam[0].tolist(), risks, found, strict=True):
         exact = Fraction(share) * Fraction(str(risk))
         assert exact <= mass < exact + Fraction(1, 10**6)
+    small = Risk(by="risk").replicates(data(uneven(), risk=[0.0123456789, 0.001, 0.0]), Keys(0))
+    assert made.contents() == small.contents() == ""
 
 
 def test_risks_and_alpha_may_be_divided_by_the_largest() -> None:

@@ -104,14 +104,7 @@ class ArrayPredictor:
         return None if scores is None else PValues.of(self.pools, scores)
 
     def combine(self, p: PValues) -> NDArray[np.float64]:
-        """Return the combiner's p-values of queries, (*query), checked.
-
-        Raises
-        ------
-        ComponentError
-            ``component-failed`` where the combiner raises, or gives anything but floats from 0 to 1
-            in the shape of the queries, 0 only where a query counts for nothing itself.
-        """
+        """Return the combiner's p-values of queries, (*query): checked."""
         whose = f"combiner {self.facts.combiner}"
         with calling(whose, "combine"):
             found: object = self.combiner.combine(p, self._held_out)

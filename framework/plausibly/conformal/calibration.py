@@ -35,24 +35,7 @@ _RESAMPLED = "plausibilities are the means of the given draws of them, such as b
 def replicates_of(
     calibrator: Calibrator, data: CalibrationData, keys: Keys, whose: str
 ) -> Replicates:
-    """Return what a calibrator answers, checked.
-
-    Parameters
-    ----------
-    calibrator : Calibrator
-    data : CalibrationData
-        Without the held-out examples.
-    keys : Keys
-    whose : str
-        Its name, for messages.
-
-    Raises
-    ------
-    IncompatibleComponents
-        ``replicates-malformed``, and what the calibrator raises.
-    ComponentError
-        ``component-failed`` where it raises anything else, or returns no `Replicates`.
-    """
+    """Return what a calibrator, called `whose`, answers: checked."""
     try:
         with calling(whose, "replicates"):
             found: object = calibrator.replicates(data, keys)

@@ -243,21 +243,7 @@ class Evidence:
 
 
 def stated_by(combiner: PValueCombiner, evidence: Evidence, alpha: Fraction) -> Guarantee:
-    """Return the guarantee that a combiner states of a calibration, checked.
-
-    Parameters
-    ----------
-    combiner : PValueCombiner
-    evidence : Evidence
-    alpha : Fraction
-
-    Raises
-    ------
-    IncompatibleComponents
-        Where the combiner has none for these p-values.
-    ComponentError
-        ``component-failed`` where it answers no guarantee for `alpha` with exact shares in [0, 1].
-    """
+    """Return the guarantee that a combiner states of a calibration: checked."""
     whose = f"combiner {evidence.combiner}"
     with calling(whose, "guarantee"):
         found: object = combiner.guarantee(evidence, alpha)

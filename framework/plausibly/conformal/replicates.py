@@ -160,10 +160,7 @@ class Replicates:
         return ""
 
     def contents(self) -> str:
-        """Return what is expected instead of the contents of some field, or nothing.
-
-        Parts and copies of what passed pass as well, so that calibration looks once.
-        """
+        """Return what contents are expected instead, or nothing: asked once, by calibration."""
         for name, wanted in get_type_hints(Replicates).items():
             if not fits(getattr(self, name), wanted):
                 return f"{name}: {spelled(wanted)}"
@@ -173,20 +170,15 @@ class Replicates:
             return "scores without NaN, finite or -inf"
         if self.own <= 0 or not (self.share is None or 0 <= self.share <= 1):
             return "own above 0, and share from 0 to 1"
-        bounds = {"row": self.examples, "cell": len(self.cells), "label": None}
+        bounds = {"row": self.examples, "cell": len(self.cells), "label": np.inf}
         for name, most in bounds.items():
             codes = getattr(self, name)
-            if codes is None:
-                continue
-            if codes.dtype.kind not in "iu" or codes.min() < 0:
-                return f"{name}: whole numbers from 0 on"
-            if most is not None and codes.max() >= most:
-                return f"{name} below {most}"
+            whole = codes is None or codes.dtype.kind in "iu"
+            if codes is not None and not (whole and 0 <= codes.min() <= codes.max() < most):
+                return f"{name}: whole numbers from 0 to below {most}"
         if len(set(self.cells)) < len(self.cells):
             return "cells with names of their own"
-        if self.weight is not None and not (
-            np.isfinite(self.weight).all() and self.weight.min() >= 0
-        ):
+        if self.weight is not None and not 0 <= self.weight.min() <= self.weight.max() < np.inf:
             return "finite weights from 0 on"
         return self._masses_expected()
 
@@ -203,8 +195,8 @@ class Replicates:
         atoms = np.bincount(self.rows(), minlength=self.examples)
         one = denominator.astype(np.float64)
         # Plausibilities sum to 1 within 1e-6, and masses may be rounded up by one unit each.
-        most, spare = float(self.own) * one, _SUM_WITHIN * one + atoms
-        if (sums > most + float(self.own) * spare).any():
+        own, spare = float(self.own), _SUM_WITHIN * one + atoms
+        if (sums > own * one + max(1.0, own) * spare).any():
             return "units that sum to no more than own times the denominator of each example"
         if self.target != "risk" and (sums < one - spare).any():
             return "units that sum to the denominator of each example"

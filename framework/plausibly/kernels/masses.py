@@ -167,29 +167,18 @@ class WeightedSums:
 
     @classmethod
     def of(cls, weight: Floats, one: int, times: int, *, whole: bool) -> WeightedSums:
-        """Return the sums for weights of examples.
+        """Return the sums for weights (example,), with room for `times` as much as all weigh.
 
-        Parameters
-        ----------
-        weight : ndarray, (example,)
-        one : int
-            Mass of an example of weight 1.
-        times : int
-            How many times the mass of all examples sums of masses may reach.
-        whole : bool
-            Whether a new example counts for the mass of one.
+        `whole` says that a new example counts for the mass of one.
         """
-        fine = bits = weight_bits(weight, one * times)
-        up = weight_units(weight, bits, up=True)
-        down = weight_units(weight, bits, up=False)
+        kept, fine = one, weight_bits(weight, one * times)
+        bits = fine
+        up, down = (weight_units(weight, fine, up=way) for way in (True, False))
         if one > 2**_COARSE_BITS or not np.array_equal(up, down):
             kept = 1 if whole else min(one, 2**_COARSE_BITS)
-            bits = weight_bits(weight, kept * times)
-            fine = LIMIT_BITS - 1 - _exponent(weight)
-            up = weight_units(weight, fine, up=True)
-            down = weight_units(weight, fine, up=False)
-            return cls(up, down, one, kept, fine, bits)
-        return cls(up, down, one, one, fine, bits)
+            bits, fine = weight_bits(weight, kept * times), LIMIT_BITS - 1 - _exponent(weight)
+            up, down = (weight_units(weight, fine, up=way) for way in (True, False))
+        return cls(up, down, one, kept, fine, bits)
 
     @property
     def exact(self) -> bool:

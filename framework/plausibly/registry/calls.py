@@ -10,16 +10,7 @@ from plausibly.registry.entries import reason_of
 
 
 def failed(whose: str, what: str, *, expected: str, got: str) -> ComponentError:
-    """Return the error that a component failed, or gave an answer that cannot be used.
-
-    Parameters
-    ----------
-    whose : str
-        Kind and name, such as ``"aggregator mine"``.
-    what : str
-        What it did, such as ``"aggregate() raised an error"``.
-    expected, got : str
-    """
+    """Return the error that a component, such as ``"aggregator mine"``, cannot be relied on."""
     return ComponentError(
         "component-failed",
         f"{whose}: {what}",
@@ -35,13 +26,6 @@ def calling(whose: str, method: str) -> Iterator[None]:
     """Name the component that is called in the block where it raises anything.
 
     Messages in the house form pass: they are what a component says of its input.
-
-    Parameters
-    ----------
-    whose : str
-        Kind and name, such as ``"aggregator mine"``.
-    method : str
-        What is called.
     """
     try:
         yield
