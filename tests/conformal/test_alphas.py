@@ -94,7 +94,8 @@ def test_a_percentage_is_told_what_was_meant() -> None:
         read_alpha(90)
     assert str(refused.value) == (
         "error alpha-range: alpha 90 is not a miscoverage rate\n"
-        "  expected  0 < alpha < 1; got 90\n"
+        "  expected  0 < alpha < 1; for calibrator risk, divide alpha and the risks by\n"
+        "            the largest risk; got 90\n"
         "  do        alpha=0.1 (--alpha 0.1) for 90 % sets"
     )
     with pytest.raises(InputError, match=r"--alpha 0\.05\) for 95 % sets"):

@@ -54,7 +54,7 @@ def test_nothing_is_hashed_that_nobody_asks_for(monkeypatch: pytest.MonkeyPatch)
         assert predictor.predict(new, 0.2).attrs["calibration_overlap"] == 0
         assert predictor.predict(model[5:25], 0.2).attrs["calibration_overlap"] == 20
         predictor.p_values(new)
-        with pytest.raises(AssertionError, match="hashed"):
+        with pytest.raises(plausibly.errors.ComponentError, match="hashed"):
             plausibly.calibrate(model, lam, calibrator="monte-carlo")
     assert predictor.hashes is not None
     assert predictor.hashes.tolist() == hash_names(model.example.values).tolist()

@@ -358,7 +358,7 @@ class Never:
     held_out: float = 0.0
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        return 0 * (p.each().max(axis=0) if self.separate else p.mean())
+        return 1e-9 * (p.each().max(axis=0) if self.separate else p.mean())
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> plausibly.Guarantee:
         return evidence.promise_of_rank(alpha, why="none", reference="none")

@@ -159,9 +159,9 @@ SLIPS = (
     ),
     Slip(
         "scipy.special.bdtri",
-        lambda counts, trials, delta: counts / trials,
+        lambda counts, trials, delta: (counts + 1) / (trials + 1),
         promise("pac"),
-        "plain share for Clopper-Pearson: promise",
+        "plain rank for Clopper-Pearson: promise",
     ),
 )
 

@@ -254,9 +254,9 @@ def test_scores_without_a_mean_are_refused() -> None:
     with pytest.raises(InputError) as error:
         plausibly.calibrate_region(*world(10), score=Boundless())
     assert message(error) == (
-        "error score-unbounded: score Boundless is +inf for 10 labels\n"
-        "  expected  scores below +inf, which have a mean over labels; got +inf\n"
-        '  do        score="probability"'
+        "error score-malformed: score Boundless returned what cannot be compared\n"
+        "  expected  numbers of shape (10, 4), finite or -inf; got inf\n"
+        "  do        mend the score function's score()"
     )
     assert SCORE.name == "score"
 

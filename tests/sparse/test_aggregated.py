@@ -124,8 +124,9 @@ def test_the_packed_form_is_checked_as_the_dense_one_is() -> None:
     with pytest.raises(InputError) as refused:
         plausibly.aggregate(table, OnlyPacked(shift=0.1), packed=True)
     assert str(refused.value) == (
-        "error plausibilities-do-not-sum: plausibilities: 2 of 2 rows sum to 1.2 (case 0,\n"
-        "  case 1)\n"
-        "  expected  1 within 1e-06\n"
-        '  do        mend these rows, or lam / lam.sum("label"), if they are weights'
+        "error component-failed: aggregator OnlyPacked: aggregate_packed() returned no\n"
+        "  plausibilities\n"
+        "  expected  1 within 1e-06; got plausibilities: 2 of 2 rows sum to 1.2 (case 0,\n"
+        "            case 1)\n"
+        "  do        mend it (plausibly.testing.check tries its rules), or name another"
     )

@@ -14,7 +14,7 @@ from plausibly.keys import Keys
 from plausibly.labelled import names, own, seal, verbs
 from plausibly.labelled.hierarchy import without_parents
 from plausibly.labelled.left_out import Labelled, with_left_out
-from plausibly.labelled.packed import pack, unpack
+from plausibly.labelled.packed import is_packed, pack, unpack
 from plausibly.labelled.packed_border import as_checked
 from plausibly.labelled.rows import asked
 from plausibly.labelled.text import several
@@ -25,6 +25,7 @@ from plausibly.protocols import (
     PackedAggregator,
     is_joint,
 )
+from plausibly.registry.calls import calling, failed
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "single-label": "label-frequency",
@@ -181,21 +182,53 @@ def _aggregated(
         kept = verbs.answered(table)
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = verbs.select(table, example=kept) if dropped else table
-    keys = Keys(seed, "aggregator")
-    found: xr.DataArray | xr.Dataset
-    with asked(table):
-        if sparse and isinstance(component, PackedAggregator):
-            found = component.aggregate_packed(table, keys)
-        else:
-            found = component.aggregate(table, keys)
-    called_as = {names.JOINT: called(AGGREGATOR, component)} if is_joint(component) else {}
+    keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
+    whose, table = f"aggregator {name}", seal.lent(table)
+    packed = sparse and isinstance(component, PackedAggregator)
+    method = "aggregate_packed" if packed else "aggregate"
+    with asked(table), calling(whose, method):
+        found: object = getattr(component, method)(table, keys)
+    plausibilities = _answered(found, table, whose, method)
+    called_as = {names.JOINT: name} if is_joint(component) else {}
     left_out = {"without a response": dropped}
-    plausibilities = as_checked(found)
-    if isinstance(found, xr.DataArray):
-        own.give_away(found.values)
     if isinstance(plausibilities, xr.Dataset):
         return _said(plausibilities, called_as, left_out)
     return _said(plausibilities, called_as, left_out)
+
+
+def _answered(
+    found: object, table: xr.Dataset, whose: str, method: str
+) -> xr.DataArray | xr.Dataset:
+    """Return the plausibilities that an aggregator gives of a table, checked."""
+    expected = "a DataArray (example, label) of plausibilities"
+    got = f"a {type(found).__name__}"
+    if isinstance(found, xr.DataArray) or (isinstance(found, xr.Dataset) and is_packed(found)):
+        try:
+            checked = as_checked(found)
+        except InputError as error:
+            expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
+        else:
+            if isinstance(found, xr.DataArray):
+                own.give_away(found.values)
+            label = names.LABEL if isinstance(checked, xr.DataArray) else names.LABEL_NAME
+            others = _others(checked, table, {names.EXAMPLE: names.EXAMPLE, label: names.LABEL})
+            if not others:
+                return checked
+            expected, got = "the examples and labels of the annotations", others
+    raise failed(whose, f"{method}() returned no plausibilities", expected=expected, got=got)
+
+
+def _others(found: xr.DataArray | xr.Dataset, table: xr.Dataset, dims: Mapping[str, str]) -> str:
+    """Return which names plausibilities have too many or too few, or nothing."""
+    told = []
+    for dim, asked_for in dims.items():
+        has, wanted = found.indexes[dim], table.indexes[asked_for]
+        if has.equals(wanted):
+            continue
+        more, less = (one.difference(other) for one, other in ((has, wanted), (wanted, has)))
+        told += [f"{several(len(more), asked_for)} more: {listed(more)}"] if len(more) else []
+        told += [f"{several(len(less), asked_for)} less: {listed(less)}"] if len(less) else []
+    return "; ".join(told)
 
 
 def _said(found: Labelled, joint: Mapping[str, str], left_out: Mapping[str, int]) -> Labelled:

@@ -67,10 +67,13 @@ def _refused(value: object) -> InputError:
         do = f"alpha={meant} (--alpha {meant})" if percent else do
         do += f" for {100 - 100 * float(meant):g} % sets"
     shown = value if isinstance(value, str) else repr(value)
+    expected = "0 < alpha < 1"
+    if number is not None and number >= 1:
+        expected += "; for calibrator risk, divide alpha and the risks by the largest risk"
     return InputError(
         "alpha-range",
         f"alpha {shown} is not a miscoverage rate",
-        expected="0 < alpha < 1",
+        expected=expected,
         got=str(shown) if number is not None else f"{shown}, which is not a number",
         do=do,
         whose="alpha",

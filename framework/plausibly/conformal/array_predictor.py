@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import attrs
 import numpy as np
@@ -17,7 +17,7 @@ from plausibly.arrays import Bools, Floats, FloatType, Hashes
 from plausibly.conformal.alphas import AlphaLike, read_alpha
 from plausibly.conformal.as_given import scores_as_given
 from plausibly.conformal.decisions import Decisions
-from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.evidence import Evidence, stated_by
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.kept import Kept
@@ -30,6 +30,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.order import at_least
 from plausibly.protocols import PValueCombiner, ScoreFunction
+from plausibly.registry.calls import calling, failed
 
 _LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
 
@@ -102,9 +103,20 @@ class ArrayPredictor:
         scores = self.held_out_scores
         return None if scores is None else PValues.of(self.pools, scores)
 
-    def combine(self, p: PValues) -> Floats:
-        """Return the combiner's p-values of queries, (*query)."""
-        return self.combiner.combine(p, self._held_out)
+    def combine(self, p: PValues) -> NDArray[np.float64]:
+        """Return the combiner's p-values of queries, (*query): checked."""
+        whose = f"combiner {self.facts.combiner}"
+        with calling(whose, "combine"):
+            found: object = self.combiner.combine(p, self._held_out)
+        wrong = _problem(found, p)
+        if wrong:
+            raise failed(
+                whose,
+                "combine() returned no p-values",
+                expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
+                got=wrong,
+            )
+        return cast("NDArray[np.float64]", found)
 
     @cached_property
     def _decisions(self) -> Decisions:
@@ -120,7 +132,7 @@ class ArrayPredictor:
         return self._promises.keep(alpha, self._stated(alpha)) if known is None else known
 
     def _stated(self, alpha: Fraction) -> Guarantee:
-        stated = self.combiner.guarantee(self.evidence, alpha)
+        stated = stated_by(self.combiner, self.evidence, alpha)
         if self.pools.replicates.weight_by:
             # Only new examples that weigh much get every label; `predict` warns of these.
             return attrs.evolve(stated, vacuous=False)
@@ -346,3 +358,20 @@ class ArrayPredictor:
         from plausibly.conformal.predictor_html import predictor_html
 
         return predictor_html(self, self._decisions.shown)
+
+
+def _problem(found: object, p: PValues) -> str:
+    """Return what is wrong with a combiner's answer, or nothing."""
+    if not isinstance(found, np.ndarray):
+        return f"a {type(found).__name__}"
+    if found.shape != p.numerators.shape:
+        return f"shape {found.shape}"
+    if found.dtype != np.float64:
+        return str(found.dtype)
+    # The least of numbers is NaN where one of them is.
+    if not found.size or 0.0 < found.min() <= found.max() <= 1.0:
+        return ""
+    # A query without a mass of its own has the p-value 0 where it is below all atoms.
+    alone = p.numerators == 0 if p.weight is None else np.broadcast_to(p.weight == 0, found.shape)
+    wrong = ~((found > 0.0) | (found == 0.0) & alone) | (found > 1.0)
+    return f"{found[wrong][0]:.4g}" if wrong.any() else ""

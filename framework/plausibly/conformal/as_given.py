@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Ints
+from plausibly.arrays import Floats, FloatType, Ints, still, unwritable
 from plausibly.kernels import narrow
 from plausibly.protocols import ScoreFunction
 
@@ -38,7 +38,7 @@ class AsGiven:
     values : ndarray, (example, label)
     """
 
-    values: Floats
+    values: Floats = attrs.field(converter=unwritable)
 
     @property
     def dtype(self) -> FloatType:
@@ -61,7 +61,7 @@ class AsGiven:
 
     @cached_property
     def _dense(self) -> Floats:
-        return np.add(self.values, self.dtype.type(0), order="C")
+        return still(np.add(self.values, self.dtype.type(0), order="C"))
 
     def dense(self) -> Floats:
         """Return all scores."""

@@ -14,10 +14,12 @@ from plausibly.conformal.calibration import (
     check_replicates,
     evidence_of,
     held_out_scores,
+    replicates_of,
     try_combiner,
 )
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
+from plausibly.conformal.evidence import stated_by
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.held_out import keyed_share, one_of_each
 from plausibly.conformal.inputs import calibration_data, matched_inputs
@@ -168,7 +170,12 @@ def calibrate(
             do="annotate more, or combiner average",
             whose="predictions",
         )
-    replicates = the_calibrator.replicates(data.take(kept), keys.child("calibrator"))
+    replicates = replicates_of(
+        the_calibrator,
+        data.take(kept),
+        keys.child("calibrator"),
+        f"calibrator {called['calibrator']}",
+    )
     check_replicates(replicates, data, called, held_out=bool(aside.size))
     held_out = None
     if aside.size:
@@ -185,7 +192,7 @@ def calibrate(
         allow_no_guarantee=allow_no_guarantee,
     )
     # Asked once, so that a pair without a guarantee never becomes a predictor.
-    the_combiner.guarantee(evidence, Fraction(1, 10))
+    stated_by(the_combiner, evidence, Fraction(1, 10))
     augmented = replicates.reads in ("separate", "mean")
     predictor = ConformalPredictor(
         labels=data.labels,

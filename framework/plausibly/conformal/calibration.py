@@ -11,9 +11,17 @@ from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
 from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import DRAWN_LABELS, EXCHANGEABLE, UNIFORMS, Replicates
+from plausibly.conformal.replicates import (
+    DRAWN_LABELS,
+    EXCHANGEABLE,
+    LABEL_CELLS,
+    UNIFORMS,
+    Replicates,
+)
 from plausibly.errors import IncompatibleComponents
 from plausibly.keys import Keys
+from plausibly.protocols import Calibrator
+from plausibly.registry.calls import calling, failed
 
 if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
@@ -25,7 +33,52 @@ _JOINT_HELD_OUT = (
     "held-out examples share that estimate and are not independent: a promise with probability "
     "over the calibration is not proved for them"
 )
+_TRIED = 32  # scores with which a combiner is tried
+_ROUNDING = 1e-9
 _RESAMPLED = "plausibilities are the means of the given draws of them, such as bootstrap resamples"
+
+
+def replicates_of(
+    calibrator: Calibrator, data: CalibrationData, keys: Keys, whose: str
+) -> Replicates:
+    """Return what a calibrator, called `whose`, answers: checked."""
+    try:
+        with calling(whose, "replicates"):
+            found: object = calibrator.replicates(data, keys)
+    except IncompatibleComponents as error:
+        if error.name == "replicates-malformed":
+            # What it made itself does not know its name.
+            error.what = error.what.replace("a calibrator", whose, 1)
+            error.whose = whose
+        raise
+    if not isinstance(found, Replicates):
+        raise failed(
+            whose,
+            "replicates() returned no Replicates",
+            expected="plausibly.plugin.Replicates",
+            got=f"a {type(found).__name__}",
+        )
+    found.require(found.contents() or _unfit(found, data), whose=whose)
+    return found
+
+
+def _unfit(replicates: Replicates, data: CalibrationData) -> str:
+    """Return what is expected instead of replicates that do not fit the data, or nothing."""
+    if replicates.scores.dtype != data.dtype:
+        return f"scores of {data.dtype}, as they were given"
+    if replicates.label is not None and replicates.label.max() >= len(data.labels):
+        return f"label below {len(data.labels)}"
+    if replicates.by == LABEL_CELLS and replicates.cells != data.labels:
+        return "cells as the labels are called, in their order"
+    lacking = {replicates.by, replicates.weight_by} - {"", LABEL_CELLS, *data.coordinates}
+    if lacking:
+        return f"by and weight_by among {sorted(data.coordinates)}"
+    views = 0 if data.augmented is None else len(data.augmented)
+    if replicates.reads != "plain" and not views:
+        return 'reads "plain": there are no augmentations'
+    if replicates.reads == "separate" and len(replicates.scores) != views:
+        return f"one replicate for each of {views} augmentations"
+    return ""
 
 
 def check_replicates(
@@ -44,15 +97,6 @@ def check_replicates(
         Whether the combiner sets examples aside.
     """
     calibrator, combiner = called["calibrator"], called["combiner"]
-    if replicates.scores.dtype != data.dtype:
-        raise IncompatibleComponents(
-            "replicates-malformed",
-            f"calibrator {calibrator} changed the float type of the scores",
-            expected=str(data.dtype),
-            got=str(replicates.scores.dtype),
-            do="return scores as they were given",
-            whose=f"calibrator {calibrator}",
-        )
     if data.augmented is not None and replicates.reads == "plain":
         raise IncompatibleComponents(
             "augmentations-unread",
@@ -184,17 +228,31 @@ def largest_cell(replicates: Replicates) -> int:
 
 
 def try_combiner(predictor: ConformalPredictor) -> None:
-    """Raise where the combiner cannot merge these p-values: better now than at the first set."""
+    """Raise where the combiner cannot merge these p-values, or lowers one for a larger score.
+
+    Better now than at the first set.
+    """
     pools = predictor.pools.cells[0]
     replicates = pools.replicates
-    count = 1 if replicates.scores.shape[1] else 0
-    scores = replicates.scores[:, :count]
-    one = np.ones(1)
-    predictor.combine(
+    ordered = pools.pooled.ordered
+    places = np.linspace(0, len(ordered) - 1, min(len(ordered), _TRIED)).astype(np.intp)
+    scores = ordered[places]
+    one = np.ones(len(scores))
+    if replicates.reads == "separate":
+        scores = np.broadcast_to(scores, (len(replicates.scores), len(scores)))
+    found = predictor.combine(
         PValues.of(
             pools,
-            scores if replicates.reads == "separate" else scores[0],
+            scores,
             weight=one if replicates.weight is not None else None,
             uniform=one / 2,
         )
     )
+    fall = float(np.diff(found).min(initial=0.0))
+    if fall < -_ROUNDING:
+        raise failed(
+            f"combiner {predictor.facts.combiner}",
+            "combine() lowers the p-value of a larger score",
+            expected="p-values that do not fall where those that they are made of rise",
+            got=f"{-fall:.3g} less",
+        )

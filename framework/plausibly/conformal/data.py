@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Hashes, Ints
+from plausibly.arrays import Floats, FloatType, Hashes, Ints, still, unwritable
 from plausibly.conformal.coordinates import as_values, incomplete, lacking
 from plausibly.conformal.examples import Examples
 from plausibly.errors import InputError, counted
@@ -65,6 +65,20 @@ class ScoreSource(Protocol):
         """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
+def _source(given: Floats | ScoreSource) -> Floats | ScoreSource:
+    return unwritable(given) if isinstance(given, np.ndarray) else given
+
+
+def _opinions(given: Floats | Slots) -> Floats | Slots:
+    if isinstance(given, np.ndarray):
+        return unwritable(given)
+    return given._replace(weight=unwritable(given.weight), label=unwritable(given.label))
+
+
+def _columns(given: Mapping[str, NDArray[np.generic]]) -> Mapping[str, NDArray[np.generic]]:
+    return {name: unwritable(values) for name, values in given.items()}
+
+
 def _examples(given: Examples | Hashes) -> Examples:
     return given if isinstance(given, Examples) else Examples(given)
 
@@ -98,15 +112,21 @@ class CalibrationData:
         means.
     """
 
-    source: Floats | ScoreSource = attrs.field(alias="scores")
-    given: Floats | Slots = attrs.field(alias="plausibilities")
-    denominator: Ints | None
+    source: Floats | ScoreSource = attrs.field(alias="scores", converter=_source)
+    given: Floats | Slots = attrs.field(alias="plausibilities", converter=_opinions)
+    denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
     examples: Examples = attrs.field(alias="hashes", converter=_examples)
     labels: tuple[str, ...]
-    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
-    label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
-    augmented: Floats | None = None
-    resampled: Floats | None = None
+    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, converter=_columns)
+    label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(
+        factory=dict, converter=_columns
+    )
+    augmented: Floats | None = attrs.field(
+        default=None, converter=attrs.converters.optional(unwritable)
+    )
+    resampled: Floats | None = attrs.field(
+        default=None, converter=attrs.converters.optional(unwritable)
+    )
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -135,7 +155,7 @@ class CalibrationData:
     @cached_property
     def plausibilities(self) -> Floats:
         """Dense plausibilities, (example, label); rows sum to 1."""
-        return self.given.dense() if isinstance(self.given, Slots) else self.given
+        return still(self.given.dense()) if isinstance(self.given, Slots) else self.given
 
     def draw(self, draws: int, keys: Keys) -> NDArray[np.int32]:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.

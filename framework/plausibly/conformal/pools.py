@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Masses
+from plausibly.arrays import Floats, FloatType, Masses, unwritable
 from plausibly.conformal.replicates import Replicates
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
@@ -40,8 +40,8 @@ class Pool:
         Where examples are weighted: a test example of weight w counts ``w 2^bits`` times.
     """
 
-    ordered: Floats
-    cumulative: Masses
+    ordered: Floats = attrs.field(converter=unwritable)
+    cumulative: Masses = attrs.field(converter=unwritable)
     own: int
     total: int
     base: int
@@ -191,23 +191,26 @@ class Pools:
         row, copies = replicates.rows(), len(scores)
         # A risk may weigh more than its example, by the largest risk.
         heaviest = max(1, -(-replicates.own.numerator // replicates.own.denominator))
-        masses, one = common_masses(units, row, denominator, times=copies * heaviest)
-        bits = None
-        examples: Masses = np.full(len(denominator), one, dtype=masses.dtype)
-        if replicates.weight is not None:
-            masses, one = kernel.coarse_masses(masses, one)
-            # With room for the sum over replicates, where these are read apart.
-            bits = kernel.weight_bits(replicates.weight, one * len(replicates.scores) * heaviest)
-            up = kernel.weight_units(replicates.weight, bits, up=True)
-            masses = masses * up[row]
-            examples = kernel.weight_units(replicates.weight, bits, up=False) * one
+        # With room for the sum over replicates, also where these are read apart.
+        together = len(replicates.scores) * heaviest
+        masses, one = common_masses(units, row, denominator, times=together)
+        rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
         order = stable_order(scores.ravel())
-        cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
-        np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
-        base = copies * int(examples.sum())
+        bits = None
+        if replicates.weight is None:
+            cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
+            np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
+            base = copies * one * len(denominator)
+        else:
+            sums = kernel.WeightedSums.of(
+                replicates.weight, one, together, whole=replicates.own == 1
+            )
+            place = np.tile(np.arange(scores.shape[1]), copies)[order]
+            cumulative = sums.cumulative(masses[place], row[place])
+            base, one, bits = copies * sums.base, sums.one, sums.bits
+            rounded = rounded or not sums.exact
         if replicates.of_atoms:
             # Atoms may have been rounded up, by less than one unit each; a total must not be.
-            rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
             base = int(cumulative[-1]) - (scores.size if rounded else 0)
         own_mass = copies * one * replicates.own
         own = -(-own_mass.numerator // own_mass.denominator)

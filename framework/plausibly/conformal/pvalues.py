@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints, Masses
+from plausibly.arrays import Floats, Ints, Masses, unwritable
 from plausibly.conformal.pools import Pools
 from plausibly.errors import IncompatibleComponents
 from plausibly.kernels.masses import share
@@ -70,8 +70,10 @@ class PValues:
     """
 
     pools: Pools
-    numerators: Masses
-    scores: Floats | None = None
+    numerators: Masses = attrs.field(converter=unwritable)
+    scores: Floats | None = attrs.field(
+        default=None, converter=attrs.converters.optional(unwritable)
+    )
     totals: Masses | None = None
     weight: Floats | None = None
     uniform: Floats | None = None

@@ -13,7 +13,7 @@ from plausibly.conformal.pools import Pools
 from plausibly.conformal.pvalues import PValues
 from plausibly.conformal.replicates import LABEL_CELLS
 
-Combine = Callable[[PValues], Floats]
+Combine = Callable[[PValues], NDArray[np.float64]]
 
 _BLOCK = 1 << 20
 
@@ -84,7 +84,7 @@ def _block(pools: Pools, queries: Queries, combine: Combine) -> NDArray[np.float
         columns = [combine(queries.p_values(one, k)) for k, one in enumerate(pools.cells)]
         return np.concatenate(columns, axis=1)
     if queries.cell is None:
-        return np.asarray(combine(queries.p_values(pools)), dtype=np.float64)
+        return combine(queries.p_values(pools))
     found = np.ones(queries.scores.shape[-2:], dtype=np.float64)
     for code, rows in _cells(queries.cell):
         found[rows] = combine(queries.take(rows).p_values(pools.cells[code]))

@@ -13,7 +13,6 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.components import called
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.conformal.scoring import scores_of
-from plausibly.errors import InputError, counted
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled import align, borders, names
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
@@ -33,17 +32,7 @@ class Scoring:
         uniform = None
         if self.component.randomised:
             uniform = Keys(self.seed).child("score").uniform(hashes)
-        scores = scores_of(values, self.scale, self.component, self.called, uniform)
-        if np.isposinf(scores).any():
-            raise InputError(
-                "score-unbounded",
-                f"score {self.called} is +inf for {counted(int(np.isposinf(scores).sum()))} labels",
-                expected="scores below +inf, which have a mean over labels",
-                got="+inf",
-                do='score="probability"',
-                whose=f"score {self.called}",
-            )
-        return scores
+        return scores_of(values, self.scale, self.component, self.called, uniform)
 
 
 def calibrate_region(
@@ -80,8 +69,7 @@ def calibrate_region(
     Raises
     ------
     InputError
-        Where inputs are malformed or do not match; ``score-unbounded`` where a score is +inf, of
-        which there is no mean.
+        Where inputs are malformed or do not match.
 
     References
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_type_hints
 
 import attrs
 import numpy as np
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from plausibly.arrays import Floats, Ints
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import NEW_LABEL, Target
+from plausibly.registry.conformance import fits, spelled
+
+_SUM_WITHIN = 1e-5
 
 EXCHANGEABLE = "calibration and new examples are exchangeable"
 DRAWN_LABELS = "drawn labels"
@@ -123,18 +126,21 @@ class Replicates:
     notes: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        problem = self._problem()
+        self.require(self._shapes())
+
+    def require(self, problem: str, *, whose: str = "a calibrator") -> None:
+        """Raise ``replicates-malformed`` where something else is expected of who made these."""
         if problem:
             raise IncompatibleComponents(
                 "replicates-malformed",
-                "a calibrator returned replicates that cannot be used",
+                f"{whose} returned replicates that cannot be used",
                 expected=problem,
                 do="mend the calibrator's replicates()",
-                whose="calibrator",
+                whose=whose,
             )
 
-    def _problem(self) -> str:
-        """Return what is expected instead, or nothing."""
+    def _shapes(self) -> str:
+        """Return what sizes are expected instead, or nothing."""
         atoms = self.scores.shape[-1]
         masses = (self.units, self.row, self.denominator)
         given = [part is not None for part in masses]
@@ -142,12 +148,10 @@ class Replicates:
             return f"scores of shape (replicate, atom), not {self.scores.shape}"
         if any(given) and not all(given):
             return "units, row and denominator together, or none of them"
-        if np.isnan(self.scores).any():
-            return "scores without NaN"
         if any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.cell)):
             return f"units, row and cell of shape ({atoms},)"
-        if self.denominator is not None and (self.denominator <= 0).any():
-            return "a denominator above zero for each example"
+        if self.denominator is not None and self.denominator.ndim != 1:
+            return "denominator of shape (example,)"
         if self.label is not None and self.label.shape != self.scores.shape:
             return f"label of shape {self.scores.shape}"
         if (self.cell is None) == bool(self.by):
@@ -156,6 +160,49 @@ class Replicates:
             return "weight and weight_by together, or none of them"
         if self.weight is not None and self.weight.shape != (self.examples,):
             return f"a weight for each of {self.examples} examples"
+        return ""
+
+    def contents(self) -> str:
+        """Return what contents are expected instead, or nothing: asked once, by calibration."""
+        for name, wanted in get_type_hints(Replicates).items():
+            if not fits(getattr(self, name), wanted):
+                return f"{name}: {spelled(wanted)}"
+        if not self.scores.size:
+            return "one atom or more"
+        if np.isnan(self.scores.max()) or self.scores.max() == np.inf:
+            return "scores without NaN, finite or -inf"
+        if self.own <= 0 or not (self.share is None or 0 <= self.share <= 1):
+            return "own above 0, and share from 0 to 1"
+        bounds = {"row": self.examples, "cell": len(self.cells), "label": np.inf}
+        for name, most in bounds.items():
+            codes = getattr(self, name)
+            whole = codes is None or codes.dtype.kind in "iu"
+            if codes is not None and not (whole and 0 <= codes.min() <= codes.max() < most):
+                return f"{name}: whole numbers from 0 to below {most}"
+        if len(set(self.cells)) < len(self.cells):
+            return "cells with names of their own"
+        if self.weight is not None and not 0 <= self.weight.min() <= self.weight.max() < np.inf:
+            return "finite weights from 0 on"
+        return self._masses_expected()
+
+    def _masses_expected(self) -> str:
+        """Return what masses are expected instead, or nothing."""
+        units, denominator = self.units, self.denominator
+        if units is None or denominator is None:
+            return ""
+        for name, masses in {"units": units, "denominator": denominator}.items():
+            whole = masses.dtype.kind in "iu" or all(type(one) is int for one in masses.tolist())
+            if not whole or masses.min(initial=1) < (name == "denominator"):
+                return f"{name}: whole numbers from {int(name == 'denominator')} on"
+        sums = np.bincount(self.rows(), units.astype(np.float64), minlength=self.examples)
+        atoms = np.bincount(self.rows(), minlength=self.examples)
+        one = denominator.astype(np.float64)
+        # Plausibilities sum to 1 within 1e-6, and masses may be rounded up by one unit each.
+        own, spare = float(self.own), _SUM_WITHIN * one + atoms
+        if (sums > own * one + max(1.0, own) * spare).any():
+            return "units that sum to no more than own times the denominator of each example"
+        if self.target != "risk" and (sums < one - spare).any():
+            return "units that sum to the denominator of each example"
         return ""
 
     @property

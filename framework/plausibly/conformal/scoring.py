@@ -6,9 +6,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from plausibly.arrays import Floats
+from plausibly.arrays import Floats, unwritable
 from plausibly.errors import IncompatibleComponents
 from plausibly.protocols import ScoreFunction
+from plausibly.registry.calls import calling
 
 Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
@@ -79,7 +80,10 @@ def scores_of(
     Raises
     ------
     IncompatibleComponents
-        ``score-malformed`` where the score function answers with another shape or with NaN.
+        ``score-malformed`` where the score function answers with another shape, with NaN or inf.
+        -inf is the logarithm of a probability of 0.
+    ComponentError
+        ``component-failed`` where it raises.
     """
     read = score_input(values, scale, score, name)
     if room is None or read is not values:
@@ -87,18 +91,32 @@ def scores_of(
     else:
         np.copyto(room, read)
         given = room
-    scores = np.asarray(score.score(given, uniform))
-    # The least of numbers is NaN where one of them is: no mask of their size.
-    if scores.shape != values.shape or (scores.size and np.isnan(scores.min())):
+    if uniform is not None:
+        uniform = unwritable(uniform)
+    with calling(f"score {name}", "score"):
+        scores = np.asarray(score.score(given, uniform))
+    got = ""
+    if scores.shape != values.shape:
+        got = f"shape {scores.shape}"
+    elif scores.dtype.kind not in "fiu":
+        got = str(scores.dtype)
+    else:
+        with np.errstate(over="ignore"):
+            same = scores.astype(values.dtype, copy=False)
+        # The least and the largest of numbers are NaN where one of them is: no mask of their size.
+        if same.size and np.isnan(same.min()):
+            got = "NaN"
+        elif same.size and same.max() == np.inf and values.max() < np.inf:
+            got = "inf"
+    if got:
         raise IncompatibleComponents(
             "score-malformed",
             f"score {name} returned what cannot be compared",
-            expected=f"numbers of shape {values.shape}",
-            got="NaN" if scores.shape == values.shape else f"shape {scores.shape}",
+            expected=f"numbers of shape {values.shape}, finite or -inf",
+            got=got,
             do="mend the score function's score()",
             whose=f"score {name}",
         )
     # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-    same = scores.astype(values.dtype, copy=False)
     # What was handed over is a copy that nobody else has.
     return np.add(same, values.dtype.type(0), out=same if same is given else None)

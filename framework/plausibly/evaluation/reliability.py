@@ -17,6 +17,7 @@ from plausibly.labelled.rows import Rows
 from plausibly.labelled.sums import ordered_sum
 from plausibly.labelled.text import name_texts, quoted, several, text_array
 from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
+from plausibly.registry.calls import calling
 from plausibly.registry.conformance import problems
 
 RESPONSES = "responses"
@@ -94,7 +95,9 @@ def reliability(
     kept = verbs.answered(table)
     if len(kept) < table.sizes[names.EXAMPLE]:
         table = verbs.select(table, example=kept)
-    found = _checked(model.reliability(table), table, whose)
+    with calling(f"aggregator {whose}", "reliability"):
+        told: object = model.reliability(seal.lent(table))
+    found = _checked(told, table, whose)
     rows = Rows.of(table)
     responses = _responses(rows)
     known = responses[:-1]

@@ -21,6 +21,7 @@ from plausibly.labelled.left_out import read_left_out
 from plausibly.labelled.table import AnnotationTable, build_table, rebuilt
 from plausibly.labelled.text import name_texts, quoted, several
 from plausibly.protocols import ANNOTATION
+from plausibly.registry.calls import calling
 
 KIND = "annotation table"
 _DIGEST = "digest"
@@ -119,7 +120,8 @@ def table_of_rows(read: Read, kind: str, whose: str) -> AnnotationTable:
     named = {dim: sorted(read.named[dim]) for dim in NAMED}
     try:
         table = _built(kind, named, read.coded(named) or {}, labels_declared=False)
-        annotation.validate(table)
+        with calling(f"annotation {kind}", "validate"):
+            annotation.validate(table)
     except InputError as error:
         error.what = f"{whose}: {error.what}"
         raise

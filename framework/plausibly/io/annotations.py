@@ -34,6 +34,7 @@ from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import quoted, several
 from plausibly.protocols import ANNOTATION, READER, ComponentLike, Reader
+from plausibly.registry.calls import calling
 from plausibly.registry.entries import Entry, reason_of
 
 _ROLE = "annotations"
@@ -90,13 +91,18 @@ def read_annotations(
     )
 
     def read(declared: list[str] | None) -> xr.Dataset:
-        found = read_as(declared)
+        with calling(f"reader {found}", "read"):
+            made = read_as(declared)
         # Tables of ours are looked at by their kind, once, below.
-        return found if isinstance(found, AnnotationTable) else check_table(found, whose=whose)
+        is_ours = isinstance(made, AnnotationTable)
+        return made if is_ours else check_table(made, whose=f"reader {found}")
 
     table = read(None) if about is None else read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
-    registry.resolve(ANNOTATION, str(table.attrs[KIND])).validate(table)
+    kind = str(table.attrs[KIND])
+    annotation = registry.resolve(ANNOTATION, kind)
+    with calling(f"annotation {kind}", "validate"):
+        annotation.validate(table)
     # What was declared is meant.
     warn_alike(table, whose, (EXAMPLE, ANNOTATOR, *([] if about is not None else [LABEL])))
     read_from = table.assign_attrs(reader=found, source=whose)
@@ -232,7 +238,10 @@ def _warn_of(reader: str, what: str, reason: Exception, do: str) -> None:
 
 def _recognises(candidate: _Found, path: Path, head: bytes) -> bool:
     try:
-        return candidate.reader.recognises(path, head)
+        answer = candidate.reader.recognises(path, head)
+        if answer not in (True, False):
+            raise TypeError(f"it returned a {type(answer).__name__}")
+        return answer
     except Exception as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
         what = f"cannot tell whether it reads {path.name}"
         _warn_of(candidate.name, what, reason, "mend its recognises; the other readers were asked")

@@ -7,11 +7,13 @@ from pathlib import Path
 import xarray as xr
 
 from plausibly import registry
+from plausibly.conformal.components import called
 from plausibly.errors import InputError
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
 from plausibly.labelled.names import LABEL
 from plausibly.labelled.text import quoted
 from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader
+from plausibly.registry.calls import calling, failed
 from plausibly.registry.conformance import problems
 
 
@@ -36,11 +38,20 @@ def in_export(
     InputError
         ``reader-no-predictions``, and what the reader says.
     """
-    component = _with_predictions(registry.resolve(READER, reader), path.name)
-    if labels is None:
-        return component.predictions(path, None, model)
-    about = table_from(labels, LABEL)
-    return with_coordinates(component.predictions(path, names_of(about, LABEL), model), about)
+    made = registry.resolve(READER, reader)
+    component, whose = _with_predictions(made, path.name), f"reader {called(READER, made)}"
+    about = None if labels is None else table_from(labels, LABEL)
+    declared = None if about is None else names_of(about, LABEL)
+    with calling(whose, "predictions"):
+        found: object = component.predictions(path, declared, model)
+    if not isinstance(found, xr.DataArray):
+        raise failed(
+            whose,
+            "predictions() returned no predictions",
+            expected="a DataArray (example, label)",
+            got=f"a {type(found).__name__}",
+        )
+    return found if about is None else with_coordinates(found, about)
 
 
 def _with_predictions(component: Reader, whose: str) -> PredictionsReader:
@@ -48,7 +59,7 @@ def _with_predictions(component: Reader, whose: str) -> PredictionsReader:
     if not wrong:
         found: PredictionsReader = component  # type: ignore[assignment]  # compared just now
         return found
-    name = registry.describe(READER, component)["name"]
+    name = called(READER, component)
     raise InputError(
         "reader-no-predictions",
         f"{whose}: reader {quoted(name)} reads annotations only",

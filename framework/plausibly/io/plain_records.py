@@ -13,6 +13,7 @@ from plausibly.labelled.names import LABEL
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record
+from plausibly.registry.calls import calling
 
 
 def build_annotations(
@@ -50,10 +51,12 @@ def build_annotations(
     [0.5, 0.5, 0.0]
     """
     component = registry.resolve(ANNOTATION, kind)
-    held = list(records)
+    held, whose = list(records), f"annotation {component.name}"
 
     def build(declared: list[str] | None) -> xr.Dataset:
-        return check_table(component.build(held, declared))
+        with calling(whose, "build"):
+            table = component.build(held, declared)
+        return check_table(table, whose=whose)
 
     if labels is None:
         return rebuilt(build(None))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +27,7 @@ SETTLED_DIGITS = 9
 # Of weighted masses: totals keep clear of the limit, so that weights of new examples fit above.
 _WEIGHTED_BITS = 58
 _COARSE_BITS = 20
+_AT_ONCE = 1 << 16  # atoms
 _TOLERANCE = 1e-3
 
 
@@ -140,19 +142,73 @@ def storable_masses(
     return np.array(raised, dtype=np.int64), np.full(len(denominator), one, dtype=np.int64)
 
 
-def coarse_masses(masses: Masses, one: int) -> tuple[NDArray[np.int64], int]:
-    """Return masses over a denominator that leaves room for weights, rounded up if need be.
+@attrs.frozen(eq=False)
+class WeightedSums:
+    """Sums of masses times weights: exact, and rounded once where they pass 64 bits.
 
-    Parameters
+    Attributes
     ----------
-    masses : ndarray of int64 or of Python integers, (atom,)
+    up, down : ndarray of int64, (example,)
+        Weights in units of ``2^-fine``, rounded up and down.
+    given : int
+        Mass of an example of weight 1, as masses have it.
     one : int
-        Mass of one example.
+        The same as sums have it: coarser where they are rounded, which leaves bits for weights.
+    fine, bits : int
+        Of weights, and of what sums are in units of: ``2^-bits / one``.
     """
-    if one <= 2**_COARSE_BITS:
-        return masses.astype(np.int64), one
-    raised = [-(-int(mass) * 2**_COARSE_BITS // one) for mass in masses]
-    return np.array(raised, dtype=np.int64), 2**_COARSE_BITS
+
+    up: NDArray[np.int64]
+    down: NDArray[np.int64]
+    given: int
+    one: int
+    fine: int
+    bits: int
+
+    @classmethod
+    def of(cls, weight: Floats, one: int, times: int, *, whole: bool) -> WeightedSums:
+        """Return the sums for weights (example,), with room for `times` as much as all weigh.
+
+        `whole` says that a new example counts for the mass of one.
+        """
+        kept, fine = one, weight_bits(weight, one * times)
+        bits = fine
+        up, down = (weight_units(weight, fine, up=way) for way in (True, False))
+        if one > 2**_COARSE_BITS or not np.array_equal(up, down):
+            kept = 1 if whole else min(one, 2**_COARSE_BITS)
+            bits, fine = weight_bits(weight, kept * times), LIMIT_BITS - 1 - _exponent(weight)
+            up, down = (weight_units(weight, fine, up=way) for way in (True, False))
+        return cls(up, down, one, kept, fine, bits)
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is rounded."""
+        return self.fine == self.bits
+
+    @property
+    def base(self) -> int:
+        """Mass of all examples, rounded down."""
+        whole: int = sum(self.down.tolist()) * self.one
+        return whole >> (self.fine - self.bits)
+
+    def cumulative(self, masses: Masses, row: Ints) -> NDArray[np.int64]:
+        """Return the cumulative sums (atom + 1,) of atoms in their order, from zero, rounded up."""
+        found = np.zeros(len(masses) + 1, dtype=np.int64)
+        if self.exact:
+            np.cumsum(masses * self.up[row], out=found[1:])
+            return found
+        divisor, before = self.given << (self.fine - self.bits), 0
+        # Python integers, of few atoms at a time.
+        for start in range(0, len(masses), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            sums = np.cumsum(masses[part].astype(object) * self.up[row[part]]) + before
+            before = sums[-1]
+            found[1:][part] = -(-sums * self.one // divisor)
+        return found
+
+
+def _exponent(weight: Floats) -> int:
+    return math.frexp(float(weight.max(initial=0.0)) or 1.0)[1]
 
 
 def weight_bits(weight: Floats, one: int) -> int:
@@ -167,20 +223,18 @@ def weight_bits(weight: Floats, one: int) -> int:
     one : int
         Mass of an example of weight 1.
     """
-    largest = float(weight.max(initial=0.0)) or 1.0
-    exponent = math.frexp(largest)[1]
-    return _WEIGHTED_BITS - one.bit_length() - len(weight).bit_length() - exponent
+    return _WEIGHTED_BITS - one.bit_length() - len(weight).bit_length() - _exponent(weight)
 
 
 def weight_units(weight: Floats, bits: int, *, up: bool) -> Masses:
-    """Return weights as whole numbers of 2^-bits, rounded up or down.
+    """Return weights as whole numbers of 2^-bits, rounded up or down; 1 at least above 0 and up.
 
     Weights beyond every total that `weight_bits` allows for count as that much, at which every
     p-value is next to 1.
     """
     with np.errstate(over="ignore"):
         scaled = np.ldexp(weight.astype(np.float64), bits)
-    rounded = np.ceil(scaled) if up else np.floor(scaled)
+    rounded = np.maximum(np.ceil(scaled), weight > 0) if up else np.floor(scaled)
     return np.minimum(rounded, 2.0**LIMIT_BITS).astype(np.int64)
 
 

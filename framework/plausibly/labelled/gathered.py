@@ -19,10 +19,12 @@ from plausibly import registry
 from plausibly.errors import ComponentError, InputError, counted, listed, warn
 from plausibly.labelled import names, states
 from plausibly.labelled.rows import Rows
+from plausibly.labelled.seal import check_table
 from plausibly.labelled.settled import Duplicates, Response, in_file_order, settled
 from plausibly.labelled.table import AnnotationTable, build_table
 from plausibly.labelled.text import check_names, several
 from plausibly.protocols import ANNOTATION, READER
+from plausibly.registry.calls import calling
 
 _MARK = "\x1f"
 _MARKED = re.compile(f"{_MARK}[0-9]+")
@@ -274,7 +276,10 @@ def _read_by_kind(
         for place in content
     ]
     try:
-        return Rows.of(component.build(records, declared))
+        with calling(f"annotation {kind}", "build"):
+            table = component.build(records, declared)
+        is_ours = isinstance(table, AnnotationTable)
+        return Rows.of(table if is_ours else check_table(table, whose=f"annotation {kind}"))
     except InputError as error:
         raise _with_place(error, responses, content, whose) from None
 

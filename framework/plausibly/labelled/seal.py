@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import deepcopy
 from hashlib import blake2b
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -20,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Ints, is_still
+from plausibly.arrays import Ints, is_still, unwritable
 from plausibly.errors import InputError, listed
 from plausibly.kernels.threads import at_once
 from plausibly.keys import Names
@@ -120,6 +121,19 @@ def sealed(table: Table) -> Table:
 def is_intact(table: xr.Dataset) -> bool:
     """Return whether the seal of the table fits its names and codes."""
     return bool(table.attrs.get(names.SEAL) == digest(table))
+
+
+def lent(table: Table) -> Table:
+    """Return a table for a component to read: what it changes is not the caller's.
+
+    Arrays cannot be written to, and attributes are copies.
+    """
+    views = {
+        name: variable.copy(deep=False, data=unwritable(variable.data))
+        for name, variable in table.variables.items()
+        if name not in table.indexes and isinstance(variable.data, np.ndarray)
+    }
+    return table.assign(views).assign_attrs(deepcopy(table.attrs))
 
 
 _vouched: ContextVar[object] = ContextVar("vouched", default=None)

@@ -98,4 +98,4 @@ def _shares(group: Ints, denominator: Ints, count: int) -> tuple[Ints, Ints]:
         ],
         dtype=object,
     )
-    return common, common[group] // (denominator * sizes[group])
+    return common, common[group] // (denominator.astype(object) * sizes[group])

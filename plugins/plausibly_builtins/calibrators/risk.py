@@ -26,7 +26,8 @@ class Risk:
     Attributes
     ----------
     by : str
-        Coordinate of the labels with their risks, numbers from 0 on. alpha is in the same units.
+        Coordinate of the labels with their risks, numbers from 0 on. alpha is in the same units;
+        where it would be 1 or more, divide both by the largest risk.
 
     References
     ----------

@@ -64,7 +64,8 @@ class Merging:
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return the merged p-value of each query."""
-        return self._merged(*ranks(p))
+        with zeros_allowed():
+            return self._merged(*ranks(p))
 
 
 def checked(p_values: Floats) -> Floats:
@@ -109,6 +110,20 @@ def in_order(rows: Floats | Sequence[Floats]) -> Floats:
     """
     total: Floats = reduce(np.add, rows)
     return total
+
+
+def zeros_allowed() -> np.errstate:
+    """Return a context for p-values of 0, which new examples of weight 0 have: limits hold."""
+    return np.errstate(divide="ignore", invalid="ignore")
+
+
+def above_zero(merged: Floats, values: Floats | Ints) -> Floats:
+    """Return merged p-values, where these underflowed the least normal double.
+
+    0 stays where a p-value is 0 itself.
+    """
+    kept: Floats = np.maximum(merged, np.finfo(np.float64).tiny * (values.min(axis=0) > 0))
+    return kept
 
 
 def capped(p_values: Floats) -> Floats:

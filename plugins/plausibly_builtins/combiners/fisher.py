@@ -10,7 +10,15 @@ import numpy as np
 
 from plausibly.plugin import Evidence, Floats, Guarantee, Ints, PValues
 from plausibly_builtins.combiners._effective import Effective, effective_tests
-from plausibly_builtins.combiners._merging import between, checked, in_order, ranks, unproved
+from plausibly_builtins.combiners._merging import (
+    above_zero,
+    between,
+    checked,
+    in_order,
+    ranks,
+    unproved,
+    zeros_allowed,
+)
 
 NEEDED = "independent p-values; replicates share the test score"
 SHOWN = "measured in docs/combiners.md"
@@ -57,7 +65,8 @@ class Fisher:
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return the merged p-value of each query."""
         values, unit = ranks(p)
-        return _merged(values, unit, effective_tests(p, self.effective))
+        with zeros_allowed():
+            return _merged(values, unit, effective_tests(p, self.effective))
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
         """Return that there is none with several replicates, where the user allowed that."""
@@ -69,4 +78,4 @@ def _merged(values: Floats | Ints, unit: int, tests: float) -> Floats:
 
     logs = in_order(np.log(values / unit)) / len(values)
     merged: Floats = gammaincc(tests, -tests * logs)
-    return between(merged, values, unit) if tests == 1 else merged
+    return between(merged, values, unit) if tests == 1 else above_zero(merged, values)

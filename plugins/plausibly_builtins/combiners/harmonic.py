@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import attrs
+import numpy as np
 
 from plausibly.plugin import Evidence, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import (
@@ -42,9 +43,11 @@ class Harmonic(Merging):
         if m == 1:
             return capped(values[0] / unit)
         if m == 2:
-            first, second = values
-            # A ratio of whole numbers, rounded once.
-            return capped(4 * first * second / ((first + second) * unit))
+            # Products of numerators pass 64 bits; as floats they are exact while they are small,
+            # and the ratio is rounded once.
+            first, second = values.astype(np.float64)
+            both = np.where(first + second > 0, first + second, 1.0)
+            return capped(4 * first * second / (both * unit))
         return capped(float(factor(m)) * m / in_order(unit / values))
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 import attrs
 import numpy as np
@@ -23,16 +25,46 @@ from plausibly.plugin import (
 
 # scipy inverts the binomial distribution to about this many units in the last place.
 _SPACINGS = 4096
+_CLOSE = 1e-9
 
 
-def _tail(count: int, trials: int, chance: Fraction) -> Fraction:
-    """Return the binomial distribution function, exactly."""
+# Of the tail: fifty digits, of which ten are more than its rounding can reach.
+_DIGITS, _SURE = 50, Decimal("1e-40")
+
+
+@lru_cache(maxsize=1 << 12)
+def _excess(count: int, trials: int, chance: Fraction, delta: Fraction) -> Fraction | int:
+    """Return a number with the sign of the binomial distribution function minus delta."""
     failure = 1 - chance
+    with localcontext(Context(prec=_DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        yes, no, limit = (
+            Decimal(one.numerator) / one.denominator for one in (chance, failure, delta)
+        )
+        # From the last term down; each is the one above it, times less and less.
+        term = whole = Decimal(1)
+        for hits in range(count, 0, -1):
+            term *= hits * no / ((trials - hits + 1) * yes)
+            whole += term
+            if term < whole.scaleb(-_DIGITS) and hits * no < (trials - hits + 1) * yes:
+                break
+        tail = whole * math.comb(trials, count) * yes**count * no ** (trials - count)
+        if abs(tail - limit) > _SURE * limit:
+            return 1 if tail > limit else -1
     terms = (
         math.comb(trials, hits) * chance**hits * failure ** (trials - hits)
         for hits in range(count + 1)
     )
-    return sum(terms, start=Fraction(0))
+    return sum(terms, start=Fraction(0)) - delta
+
+
+def _needed(alpha: Fraction, delta: Fraction) -> int:
+    """Return the least number of held-out examples with ``(1 - alpha)^h <= delta``."""
+    number = math.log(delta) / math.log1p(-float(alpha))
+    nearest = max(1, round(number))
+    if abs(number - nearest) > _CLOSE * nearest:
+        return math.ceil(number)
+    # Next to a whole number the powers themselves decide.
+    return nearest if (1 - alpha) ** nearest <= delta else nearest + 1
 
 
 @attrs.frozen(kw_only=True)
@@ -71,7 +103,7 @@ class Pac:
         # The tail falls as alpha grows: it exceeds delta exactly while alpha is below the bound.
         settled = settle(
             bounds[below],
-            lambda at, alpha: _tail(int(counts[below][at]), trials, alpha) - delta,
+            lambda at, alpha: _excess(int(counts[below][at]), trials, alpha, delta),
             spacings=_SPACINGS,
         )
         bounds[below] = settled
@@ -82,7 +114,7 @@ class Pac:
         delta = exact(self.delta)
         count = evidence.n_held_out
         least = 1.0 - float(delta) ** (1.0 / count)
-        needed = math.ceil(math.log(delta) / math.log1p(-float(alpha)))
+        needed = _needed(alpha, delta)
         marginal = bounded((1 - alpha) * (1 - delta), typed=False)
         return evidence.promise(
             alpha,
@@ -93,7 +125,7 @@ class Pac:
             least_alpha=least,
             held_out=True,
             independent=True,
-            vacuous=(1 - alpha) ** count > delta,
+            vacuous=count < needed,
             confidence=1 - delta,
             notes=(f"on average over calibrations too: {marginal}",),
         )

@@ -7,10 +7,19 @@ from fractions import Fraction
 from typing import ClassVar
 
 import attrs
+import numpy as np
 
 from plausibly.plugin import Evidence, Floats, Guarantee, Ints, PValues
 from plausibly_builtins.combiners._effective import Effective, effective_tests
-from plausibly_builtins.combiners._merging import between, checked, in_order, ranks, unproved
+from plausibly_builtins.combiners._merging import (
+    above_zero,
+    between,
+    checked,
+    in_order,
+    ranks,
+    unproved,
+    zeros_allowed,
+)
 from plausibly_builtins.combiners.fisher import NEEDED, SHOWN
 
 
@@ -54,7 +63,8 @@ class Stouffer:
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return the merged p-value of each query."""
         values, unit = ranks(p)
-        return _merged(values, unit, effective_tests(p, self.effective))
+        with zeros_allowed():
+            return _merged(values, unit, effective_tests(p, self.effective))
 
     def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
         """Return that there is none with several replicates, where the user allowed that."""
@@ -65,5 +75,6 @@ def _merged(values: Floats | Ints, unit: int, tests: float) -> Floats:
     from scipy.special import ndtr, ndtri
 
     mean = in_order(ndtri(values / unit)) / len(values)
-    merged: Floats = ndtr(math.sqrt(tests) * mean)
-    return between(merged, values, unit) if tests == 1 else merged
+    # 1 beside 0, infinity beside minus infinity, counts as 1, as it does beside all others.
+    merged: Floats = ndtr(math.sqrt(tests) * np.where(np.isnan(mean), np.inf, mean))
+    return between(merged, values, unit) if tests == 1 else above_zero(merged, values)

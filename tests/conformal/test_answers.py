@@ -1,0 +1,354 @@
+"""What components answer is checked once, where they are called; errors name the component."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.arrays import Floats
+from plausibly.conformal.data import CalibrationData
+from plausibly.conformal.evidence import Evidence
+from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.replicates import Replicates
+from plausibly.errors import InputError
+from plausibly.guarantee import Guarantee
+from plausibly.keys import Keys
+from plausibly.protocols import ScoreInput
+
+LABELS = ["a", "b", "c"]
+
+
+def world(n: int = 40) -> tuple[xr.DataArray, xr.DataArray]:
+    rng = np.random.default_rng(3)
+    values = rng.dirichlet(np.ones(3), n)
+    votes = np.stack([rng.multinomial(3, row) for row in values])
+    names = {"example": [f"e{i}" for i in range(n)], "label": LABELS}
+    predictions = xr.DataArray(values, names, ("example", "label"))
+    return predictions, xr.DataArray(votes / 3, names, ("example", "label"))
+
+
+def table(n: int = 12) -> xr.Dataset:
+    rng = np.random.default_rng(4)
+    records = [(f"e{i}", f"w{j}", LABELS[rng.integers(3)]) for i in range(n) for j in range(3)]
+    return plausibly.build_annotations("single-label", records, LABELS)
+
+
+def refused(call: Callable[[], object], name: str = "component-failed") -> InputError:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert caught.value.name == name, str(caught.value)
+    return caught.value
+
+
+# ---- combiners
+
+
+@attrs.frozen(kw_only=True)
+class Combiner:
+    """A combiner that answers what a function makes of the mean p-values."""
+
+    made: Any  # Any: a function of arrays, which answers anything
+    held_out: float = 0.0
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        found: Floats = self.made(p.mean())
+        return found
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        return evidence.promise_of_rank(alpha, why="none", reference="none")
+
+
+def raising(p: object) -> None:
+    raise ZeroDivisionError("inside")
+
+
+@pytest.mark.parametrize(
+    ("made", "got"),
+    [
+        (lambda p: p - 2.0, "-"),
+        (lambda p: p + 1.0, "1."),
+        (lambda p: p * np.nan, "nan"),
+        (lambda p: 0.0 * p, "0"),
+        (lambda p: p.astype(np.float32), "float32"),
+        (lambda p: p.astype(complex), "complex128"),
+        (lambda p: np.ceil(p).astype(int), "int64"),
+        (lambda p: p.reshape(-1)[:1].reshape((1,) * (p.ndim + 1)), "shape"),
+        (lambda p: float(p.max()), "a float"),
+        (raising, "ZeroDivisionError: inside"),
+        (lambda p: 1.0 - p / 2, "less"),
+    ],
+)
+def test_what_a_combiner_returns(made: Callable[[Floats], object], got: str) -> None:
+    error = refused(lambda: plausibly.calibrate(*world(), combiner=Combiner(made=made)))
+    assert error.whose == "combiner Combiner"
+    assert got in error.got
+
+
+@attrs.frozen(kw_only=True)
+class Promising:
+    """A combiner that states what it is told to."""
+
+    stated: Any  # Any: a function of evidence and alpha, which answers anything
+    held_out: float = 0.0
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        return p.mean()
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        found: Guarantee = self.stated(evidence.promise_of_rank(alpha, why="x", reference="y"))
+        return found
+
+
+@pytest.mark.parametrize(
+    ("stated", "got"),
+    [
+        (lambda g: attrs.evolve(g, level=Fraction(2)), "level 2"),
+        (lambda g: attrs.evolve(g, level=Fraction(-2)), "level -2"),
+        (lambda g: attrs.evolve(g, level=float("nan")), "level nan"),
+        (lambda g: attrs.evolve(g, confidence=Fraction(3, 2)), "confidence 3/2"),
+        (lambda g: attrs.evolve(g, alpha=Fraction(1, 7)), "alpha 1/7"),
+        (lambda g: None, "NoneType"),
+        (raising, "ZeroDivisionError"),
+    ],
+)
+def test_what_a_combiner_states(stated: Callable[[Guarantee], object], got: str) -> None:
+    error = refused(lambda: plausibly.calibrate(*world(), combiner=Promising(stated=stated)))
+    assert error.whose == "combiner Promising"
+    assert got in error.got
+
+
+# ---- scores
+
+
+@attrs.frozen(kw_only=True)
+class Score:
+    """A score function that answers what a function makes of the probabilities."""
+
+    made: Any  # Any: a function of arrays, which answers anything
+    randomised: bool = False
+    reads: ScoreInput = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        found: Floats = self.made(probabilities)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("made", "got"),
+    [
+        (lambda p: np.where(p > 0.5, np.inf, p), "inf"),
+        (lambda p: p.astype(complex), "complex128"),
+        (lambda p: p > 0.5, "bool"),
+        (lambda p: p.sum(axis=1), "shape (40,)"),
+    ],
+)
+def test_what_a_score_returns(made: Callable[[Floats], object], got: str) -> None:
+    error = refused(
+        lambda: plausibly.calibrate(*world(), score=Score(made=made)), "score-malformed"
+    )
+    assert (error.whose, error.got) == ("score Score", got)
+
+
+def test_a_score_that_fails_is_named() -> None:
+    error = refused(lambda: plausibly.calibrate(*world(), score=Score(made=raising)))
+    assert (error.whose, error.got) == ("score Score", "ZeroDivisionError: inside")
+
+
+# ---- calibrators
+
+
+@attrs.frozen(kw_only=True)
+class Calibrator:
+    """The calibrator expected, with some fields of its answer changed."""
+
+    changed: Any  # Any: a function of the replicates, which answers anything
+
+    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+        atoms = data.atoms()
+        sound = Replicates(
+            scores=data.scores_of(atoms)[None, :],
+            units=atoms.units,
+            row=atoms.row,
+            denominator=atoms.denominator,
+            label=atoms.label[None, :],
+            separate=False,
+        )
+        found: Replicates = self.changed(sound)
+        return found
+
+
+def evolved(**fields: Any) -> Callable[[Replicates], Replicates]:  # Any: values of fields
+    def change(sound: Replicates) -> Replicates:
+        made = {name: value(sound) if callable(value) else value for name, value in fields.items()}
+        return attrs.evolve(sound, **made)
+
+    return change
+
+
+def longer(sound: Replicates) -> Any:  # Any: the array of a field
+    return np.append(sound.denominator, sound.denominator)  # type: ignore[arg-type]  # is given
+
+
+MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
+    "zero masses": {"units": lambda r: 0 * r.units},
+    "negative masses": {"units": lambda r: -r.units},
+    "half the masses": {"denominator": lambda r: 2 * r.denominator},
+    "too many masses": {"units": lambda r: 2 * r.units},
+    "float masses": {"units": lambda r: r.units / 1.0},
+    "denominators of more examples": {"denominator": longer},
+    "denominators of zero": {"denominator": lambda r: 0 * r.denominator},
+    "rows out of range": {"row": lambda r: r.row + 1},
+    "rows below zero": {"row": lambda r: r.row - 1},
+    "no mass of its own": {"own": Fraction(0)},
+    "infinite scores": {"scores": lambda r: np.where(r.scores > 0.5, np.inf, r.scores)},
+    "NaN": {"scores": lambda r: r.scores * np.nan},
+    "an odd target": {"target": "odd"},
+    "an odd reads": {"reads": "odd"},
+    "augmentations that are not there": {"reads": "separate"},
+    "labels out of range": {"label": lambda r: r.label + 1},
+    "a group of nothing known": {"by": "site", "cell": lambda r: 0 * r.row, "cells": ("x",)},
+    "groups out of range": {"by": "label", "cell": lambda r: r.row, "cells": ("a", "b", "c")},
+    "other labels": {"by": "label", "cell": lambda r: r.label[0], "cells": ("b", "a", "c")},
+    "texts that are none": {"of_what": 3},
+    "no atoms": {
+        "scores": lambda r: r.scores[:, :0],
+        "units": lambda r: r.units[:0],
+        "row": lambda r: r.row[:0],
+        "label": lambda r: r.label[:, :0],
+    },
+}
+
+
+@pytest.mark.parametrize("fields", MALFORMED.values(), ids=MALFORMED)
+def test_what_a_calibrator_returns(fields: dict[str, Any]) -> None:  # Any: as above
+    error = refused(
+        lambda: plausibly.calibrate(*world(), calibrator=Calibrator(changed=evolved(**fields))),
+        "replicates-malformed",
+    )
+    assert error.whose == "calibrator Calibrator"
+    assert error.expected
+
+
+def test_a_calibrator_that_fails_is_named() -> None:
+    for changed, got in ((raising, "ZeroDivisionError: inside"), (lambda r: None, "a NoneType")):
+        made = Calibrator(changed=changed)
+        error = refused(partial(plausibly.calibrate, *world(), calibrator=made))
+        assert (error.whose, error.got) == ("calibrator Calibrator", got)
+
+
+def test_sound_replicates_pass() -> None:
+    same = plausibly.calibrate(*world(), calibrator=Calibrator(changed=lambda sound: sound))
+    assert same.threshold(0.1) == plausibly.calibrate(*world()).threshold(0.1)
+
+
+def test_a_calibrator_cannot_change_what_it_is_given() -> None:
+    predictions, lam = world()
+    before = predictions.copy(deep=True), lam.copy(deep=True)
+    for name in ("plausibilities", "scores", "given", "denominator"):
+
+        class Writing(Calibrator):
+            def replicates(self, data: CalibrationData, keys: Keys, name: str = name) -> Replicates:
+                array = getattr(data, name)
+                array[...] = 0
+                return super().replicates(data, keys)
+
+        counted = lam.assign_coords(denominator=("example", np.full(40, 3)))
+        made = Writing(changed=lambda sound: sound)
+        error = refused(partial(plausibly.calibrate, predictions, counted, calibrator=made))
+        assert "read-only" in error.got, name
+        xr.testing.assert_identical(predictions, before[0])
+        xr.testing.assert_identical(lam, before[1])
+
+
+# ---- aggregators
+
+
+@attrs.frozen(kw_only=True)
+class Aggregator:
+    """Label frequencies, changed."""
+
+    changed: Any  # Any: a function of plausibilities, which answers anything
+    accepts: frozenset[str] = frozenset({"single-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        annotations.attrs["left_out"] = {"by the aggregator": 1}
+        frequency = plausibly.aggregate(table(annotations.sizes["example"]))
+        found: xr.DataArray = self.changed(frequency)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("changed", "got"),
+    [
+        (lambda lam: lam[:3], "9 examples less"),
+        (lambda lam: lam.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
+        (lambda lam: lam.assign_coords(example=[f"x{i}" for i in range(12)]), "12 examples more"),
+        (lambda lam: lam / 2, "sum to 0.5"),
+        (lambda lam: lam * np.nan, "NaN in 12 rows"),
+        (lambda lam: lam.values, "a ndarray"),
+        (lambda lam: None, "a NoneType"),
+        (raising, "ZeroDivisionError: inside"),
+    ],
+)
+def test_what_an_aggregator_returns(changed: Callable[[xr.DataArray], object], got: str) -> None:
+    annotations = table()
+    error = refused(lambda: plausibly.aggregate(annotations, Aggregator(changed=changed)))
+    assert error.whose == "aggregator Aggregator"
+    assert got in error.got
+
+
+def test_an_aggregator_cannot_change_the_table() -> None:
+    annotations = table()
+    before = annotations.copy(deep=True)
+
+    class Writing(Aggregator):
+        def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+            annotations["mention_label"].values[...] = 0
+            return super().aggregate(annotations, keys)
+
+    found = plausibly.aggregate(annotations, Aggregator(changed=lambda lam: lam[::-1]))
+    assert found.sel(example="e0").values == pytest.approx(
+        plausibly.aggregate(annotations).sel(example="e0").values
+    )
+    xr.testing.assert_identical(annotations, before)
+    # A table that anybody can write to, as one that was read by xarray.
+    error = refused(lambda: plausibly.aggregate(before, Writing(changed=lambda lam: lam)))
+    assert "read-only" in error.got
+    xr.testing.assert_identical(before, annotations)
+
+
+# ---- readers
+
+
+@attrs.frozen(kw_only=True)
+class Reader:
+    """A reader that answers what it is told to."""
+
+    made: Any  # Any: a function of a path, which answers anything
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        return False
+
+    def read(self, path: Path, labels: object) -> xr.Dataset:
+        found: xr.Dataset = self.made(path)
+        return found
+
+
+def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "votes.txt"
+    path.write_text("anything")
+    error = refused(lambda: plausibly.read_annotations(path, Reader(made=raising)))
+    assert (error.whose, error.got) == ("reader Reader", "ZeroDivisionError: inside")
+    for answer in ({}, xr.Dataset()):
+        reader = Reader(made={path: answer}.get)
+        error = refused(partial(plausibly.read_annotations, path, reader), "table-unknown")
+        assert error.whose == "reader Reader"

@@ -1,0 +1,140 @@
+"""Rounding goes one way, so that sets only get larger; and draws come in a random order."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.conformal.data import CalibrationData
+from plausibly.conformal.pools import Pools
+from plausibly.conformal.pvalues import PValues
+from plausibly.conformal.replicates import Replicates
+from plausibly.kernels.masses import WeightedSums, storable_masses
+from plausibly.keys import Keys, hash_names
+from plausibly_builtins.calibrators.mondrian import Mondrian
+from plausibly_builtins.calibrators.monte_carlo import MonteCarlo
+from plausibly_builtins.calibrators.risk import Risk
+from plausibly_builtins.combiners.median import Median
+
+
+def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
+    n, count = lam.shape
+    return CalibrationData(
+        scores=np.random.default_rng(0).random(lam.shape),
+        plausibilities=lam,
+        denominator=None,
+        hashes=hash_names([f"e{i}" for i in range(n)]),
+        labels=tuple("abcdefgh"[:count]),
+        label_coordinates={name: np.array(values) for name, values in labels.items()},
+    )
+
+
+def uneven(n: int = 20) -> np.ndarray:
+    return np.random.default_rng(1).dirichlet(np.ones(3), n)
+
+
+def test_sums_of_weights_enclose_the_exact_ones() -> None:
+    """The numerator is rounded up and the mass of all examples down, also far below the largest."""
+    weight, masses = np.array([1.0, 2.0**-70, 1 / 3]), np.array([5, 7, 3])
+    sums = WeightedSums.of(weight, 7, 1, whole=True)
+    unit = Fraction(1, 2**sums.bits)
+    exact = [Fraction(float(w)) for w in weight]
+    assert sums.up.tolist()[1:2] == [1] > sums.down.tolist()[1:2]
+    assert sums.base * unit <= sum(exact) < (sums.base + 2) * unit
+    cumulative = sums.cumulative(masses, np.arange(3)).tolist()
+    for place in range(4):
+        whole = sum(e * int(m) / 7 for e, m in zip(exact[:place], masses[:place], strict=True))
+        assert whole <= cumulative[place] * unit <= whole + 2 * unit
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-30, 1.0])
+def test_a_new_example_of_any_weight_counts_for_something(weight: float) -> None:
+    names = {"example": [f"e{i}" for i in range(20)], "label": list("abc")}
+    model = xr.DataArray(uneven(), names, ("example", "label"))
+    lam = xr.DataArray(uneven(), names, ("example", "label"))
+    predictor = plausibly.calibrate(
+        model.assign_coords(w=("example", np.linspace(0.3, 1, 20))),
+        lam,
+        calibrator={"name": "weighted", "by": "w"},
+    )
+    new = xr.DataArray([[0.0, 0.0, 1.0]], {"example": ["n"], "label": list("abc")}, model.dims)
+    found = predictor.p_values(new.assign_coords(w=("example", [weight])))
+    assert float(found[0, 0]) > 0
+
+
+@pytest.mark.parametrize("own", [Fraction(1, 3), Fraction(5, 2), Fraction(7, 3)])
+def test_the_mass_of_a_new_example_is_rounded_up(own: Fraction) -> None:
+    pool = Pools(Replicates(scores=np.arange(6.0)[None], own=own)).pooled
+    assert own <= pool.own < own + 1
+
+
+def test_the_total_of_a_label_is_rounded_down() -> None:
+    """Its atoms are rounded up to 2^-40 each; their sum stands in the denominator."""
+    lam = uneven()
+    made = Mondrian(by="label").replicates(data(lam), Keys(0))
+    for label, cell in enumerate(Pools(made).cells):
+        exact = sum(Fraction(float(x)) for x in lam[:, label]) * 2**40
+        assert cell.pooled.base <= exact < cell.pooled.base + len(lam) + 1
+
+
+def test_masses_that_doubles_cannot_hold_are_rounded_up() -> None:
+    units, whole = np.array([2**55 + 1, 3, 2**54 - 7]), np.full(3, 2**56)
+    found, one = storable_masses(units, np.arange(3), whole)
+    for before, after, unit in zip(units.tolist(), found.tolist(), one.tolist(), strict=True):
+        assert 0 <= Fraction(after, unit) - Fraction(before, 2**56) < Fraction(1, unit)
+    assert found.tolist()[1] == 1
+
+
+def test_fine_risks_are_rounded_up() -> None:
+    risks = [0.12345678901, 1.0, 1 / 3]
+    lam = np.full((4, 3), [0.5, 0.25, 0.25])
+    made = Risk(by="risk").replicates(data(lam, risk=risks), Keys(0))
+    assert made.units is not None
+    assert made.denominator is not None
+    found = [Fraction(int(u), int(made.denominator[0])) for u in made.units[:3]]
+    for share, risk, mass in zip(lam[0].tolist(), risks, found, strict=True):
+        exact = Fraction(share) * Fraction(str(risk))
+        assert exact <= mass < exact + Fraction(1, 10**6)
+    small = Risk(by="risk").replicates(data(uneven(), risk=[0.0123456789, 0.001, 0.0]), Keys(0))
+    assert made.contents() == small.contents() == ""
+
+
+def test_risks_and_alpha_may_be_divided_by_the_largest() -> None:
+    """What an alpha of 1.2 would ask of risks up to 4 is 0.3 of risks up to 1."""
+    lam, risks = uneven(), [0.0, 1.0, 4.0]
+    large, small = (
+        Pools(Risk(by="risk").replicates(data(lam, risk=[one / by for one in risks]), Keys(0)))
+        for by in (1, 4)
+    )
+    scores = np.linspace(0, 1, 50)
+    found = [pools.pooled.numerators(scores) / pools.pooled.total for pools in (large, small)]
+    shares = 4 * found[1]
+    np.testing.assert_allclose(np.minimum(found[0], 1), np.minimum(shares, 1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_p_values_are_ranks_again_in_rules_that_merge_them(m: int) -> None:
+    """n + 1 times a p-value is a whole number, whichever side its double is on."""
+    for n in (48, 97, 102, 1000):
+        atoms = np.tile(np.arange(float(n)), (m, 1))
+        queries = np.arange(-0.5, n)
+        found = Median().combine(PValues.of(Pools(Replicates(scores=atoms)), queries), None)
+        factor = Fraction(m, -(-m // 2))
+        exact = [min(Fraction(1), factor * rank / (n + 1)) for rank in range(1, n + 2)]
+        assert found.tolist() == [float(one) for one in exact]
+
+
+def test_each_systematic_draw_follows_the_plausibilities() -> None:
+    """In order of their places the first would always be the first label."""
+    lam = np.full((600, 3), 1 / 3)
+    made = MonteCarlo(draws=3, systematic=True).replicates(data(lam), Keys(2))
+    assert made.label is not None
+    for draw in made.label:
+        counts = np.bincount(draw, minlength=3)
+        # Four standard deviations of a binomial count.
+        assert np.abs(counts - 200).max() <= 4 * np.sqrt(600 * 2 / 9)
+    assert (np.sort(made.label, axis=0) == np.arange(3)[:, None]).mean() > 0.6
