@@ -12,7 +12,7 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from plausibly.arrays import Floats
-from plausibly.conformal.calibrate import held_out_rows
+from plausibly.conformal.held_out import keyed_share
 from plausibly.conformal.replicates import Replicates
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.keys import Keys, hash_names
@@ -89,27 +89,28 @@ def test_an_aggregator_needs_annotations() -> None:
 
 def test_held_out_examples_have_the_smallest_keys() -> None:
     """floor(share n) of them, whatever the order of the rows."""
-    names = [f"e{number}" for number in range(21)]
-    hashes = hash_names(names)
+    hashes = hash_names([f"e{number}" for number in range(21)])
     keys = Keys(3, "held-out")
-    rows = held_out_rows(0.5, hashes, keys, None)
-    assert len(rows) == 10
+    chosen = keyed_share(Fraction(1, 2), hashes, keys)
     smallest = np.argsort(keys.uniform(hashes)[:, 0])[:10]
-    assert set(rows) == set(smallest)
+    assert set(np.flatnonzero(chosen)) == set(smallest)
     order = np.random.default_rng(0).permutation(21)
-    shuffled = held_out_rows(0.5, hashes[order], keys, None)
-    assert set(order[shuffled]) == set(rows)
-    assert len(held_out_rows(0.29, hash_names(range(100)), keys, None)) == 29
+    np.testing.assert_array_equal(keyed_share(Fraction(1, 2), hashes[order], keys), chosen[order])
+    assert keyed_share(Fraction("0.29"), hash_names(range(100)), keys).sum() == 29
 
 
-def test_held_out_groups_stay_whole() -> None:
-    """No patient is on both sides."""
-    groups = np.array([f"p{number // 4}" for number in range(40)])
-    hashes = hash_names(range(40))
-    rows = held_out_rows(0.5, hashes, Keys(1), groups)
-    inside = set(groups[rows])
-    assert 0 < len(rows) <= 20
-    assert not inside & set(np.delete(groups, rows))
+def test_groups_are_taken_whole_and_whatever_their_sizes() -> None:
+    """floor(share G) groups: each as often as any other, large ones too."""
+    groups = np.repeat([f"p{number}" for number in range(12)], [1] * 10 + [30, 30])
+    hashes = hash_names(range(len(groups)))
+    often = np.zeros(len(groups))
+    for seed in range(600):
+        chosen = keyed_share(Fraction("0.4"), hashes, Keys(seed), groups)
+        inside = set(groups[chosen])
+        assert len(inside) == 4
+        assert not inside & set(groups[~chosen])
+        often += chosen
+    assert np.abs(often / 600 - 4 / 12).max() < 4.5 * np.sqrt(1 / 3 * 2 / 3 / 600)
 
 
 def test_the_group_is_a_coordinate_of_the_predictions() -> None:

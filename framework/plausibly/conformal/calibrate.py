@@ -9,7 +9,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Hashes
 from plausibly.conformal.alphas import exact
 from plausibly.conformal.calibration import (
     check_replicates,
@@ -20,11 +19,12 @@ from plausibly.conformal.calibration import (
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
 from plausibly.conformal.facts import Facts
+from plausibly.conformal.held_out import keyed_share
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, counted
-from plausibly.keys import Keys, hash_names
+from plausibly.keys import Keys
 from plausibly.labelled import names
 from plausibly.protocols import (
     CALIBRATOR,
@@ -38,40 +38,18 @@ from plausibly.protocols import (
 )
 
 
-def held_out_rows(
-    share: float, hashes: Hashes, keys: Keys, groups: NDArray[np.str_] | None
-) -> NDArray[np.intp]:
-    """Return the rows of the held-out examples, in ascending order.
-
-    The ``floor(share n)`` examples with the smallest keys; where groups are given, whole groups in
-    the order of their keys, as long as they fit into that number.
-
-    Parameters
-    ----------
-    share : float
-        0 <= share < 1, read as the decimal that was typed.
-    hashes : ndarray of uint64, (example,)
-    keys : Keys
-    groups : ndarray of str, (example,), or None
-    """
-    exact_share = exact(share)
-    if exact_share is None or not 0 <= exact_share < 1:
+def _share(held_out: float) -> Fraction:
+    share = exact(held_out)
+    if share is None or not 0 <= share < 1:
         raise InputError(
             "held-out-range",
-            f"held_out {share!r} is not a share of the calibration examples",
+            f"held_out {held_out!r} is not a share of the calibration examples",
             expected="0 <= held_out < 1",
-            got=repr(share),
+            got=repr(held_out),
             do="held_out=0.5",
             whose="combiner",
         )
-    number = int(exact_share * len(hashes))
-    if groups is None:
-        order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
-        return np.sort(order[:number])
-    distinct, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    order = np.argsort(keys.uniform(hash_names(distinct))[:, 0], kind="stable")
-    taken = order[np.cumsum(sizes[order]) <= number]
-    return np.flatnonzero(np.isin(member, taken))
+    return share
 
 
 def _groups(predictions: xr.DataArray, group: str | None) -> NDArray[np.str_] | None:
@@ -167,12 +145,8 @@ def calibrate(
     keys = Keys(seed)
     data = calibration_data(inputs, the_score, called["score"], keys)
     groups = _groups(inputs.predictions, group)
-    aside = np.empty(0, dtype=np.intp)
-    if the_combiner.held_out != 0:
-        aside = held_out_rows(the_combiner.held_out, data.hashes, keys.child("held-out"), groups)
-    stays = np.ones(len(data), dtype=np.bool_)
-    stays[aside] = False
-    kept = np.flatnonzero(stays)
+    away = keyed_share(_share(the_combiner.held_out), data.hashes, keys.child("held-out"), groups)
+    aside, kept = np.flatnonzero(away), np.flatnonzero(~away)
     if not kept.size or (the_combiner.held_out > 0 and not aside.size):
         raise InputError(
             "calibration-empty",

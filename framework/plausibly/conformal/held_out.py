@@ -1,14 +1,18 @@
-"""Parameters and checks that combiners with held-out examples share."""
+"""Which examples are set aside, and what combiners that rank among them share."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
+from plausibly.arrays import Bools, Hashes
 from plausibly.conformal.alphas import exact as _number
 from plausibly.conformal.pvalues import PValues
 from plausibly.errors import IncompatibleComponents
+from plausibly.keys import Keys, hash_names
 
 _OPEN = (attrs.validators.gt(0.0), attrs.validators.lt(1.0))
 
@@ -45,3 +49,36 @@ def require_held_out(held_out: PValues | None) -> PValues:
             whose="combiner",
         )
     return held_out
+
+
+def keyed_share(
+    share: Fraction, hashes: Hashes, keys: Keys, groups: NDArray[np.generic] | None = None
+) -> Bools:
+    """Return which examples are taken: all of ``floor(share G)`` of G groups.
+
+    Those with the smallest keys, whatever their sizes: a group that is taken only where it fits
+    is likely to be a small one, and new examples then are unlike those that were taken.
+
+    Parameters
+    ----------
+    share : Fraction
+        Of the groups; 0 <= share <= 1.
+    hashes : ndarray of uint64, (example,)
+        From `plausibly.keys.hash_names`.
+    keys : Keys
+    groups : ndarray, (example,), optional
+        Group of each example; by default each is a group of its own.
+
+    Returns
+    -------
+    ndarray of bool, (example,)
+    """
+    units, member = hashes, np.arange(len(hashes))
+    if groups is not None:
+        distinct, member = np.unique(groups.astype(np.str_), return_inverse=True)
+        units = hash_names(distinct)
+    order = np.lexsort((units, keys.uniform(units)[:, 0]))
+    taken = np.zeros(len(units), dtype=np.bool_)
+    taken[order[: int(share * len(units))]] = True
+    chosen: Bools = taken[member]
+    return chosen

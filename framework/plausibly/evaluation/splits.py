@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Hashes, Ints
 from plausibly.conformal.alphas import exact
-from plausibly.conformal.calibrate import held_out_rows
+from plausibly.conformal.held_out import keyed_share
 from plausibly.errors import InputError, counted, listed
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled.text import several
@@ -80,8 +80,7 @@ def split(
         Share of the examples, read as the decimal that was typed: ``floor(test n)`` of them, those
         with the smallest keys.
     groups : ndarray, (example,), optional
-        Whole groups, in the order of their keys, as long as their examples fit into that number:
-        so the share is one of examples, not of groups, and is reached but for one group.
+        ``floor(test G)`` of G groups, those with the smallest keys, whatever their sizes.
     strata : ndarray, (example,), optional
         Each stratum of ``n_s`` examples gives ``floor(test n_s)`` or one more, those with its
         smallest keys; which strata give one more is drawn, so that there are ``floor(test n)`` in
@@ -100,9 +99,7 @@ def split(
     check_share(test)
     own = keys.child("test")
     if strata is None:
-        named = None if groups is None else groups.astype(np.str_)
-        chosen = np.zeros(len(hashes), dtype=np.bool_)
-        chosen[held_out_rows(test, hashes, own, named)] = True
+        chosen = keyed_share(_share(test), hashes, own, groups)
     elif groups is None:
         chosen = _stratified(_share(test), hashes, own, strata)
     else:
