@@ -146,6 +146,7 @@ def evidence_of(
         share=replicates.share,
         counted=replicates.counted,
         each=replicates.each,
+        cluster=replicates.cluster,
         why=replicates.why,
         reference=replicates.reference,
         notes=notes,
@@ -160,8 +161,7 @@ def largest_cell(replicates: Replicates) -> int:
     """Return how many examples the largest cell has: all of them where there is one cell."""
     if replicates.cell is None or replicates.of_atoms:
         return replicates.examples
-    rows = np.unique(np.stack([replicates.cell, replicates.rows()]), axis=1)
-    return int(np.bincount(rows[0]).max(initial=0))
+    return int(max(replicates.cell_sizes(), default=0))
 
 
 def try_combiner(predictor: ConformalPredictor) -> None:

@@ -27,7 +27,8 @@ class Evidence:
         Replicates.
     n_held_out : int
         Examples set aside for the combiner.
-    of_what, target, event, share, assumptions, separate, counted, each, why, reference, notes
+    of_what, target, event, share, assumptions, separate, counted, each, cluster, why, reference
+    notes
         As the calibrator stated them in `Replicates`.
     examples : int or None
         Calibration examples in all, where `n` counts something else.
@@ -56,6 +57,7 @@ class Evidence:
     event: str = ""
     counted: str = "calibration examples"
     each: str = ""
+    cluster: str = ""
     why: str = ""
     reference: str = ""
     notes: tuple[str, ...] = ()

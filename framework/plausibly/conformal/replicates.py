@@ -84,6 +84,9 @@ class Replicates:
         What the examples behind the atoms are, such as patients.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
+    cluster : str
+        Coordinate of which a new value brings the new example, such as the patient; empty: new
+        examples are exchangeable with those of calibration themselves.
     held_out : str
         Why ranks among held-out examples would mean nothing; empty where they do.
     why, reference : str
@@ -114,6 +117,7 @@ class Replicates:
     reads: Reads = "plain"
     counted: str = "calibration examples"
     each: str = ""
+    cluster: str = ""
     held_out: str = ""
     why: str = ""
     reference: str = ""
@@ -180,6 +184,18 @@ class Replicates:
             one = np.ones(self.scores.shape[1], dtype=np.int64)
             return one, one
         return self.units, self.denominator
+
+    def cell_sizes(self) -> list[float]:
+        """Return how many calibration examples are in each cell, or which mass, (cell,)."""
+        if self.cell is None:
+            return []
+        size = len(self.cells)
+        if not self.of_atoms:
+            rows = np.unique(np.stack([self.cell, self.rows()]), axis=1)
+            return [float(count) for count in np.bincount(rows[0], minlength=size)]
+        units, denominator = self.masses()
+        each = (units / denominator[self.rows()]).astype(np.float64)
+        return [float(mass) for mass in np.bincount(self.cell, weights=each, minlength=size)]
 
     def of_cell(self, code: int) -> Replicates:
         """Return the atoms of one cell, with the examples that have any there."""

@@ -263,6 +263,7 @@ def _restored(
         reads=READS[str(said.get("reads", "plain"))],
         counted=evidence.counted,
         each=evidence.each,
+        cluster=evidence.cluster,
         why=evidence.why,
         reference=evidence.reference,
         notes=evidence.notes,

@@ -76,6 +76,7 @@ class Grouped:
                 for one in found.assumptions
             ),
             counted=f'values of "{self.by}"',
+            cluster=self.by,
             held_out=f'examples of one "{self.by}", which may be alike',
             why=f'each "{self.by}" shares one mass among its examples',
             reference="Lee, Barber & Willett, arXiv 2306.06342",
