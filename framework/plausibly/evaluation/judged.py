@@ -170,7 +170,6 @@ class Judged:
         rows: NDArray[np.intp] | None = None,
         top: float = 1.0,
         among: int = 1,
-        method: IntervalMethod | None = None,
     ) -> Interval:
         """Return the interval of outcomes (example,) in `order`.
 
@@ -184,8 +183,6 @@ class Judged:
             Largest outcome.
         among : int
             How many intervals are to hold together (Bonferroni).
-        method : str, optional
-            Instead of the one that was asked for.
         """
         clusters = None if self.clusters is None else self.clusters[self.order]
         if rows is not None:
@@ -196,9 +193,10 @@ class Judged:
             np.ascontiguousarray(values),
             weights=weights,
             clusters=clusters,
-            method=self.method if method is None else method,
-            confidence=1 - (1 - self.confidence) / among,
+            method=self.method,
+            confidence=self.confidence,
             top=top,
+            among=among,
         )
 
     def found(
