@@ -10,8 +10,12 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.evaluation import as_json, evaluate, verdict
+from plausibly.evaluation import as_json, evaluate, study_table, verdict
 from plausibly.evaluation.intervals import interval
+from plausibly.evaluation.sensitivity_words import describe_sensitivity
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.keys import hash_names
+from plausibly.plugin import ANNOTATION, resolve
 
 LABELS = ["a", "b", "c"]
 
@@ -133,3 +137,63 @@ def test_in_chunks_the_same_is_judged() -> None:
     with dask.config.set(scheduler="synchronous"):
         later = evaluate(sets.chunk({"example": 70}), lam).compute()
     assert verdict(later) == verdict(evaluate(sets, lam))
+
+
+def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
+    rng = np.random.default_rng(4)
+    coords = {
+        "example": [f"e{row}" for row in range(n)],
+        "label": LABELS,
+        "patient": ("example", np.minimum(np.arange(n), 70)),
+    }
+    model = xr.DataArray(rng.dirichlet(np.ones(3), n), dims=("example", "label"), coords=coords)
+    return model, model.copy(data=rng.multinomial(4, [0.5, 0.3, 0.2], n) / 4)
+
+
+def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
+    model, lam = world_of_patients()
+    of_patients = {"name": "grouped", "by": "patient"}
+    methods: dict[str, Any] = {
+        "new": {"calibrator": of_patients},
+        "all": {"calibrator": "expected"},
+    }
+    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, group="patient")
+    named = study.sel({"method": "new"})
+    assert np.isnan(named["guaranteed_level"]).all()
+    assert float(study.sel({"method": "all"})["guaranteed_level"][0]) == 0.8
+    keys = split_keys(0, 0)
+    test = split(hash_names(model["example"].values), keys, groups=model["patient"].values)
+    predictor = plausibly.calibrate(
+        model[~test],
+        lam[~test],
+        calibrator=of_patients,
+        group="patient",
+        seed=split_seed(0, 0),
+    )
+    covered = evaluate(predictor.predict(model[test], 0.2), lam[test])
+    assert float(named["group_coverage"][0, 0]) == pytest.approx(float(covered["guaranteed_mean"]))
+    mean = float(named["group_coverage"].mean())
+    assert f'.80 per "patient": {mean:.3f}'.replace("0.", ".") in study_table(study)
+    alone = plausibly.compare(model, lam, methods, alphas=[0.2], splits=2)
+    assert "group_coverage" not in alone
+
+
+def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
+    model, _ = world_of_patients()
+    votes = [(f"e{row}", f"w{k}", LABELS[(row * k) % 3]) for row in range(120) for k in range(3)]
+    table = resolve(ANNOTATION, "single-label").build(votes, LABELS)
+    found = plausibly.sensitivity(
+        model,
+        table,
+        ["label-frequency", "worker-agreement"],
+        alphas=[0.2],
+        calibrator={"name": "grouped", "by": "patient"},
+        splits=2,
+        group="patient",
+    )
+    assert np.isnan(found["guaranteed_level"]).all()
+    assert not found["group_coverage"].equals(found["aggregated_coverage"])
+    shown = describe_sensitivity(found)
+    mean = float(found["group_coverage"].mean("split")[0, 0, 0])
+    assert "a mean group" in shown
+    assert f"{mean:.3f}".removeprefix("0") in shown
