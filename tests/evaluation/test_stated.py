@@ -3,8 +3,6 @@ new patients."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -20,7 +18,7 @@ from plausibly.plugin import ANNOTATION, resolve
 LABELS = ["a", "b", "c"]
 
 
-def certain(held: np.ndarray, labels: list[int], **coords: Any) -> tuple[xr.DataArray, ...]:
+def certain(held: np.ndarray, labels: list[int], **coords: object) -> tuple[xr.DataArray, ...]:
     """Sets that hold the certain label where told, and the plausibilities of these labels."""
     n = len(held)
     named = {"example": [f"e{row}" for row in range(n)], "label": LABELS, "alpha": 0.2}
@@ -153,7 +151,7 @@ def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
 def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
     model, lam = world_of_patients()
     of_patients = {"name": "grouped", "by": "patient"}
-    methods: dict[str, Any] = {
+    methods: dict[str, dict[str, object]] = {
         "new": {"calibrator": of_patients},
         "all": {"calibrator": "expected"},
     }
