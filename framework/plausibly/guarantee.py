@@ -116,6 +116,10 @@ class Guarantee:
         For the target "mass": the share of the plausibilities that a set is to hold.
     each : str
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
+    by : str
+        The coordinate of the examples, or ``"label"``, of each of whose values it holds.
+    cells : tuple of (str, float)
+        These values, and by how many calibration examples (a label: by which mass).
     cluster : str
         Coordinate, such as the patient, of which a new value brings the new example: what is
         promised is then the mean over its values of the means within them.
@@ -139,6 +143,8 @@ class Guarantee:
     event: str = ""
     each: str = ""
     share: Fraction | None = None
+    by: str = ""
+    cells: tuple[tuple[str, float], ...] = ()
     cluster: str = ""
 
     def statement(self) -> str:

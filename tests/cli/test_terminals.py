@@ -166,7 +166,7 @@ def test_heads_of_tables_are_told_from_their_rows() -> None:
         "alpha 0.1, 20 examples             coverage   95 % interval   set size",
         "aggregated: what experts said          .933    .869 to .997       2.10",
         "  .5 to .8                       12    .889    .785 to .993       2.33",
-        "promised .90, measured .933: kept, for the average example.",
+        "promised .90, measured .933: consistent with the guarantee.",
         "saved  sets.csv",
     ]
     stream = io.StringIO()

@@ -57,23 +57,23 @@ def certain(examples: int = 400) -> xr.DataArray:
 @pytest.mark.parametrize(
     ("sets", "expected"),
     [
-        (judged(364), "promised .90, measured .910: kept, for the average example."),
-        (judged(360), "promised .90, measured .900: kept, for the average example."),
-        (judged(350), "promised .90, measured .875: in line with it (the interval reaches .904)."),
+        (judged(364), "promised .90, measured .910: consistent with the guarantee."),
+        (judged(360), "promised .90, measured .900: consistent with the guarantee."),
+        (judged(350), "promised .90, measured .875: consistent with the guarantee."),
         (
             judged(330),
-            "promised .90, measured .825: short, by no more than calibrations of 100 examples "
-            "vary; the promise is for their average.",
+            "promised .90, measured .825: below the guarantee, by no more than calibrations of "
+            "100 examples vary; the guarantee is for their average.",
         ),
         (
             judged(330, has=2500),
-            "promised .90, measured .825: not kept, or these examples are unlike the calibration "
-            "ones.",
+            "promised .90, measured .825: below the guarantee; these examples may be unlike the "
+            "calibration ones.",
         ),
         (
             judged(330, confidence="9999/10000"),
-            "promised .90, measured .825: not kept, or these examples are unlike the calibration "
-            "ones.",
+            "promised .90, measured .825: below the guarantee; these examples may be unlike the "
+            "calibration ones.",
         ),
         (
             judged(400, vacuous=True),
@@ -85,7 +85,7 @@ def certain(examples: int = 400) -> xr.DataArray:
         ),
         (
             judged(362, target="voted"),
-            "promised .90 of the voted label, measured .905: kept, for the average example. "
+            "promised .90 of the voted label, measured .905: consistent with the guarantee. "
             "Nothing is promised of what experts said, measured .905.",
         ),
     ],
@@ -119,9 +119,9 @@ def test_the_table_with_strata() -> None:
         "  .5 to .8                        0       -               -          -",
         "  .8 and more                   300   1.000   .987 to 1.000       1.00",
         "sets: 0 % empty, 100 % of one label",
-        "promised .80, measured .850: kept, for the average example; .400 where experts",
-        "split most. That split is unknown for a new example; groups that are known",
-        "beforehand, such as the site, are shown by by=COORDINATE (--by).",
+        "promised .80, measured .850: at or above the guarantee; .400 where experts split",
+        "most. That split is unknown for a new example; groups that are known beforehand,",
+        "such as the site, are shown by by=COORDINATE (--by).",
     ]
 
 
@@ -136,7 +136,7 @@ def test_the_table_with_groups_and_true_labels() -> None:
         "  north                         280   1.000   .986 to 1.000       1.00",
     ]
     assert " ".join(lines[11:]) == (
-        "promised .80, measured .850: kept, for the average example; weakest site a far southern "
+        "promised .80, measured .850: at or above the guarantee; weakest site a far southern "
         "site, .500 (.459 to .541), 120 examples."
     )
 
@@ -169,7 +169,7 @@ def test_without_alpha_and_with_another_confidence() -> None:
     lines = describe(evaluate(sets, certain(), confidence=0.9)).splitlines()
     assert lines[0].startswith("400 examples   ")
     assert "90 % interval" in lines[0]
-    assert lines[-1] == "promised .90, measured .910: kept, for the average example."
+    assert lines[-1] == "promised .90, measured .910: consistent with the guarantee."
     bare = describe(evaluate(sets.drop_attrs(), certain()))
     assert bare.endswith("nothing is promised; measured .910 of what experts said.")
 
@@ -201,7 +201,7 @@ def test_decimals() -> None:
 def test_no_group_is_called_weak_that_may_keep_the_promise() -> None:
     sets = judged(364).assign_coords(site=("example", np.resize(["a", "b"], 400)))
     found = evaluate(sets, certain(), by="site")
-    assert verdict(found) == "promised .90, measured .910: kept, for the average example."
+    assert verdict(found) == "promised .90, measured .910: consistent with the guarantee."
 
 
 def test_annotations_are_aggregated_by_default() -> None:

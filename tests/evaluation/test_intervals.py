@@ -37,7 +37,7 @@ def test_fractional_outcomes_get_t() -> None:
     assert interval(values, clusters=np.arange(40), confidence=0.9) == found
 
 
-def test_clusters_use_sums_of_residuals() -> None:
+def test_clusters_are_left_out_one_at_a_time() -> None:
     rng = np.random.default_rng(5)
     values, clusters = rng.integers(0, 9, 60) / 8, rng.integers(0, 11, 60)
     mean, error, freedom = oracle.cluster_t(values.tolist(), clusters.tolist())
@@ -52,14 +52,17 @@ def test_clusters_that_repeat_each_example_widen_as_if_they_were_one() -> None:
     values = np.random.default_rng(8).integers(0, 5, 30) / 4
     repeated, clusters = np.repeat(values, 4), np.repeat(np.arange(30), 4)
     alone, together = interval(values), interval(repeated, clusters=clusters)
-    assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
+    # The jackknife of 30 clusters widens by sqrt(30 / 29).
+    assert together.high - together.mean == pytest.approx(
+        (alone.high - alone.mean) * math.sqrt(30 / 29), abs=1e-12
+    )
     assert interval(repeated).low > alone.low
 
 
 def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
     values, clusters = np.repeat(binary(27, 30), 4), np.repeat(np.arange(30), 4)
     found = interval(values, clusters=clusters)
-    quantile, p, n = float(stats.t.ppf(0.975, 29)), 0.9, 30
+    quantile, p, n = float(stats.t.ppf(0.975, 29)), 0.9, 30 * (29 / 30) ** 2  # the jackknife
     middle = (p + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
     root = math.sqrt(p * (1 - p) / n + quantile**2 / (4 * n * n))
     reach = quantile * root / (1 + quantile**2 / n)
@@ -125,6 +128,48 @@ def test_inside_the_possible_range_around_the_mean(
     larger = interval(6 * values, clusters=clusters, method=method, confidence=confidence, top=6)
     scaled = (6 * found.mean, 6 * found.low, 6 * found.high)
     assert (larger.mean, larger.low, larger.high) == pytest.approx(scaled, abs=1e-6)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize(("clusters", "repeats"), [(10, 500), (20, 500), (50, 300)])
+def test_clusters_of_very_different_sizes(clusters: int, repeats: int, binary: bool) -> None:
+    rng, truth, hits = np.random.default_rng(clusters), 0.774, 0
+    for _ in range(repeats):
+        codes = np.repeat(np.arange(clusters), rng.choice([1, 60], clusters))
+        inside = rng.beta(4 * truth, 4 - 4 * truth, clusters)[codes]
+        votes = 1 if binary else 4
+        values = rng.binomial(votes, inside) / votes
+        found = interval(values, clusters=codes)
+        hits += found.low <= truth <= found.high
+    assert hits / repeats >= 0.92 - 2 * math.sqrt(0.95 * 0.05 / repeats)
+
+
+@pytest.mark.parametrize(("truth", "size", "widest"), [(0.96, 20, 0.22), (0.987, 50, 0.10)])
+def test_few_misses_do_not_make_an_interval_short(truth: float, size: int, widest: float) -> None:
+    rng, repeats, hits, width = np.random.default_rng(size), 1000, 0, 0.0
+    for _ in range(repeats):
+        missed = rng.random(size) < 2 * (1 - truth)
+        found = interval(1 - missed * rng.random(size))
+        hits += found.low <= truth <= found.high
+        width += (found.high - found.low) / repeats
+    assert hits / repeats >= 0.93
+    assert width < widest
+
+
+def test_ten_misses_have_their_own_spread() -> None:
+    for end in (0.0, 1.0):
+        nine, ten = (np.append(np.full(90, end), np.full(k, 0.5)) for k in (9, 10))
+        assert interval(nine) == interval(nine, method="wilson")
+        assert interval(ten) == interval(ten, method="t")
+
+
+def test_what_rests_on_few_clusters_is_rough() -> None:
+    rng = np.random.default_rng(1)
+    spread, sure = rng.random(120), np.append(np.ones(110), np.full(10, 0.5))
+    assert interval(spread, clusters=np.arange(120) // 15).rough
+    assert not interval(spread, clusters=np.arange(120) // 10).rough
+    assert interval(sure, clusters=np.arange(120) // 10).rough
+    assert not interval(sure).rough
 
 
 def test_no_values_no_figures() -> None:

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from plausibly.errors import InputError
-from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.keys import Keys, hash_names
 
 NAMES = [f"case {i}" for i in range(101)]
@@ -58,6 +58,42 @@ def test_groups_stay_whole_and_their_number_is_the_share(groups: list[int], numb
     chosen = split(hashes, split_keys(0, number), groups=codes)
     assert not set(codes[chosen]) & set(codes[~chosen])
     assert len(set(codes[chosen])) == len(set(groups)) // 2
+
+
+def uneven() -> tuple[np.ndarray, np.ndarray]:
+    """Names of 60 patients with one example and 2 with 30, and whose each is."""
+    patients = np.concatenate([np.arange(60), np.repeat([60, 61], 30)])
+    return hash_names([f"e{row}" for row in range(120)]), patients
+
+
+@pytest.mark.parametrize("strata", [None, np.zeros(120)])
+def test_a_large_group_is_tested_as_often_as_a_small_one(strata: np.ndarray | None) -> None:
+    hashes, patients = uneven()
+    splits = 600
+    chosen = [
+        split(hashes, split_keys(0, k), test=0.3, groups=patients, strata=strata)
+        for k in range(splits)
+    ]
+    tested = np.sum(chosen, axis=0)
+    margin = 4 * np.sqrt(0.3 * 0.7 / splits)
+    assert abs(tested[60] / splits - 18 / 62) < margin
+    assert abs(tested[90] / splits - 18 / 62) < margin
+    assert abs(tested[:60].mean() / splits - 18 / 62) < margin
+
+
+@pytest.mark.parametrize("strata", [None, np.zeros(120)])
+def test_a_size_takes_large_groups_as_often_as_small_ones(strata: np.ndarray | None) -> None:
+    hashes, patients = uneven()
+    sizes = 400
+    chosen = [
+        nested(hashes, split_keys(1, k), [40], groups=patients, strata=strata)[0]
+        for k in range(sizes)
+    ]
+    taken = np.sum(chosen, axis=0)
+    margin = 4 * np.sqrt(0.25 / sizes)
+    assert abs(taken[60] / sizes - 20 / 62) < margin
+    assert abs(taken[:60].mean() / sizes - 20 / 62) < margin
+    assert abs(taken.sum() / sizes - 40) < 4
 
 
 def test_the_messages() -> None:

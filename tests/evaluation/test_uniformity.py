@@ -213,3 +213,33 @@ def test_crema_d_by_actor(shared: Path) -> None:
         if broken is not None:
             assert float(found["p_super_uniform"].sel(of=broken)) < 1e-6
             assert float(found["missed_mean"].sel(of=broken, alpha=0.1)) > 0.2
+
+
+@pytest.mark.parametrize("combiner", ["fisher", "ecdf", "pac"])
+def test_what_is_no_guarantee_on_average_is_not_promised(combiner: str) -> None:
+    p, lam = oracle.world(300)
+    predictor = calibrate(
+        p[:200],
+        lam[:200],
+        calibrator={"name": "monte-carlo", "draws": 3},
+        combiner=combiner,
+        allow_no_guarantee=True,
+    )
+    found = p_value_uniformity(predictor, p[200:], lam[200:])
+    assert not found["promised"].values.any()
+
+
+def test_a_promise_for_new_patients_is_tested_on_patients() -> None:
+    p, lam = oracle.world(300)
+    patient = np.concatenate([np.arange(250), np.repeat([250, 251], 25)])
+    p = p.assign_coords(patient=("example", patient))
+    predictor = calibrate(p[:150], lam[:150], calibrator={"name": "grouped", "by": "patient"})
+    found = p_value_uniformity(predictor, p[150:], lam[150:]).sel(of="drawn")
+    assert bool(found["promised"])
+    # 102 patients are tested, beside 150 that calibrated.
+    assert float(found["effective"]) == pytest.approx(1 / (1 / 102 + 1 / 150))
+    share = (found["p_value"].values <= 0.1).astype(float)
+    by_patient = np.append(share[:100], [share[100:125].mean(), share[125:].mean()])
+    assert float(found["missed_mean"].sel(alpha=0.1)) == pytest.approx(by_patient.mean())
+    bare = p_value_uniformity(predictor, p[150:].drop_vars("patient"), lam[150:])
+    assert not bare["promised"].values.any()

@@ -185,7 +185,7 @@ def test_coverage_by_group_is_the_mean_of_each_with_a_widened_interval(
     assert sorted(one.group for one in found) == sites
     for one in found:
         mine = np.array([1.0 if covered else 0.25 for covered, site in rows if site == one.group])
-        alone = interval(mine, confidence=1 - 0.05 / len(sites))
+        alone = interval(mine, among=len(sites))
         assert (one.examples, one.groups, one.alpha) == (len(mine), len(sites), 0.1)
         assert math.isclose(one.mean, float(mine.mean()), rel_tol=1e-12)
         assert (one.low, one.high) == (alone.low, alone.high)

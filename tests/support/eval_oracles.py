@@ -44,16 +44,22 @@ def within_one_ulp(measured: float, exact: Fraction) -> bool:
     return abs(measured - nearest) <= max(math.ulp(nearest), math.ulp(measured))
 
 
-def cluster_t(values: Sequence[float], clusters: Sequence[object]) -> tuple[float, float, int]:
-    """Mean, standard error and degrees of freedom of the ratio estimator, by loops."""
-    mean = math.fsum(values) / len(values)
-    residuals: dict[object, float] = {}
-    for value, cluster in zip(values, clusters, strict=True):
-        residuals[cluster] = residuals.get(cluster, 0.0) + value - mean
-    groups = len(residuals)
-    squares = math.fsum(residual**2 for residual in residuals.values())
-    error = math.sqrt(groups / (groups - 1) * squares) / len(values)
-    return mean, error, groups - 1
+def cluster_t(
+    values: Sequence[float], clusters: Sequence[object], weights: Sequence[float] | None = None
+) -> tuple[float, float, float]:
+    """Mean, its standard error by leaving out each cluster, and Kish's degrees of freedom."""
+    rows = list(zip(values, weights or [1.0] * len(values), clusters, strict=True))
+
+    def ratio(without: object = None) -> tuple[float, float]:
+        kept = [(y, w) for y, w, cluster in rows if cluster != without or without is None]
+        mass = math.fsum(w for _, w in kept)
+        return math.fsum(y * w for y, w in kept) / mass, mass
+
+    mean, total = ratio()
+    left = [ratio(cluster) for cluster in set(clusters)]
+    error = math.sqrt(math.fsum((one - mean) ** 2 for one, _ in left))
+    kish = total**2 / math.fsum((total - mass) ** 2 for _, mass in left)
+    return mean, error, kish - 1
 
 
 def case(

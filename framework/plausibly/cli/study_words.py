@@ -20,6 +20,7 @@ from plausibly.cli.reading import annotation_facts, augmentation_facts, label_na
 from plausibly.config.resolved import component_table
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.design import BY_GROUP
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.labelled import names
@@ -242,6 +243,8 @@ def _method(one: xr.Dataset) -> dict[str, object]:
         }
         for measure in ("aggregated_coverage", "voted_coverage", "true_coverage"):
             figures[measure] = here[measure].mean().item() if measure in here else None
+        if BY_GROUP in here:
+            figures[BY_GROUP] = here[BY_GROUP].mean().item()
         for measure in ("set_size", "share_empty"):
             figures[measure] = here[measure].mean().item()
         results.append(figures)

@@ -132,14 +132,25 @@ class ArrayPredictor:
         return self._promises.keep(alpha, self._stated(alpha)) if known is None else known
 
     def _stated(self, alpha: Fraction) -> Guarantee:
-        stated = stated_by(self.combiner, self.evidence, alpha)
-        if self.pools.replicates.weight_by:
+        replicates = self.pools.replicates
+        stated = attrs.evolve(
+            stated_by(self.combiner, self.evidence, alpha),
+            by=replicates.by,
+            cells=self._cells,
+            cluster=self.evidence.cluster,
+        )
+        if replicates.weight_by:
             # Only new examples that weigh much get every label; `predict` warns of these.
             return attrs.evolve(stated, vacuous=False)
         if not self._decisions.has_threshold:
             return stated
         # The sets decide: ties at the least score can make them vacuous too.
         return attrs.evolve(stated, vacuous=bool((self._decisions.taus(alpha) == -np.inf).all()))
+
+    @cached_property
+    def _cells(self) -> tuple[tuple[str, float], ...]:
+        replicates = self.pools.replicates
+        return tuple(zip(replicates.cells, replicates.cell_sizes(), strict=True))
 
     def _warn(self, alpha: Fraction) -> None:
         promise = self._promise(alpha)

@@ -223,8 +223,7 @@ def largest_cell(replicates: Replicates) -> int:
     """Return how many examples the largest cell has: all of them where there is one cell."""
     if replicates.cell is None or replicates.of_atoms:
         return replicates.examples
-    rows = np.unique(np.stack([replicates.cell, replicates.rows()]), axis=1)
-    return int(np.bincount(rows[0]).max(initial=0))
+    return int(max(replicates.cell_sizes(), default=0))
 
 
 def try_combiner(predictor: ConformalPredictor) -> None:

@@ -231,6 +231,18 @@ class Replicates:
             return one, one
         return self.units, self.denominator
 
+    def cell_sizes(self) -> list[float]:
+        """Return how many calibration examples are in each cell, or which mass, (cell,)."""
+        if self.cell is None:
+            return []
+        size = len(self.cells)
+        if not self.of_atoms:
+            rows = np.unique(np.stack([self.cell, self.rows()]), axis=1)
+            return [float(count) for count in np.bincount(rows[0], minlength=size)]
+        units, denominator = self.masses()
+        each = (units / denominator[self.rows()]).astype(np.float64)
+        return [float(mass) for mass in np.bincount(self.cell, weights=each, minlength=size)]
+
     def of_cell(self, code: int) -> Replicates:
         """Return the atoms of one cell, with the examples that have any there."""
         if self.cell is None:

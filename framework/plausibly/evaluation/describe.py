@@ -12,10 +12,11 @@ import attrs
 import xarray as xr
 
 from plausibly.conformal.labelled_sets import GUARANTEES, OVERLAP
+from plausibly.conformal.replicates import LABEL_CELLS
 from plausibly.errors import counted
 from plausibly.evaluation.evaluate import AMBIGUITY
 from plausibly.evaluation.shown import measured
-from plausibly.evaluation.summary import ENDS
+from plausibly.evaluation.summary import CELL, COVERAGE, ENDS, GUARANTEED, ROUGH
 from plausibly.guarantee import Guarantee, bounded
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out
@@ -31,6 +32,8 @@ QUANTITIES = {
 }
 MOST_GROUPS = 12
 Standing: TypeAlias = Literal["vacuous", "kept", "in line", "short", "broken"]
+_SLACK = 1e-9
+_WIDE = 0.1  # from which an interval tells little
 _STRATUM = "stratum_"
 _GROUP = "group_"
 
@@ -73,10 +76,14 @@ def verdict(evaluation: xr.Dataset) -> str:
 
     Notes
     -----
-    The interval is about more examples for this predictor; a promise of most methods is about the
-    average over calibrations. A predictor is therefore called short of its promise only where the
-    interval lies below it by more than coverage varies between calibrations of that size: twice
-    ``sqrt(alpha (1 - alpha) / n)``, the first-order bound for one draw an example.
+    The interval decides: below the level, around it, or at or above it. It is about more examples
+    for this predictor; a guarantee of most methods is about the average over calibrations. An
+    interval below the level is therefore set beside how coverage varies between calibrations of
+    that size: twice ``sqrt(alpha (1 - alpha) / n)``, the first-order bound for one draw an example.
+
+    A guarantee for each site or label is judged in each, with its own n and with intervals and
+    spread that hold for all of them together: of a site, where it is what `by` names. One for a new
+    patient is judged by the mean over patients of the means within, where they are known.
     """
     return "\n".join(_verdict(plane) for plane in _planes(measured(evaluation)))
 
@@ -102,6 +109,8 @@ def as_json(evaluation: xr.Dataset) -> dict[str, object]:
         if "by" in plane.attrs:
             result["groups"] = _by(plane, str(plane.attrs["by"]), _GROUP)
         result["guarantee"] = None if promise is None else promise.to_json()
+        if f"{GUARANTEED}_mean" in plane:
+            result[GUARANTEED] = _guaranteed(plane)
         result["verdict"] = _verdict(plane)
         results.append(result)
     return {"n": int(evaluation["n"]), **attributes, "results": results}
@@ -139,15 +148,22 @@ def _promise(plane: xr.Dataset) -> Guarantee | None:
 
 def _measured(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Measured:
     """Return one figure of a plane without other dims."""
-    mean, low, high = (float(plane[f"{prefix}{quantity}_{end}"]) for end in ENDS)
-    size = float(plane[f"{prefix}set_size_mean"])
-    return Measured(title, int(plane[f"{prefix}n"]), mean, low, high, size)
+    name = f"{prefix}{quantity}"
+    mean, low, high = (float(plane[f"{name}_{end}"]) for end in ENDS)
+    size = math.nan if prefix == GUARANTEED else float(plane[f"{prefix}set_size_mean"])
+    n = plane[f"{GUARANTEED}_n"] if prefix == GUARANTEED else plane[f"{prefix}n"]
+    return Measured(title, int(n), mean, low, high, size)
+
+
+def _each(plane: xr.Dataset, dim: str) -> list[xr.Dataset]:
+    return [plane.isel({dim: place}) for place in range(plane.sizes[dim])]
 
 
 def _parts(plane: xr.Dataset, dim: str, prefix: str) -> list[Measured]:
     """Return the aggregated coverage of each group."""
-    parts = [plane.isel({dim: place}) for place in range(plane.sizes[dim])]
-    return [_measured(part, AGGREGATED, str(part[dim].item()), prefix) for part in parts]
+    return [
+        _measured(part, AGGREGATED, str(part[dim].item()), prefix) for part in _each(plane, dim)
+    ]
 
 
 def _block(plane: xr.Dataset) -> str:
@@ -165,6 +181,8 @@ def _block(plane: xr.Dataset) -> str:
     if "by" in plane.attrs:
         lines += _group_lines(plane, str(plane.attrs["by"]))
     lines.append(_shares(plane))
+    if any(bool(plane[name].any()) for name in plane if str(name).endswith(f"_{ROUGH}")):
+        lines.append("rough intervals: fewer than ten clusters, or nearly all outcomes alike")
     lines += textwrap.wrap(_verdict(plane), WIDTH, break_on_hyphens=False, break_long_words=False)
     return "\n".join(lines)
 
@@ -204,72 +222,163 @@ def _verdict(plane: xr.Dataset) -> str:
     """Return whether the promise at one alpha was kept."""
     promise = _promise(plane)
     aggregated = _measured(plane, AGGREGATED, "")
-    voted = _measured(plane, "voted_coverage", "")
     if promise is None or promise.level is None:
         text = f"nothing is promised; measured {decimal(aggregated.mean)} of what experts said."
-    elif promise.target == "voted":
-        text = (
-            f"promised {promise.bound()} of the voted label, measured "
-            f"{decimal(voted.mean)}: {_judged(promise, float(promise.level), voted)}. Nothing is "
-            f"promised of what experts said, measured {decimal(aggregated.mean)}."
-        )
     elif promise.target == "risk":
         text = (
             f"promised {promise.statement()}; coverage_by_risk (--risk) measures it. Nothing is "
             f"promised of coverage, measured {decimal(aggregated.mean)}."
         )
-    elif promise.target == "mass" and f"{MASS}_mean" in plane:
-        held = _measured(plane, MASS, "")
-        text = (
-            f"promised {promise.bound()} of sets with {bounded(promise.share or 1)} of what "
-            f"experts said, measured {decimal(held.mean)}: "
-            f"{_judged(promise, float(promise.level), held)}."
-        )
+    elif f"{COVERAGE[promise.target]}_mean" not in plane:
+        said = decimal(aggregated.mean)
+        text = f"promised {promise.statement()}; not judged: measured {said} of what experts said."
     else:
-        level = float(promise.level)
-        text = (
-            f"promised {promise.bound()}, measured {decimal(aggregated.mean)}: "
-            f"{_judged(promise, level, aggregated)}{_weakness(plane, level)}"
-        )
+        level = promise.bound()
+        found = judgement(plane, promise)
+        of = {
+            "voted": " of the voted label",
+            "mass": f" of sets with {bounded(promise.share or 1)} of what experts said",
+        }.get(promise.target, "")
+        measured = _measured(plane, COVERAGE[promise.target], "")
+        if promise.cluster and found.covered and not promise.by:
+            measured, of = found.covered, f'{of} of a new "{promise.cluster}"'
+        text = f"promised {level}{of}, measured {decimal(measured.mean)}: {found.words}"
+        if promise.target == "voted":
+            text += (
+                f". Nothing is promised of what experts said, measured {decimal(aggregated.mean)}"
+            )
+        plain = promise.target == "aggregated" and not promise.by
+        text += _weakness(plane, float(promise.level)) if plain else "."
     overlap = int(plane.attrs.get(OVERLAP, 0))
     if overlap:
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
     return text
 
 
-def standing(promise: Guarantee, level: float, mean: float, high: float) -> Standing:
-    """Return how a measured coverage stands to what was promised, see `verdict`.
+@attrs.frozen
+class Judgement:
+    """How what was measured stands to what is guaranteed.
+
+    Attributes
+    ----------
+    stands : str or None
+        None where it was not judged.
+    covered : Measured or None
+        What was judged; of a guarantee for each of several cells, the one that stands worst.
+    words : str
+        The verdict, without a full stop.
+    """
+
+    stands: Standing | None
+    covered: Measured | None
+    words: str
+
+
+_WORST: tuple[Standing, ...] = ("broken", "short", "in line", "kept")
+_AGAINST: dict[Standing, str] = {
+    "broken": "below the guarantee",
+    "short": "below the guarantee",
+    "in line": "consistent with the guarantee",
+    "kept": "at or above the guarantee",
+}
+
+
+def judgement(plane: xr.Dataset, promise: Guarantee) -> Judgement:
+    """Return how an evaluation at one alpha stands to a guarantee, see `verdict`.
 
     Parameters
     ----------
+    plane : Dataset
+        From `evaluate`, at one alpha.
     promise : Guarantee
-    level : float
-        What it promises.
-    mean, high : float
-        What was measured, and where its interval ends.
+        With a level, of a coverage.
     """
     if promise.vacuous:
-        return "vacuous"
-    if mean >= level - 1e-9:
+        return Judgement("vacuous", None, "kept by giving every label, which says nothing")
+    if not promise.by and not promise.cluster:
+        covered = _measured(plane, COVERAGE[promise.target], "")
+        stands = _standing(promise, covered, promise.has, 1)
+        return Judgement(stands, covered, _AGAINST[stands] + _remark(stands, covered, promise.has))
+    if f"{GUARANTEED}_mean" not in plane:
+        return Judgement(None, None, _unjudged(promise, str(plane.attrs.get("by", ""))))
+    parts = [plane] if CELL not in plane.dims else _each(plane, CELL)
+    cells = [
+        _measured(part, "", str(part[CELL].item()) if CELL in part.coords else "", GUARANTEED)
+        for part in parts
+    ]
+    there = [cell for cell in cells if not math.isnan(cell.mean)]
+    if not there:
+        return Judgement(None, None, "not judged: no test examples")
+    sizes = dict(promise.cells) or {"": promise.has}
+
+    def standing(cell: Measured) -> Standing:
+        return _standing(promise, cell, sizes.get(cell.title, 0), len(there))
+
+    worst = min(there, key=lambda cell: (_WORST.index(standing(cell)), cell.high))
+    stands = standing(worst)
+    words = _AGAINST[stands]
+    if promise.by:
+        wide = max(there, key=lambda cell: cell.high - cell.low)
+        below = sum(standing(cell) in ("broken", "short") for cell in there)
+        named = f'{promise.by} "{worst.title}", {decimal(worst.mean)} ({worst.interval()})'
+        words += f" for {counted(below)} of {counted(len(there))}" if below else " for each"
+        words += f", {named}" if below == 1 else f", least {named}"
+        words += _remark(stands, worst if below else wide, sizes.get(worst.title, 0))
+        if len(there) < len(cells):
+            words += f"; {counted(len(cells) - len(there))} without test examples: not judged"
+    else:
+        words += _remark(stands, worst, promise.has)
+    return Judgement(stands, worst, words)
+
+
+def _standing(promise: Guarantee, covered: Measured, has: float, among: int) -> Standing:
+    """Return how one of `among` measured coverages stands to the level of a guarantee."""
+    level = float(promise.level or 0)
+    if covered.low >= level - _SLACK:
         return "kept"
-    if high >= level:
+    if covered.high >= level - _SLACK:
         return "in line"
     spread = 0.0
-    if promise.confidence is None and promise.has:
-        spread = 2 * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / promise.has)
-    return "short" if high + spread >= level else "broken"
+    if promise.confidence is None and has:
+        times = 2.0 if among == 1 else _beyond(among)
+        spread = times * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / has)
+    return "short" if covered.high + spread >= level else "broken"
 
 
-def _judged(promise: Guarantee, level: float, measured: Measured) -> str:
-    """Return how a measured coverage stands to what was promised, in words."""
-    return {
-        "vacuous": "kept by giving every label, which says nothing",
-        "kept": "kept, for the average example",
-        "in line": f"in line with it (the interval reaches {decimal(measured.high)})",
-        "short": "short, by no more than calibrations of "
-        f"{counted(promise.has)} examples vary; the promise is for their average",
-        "broken": "not kept, or these examples are unlike the calibration ones",
-    }[standing(promise, level, measured.mean, measured.high)]
+def _beyond(among: int) -> float:
+    """Return how many deviations one of several may be off, where two are meant for one."""
+    from scipy.special import ndtr, ndtri
+
+    return -float(ndtri(ndtr(-2.0) / among))
+
+
+def _remark(stands: Standing, covered: Measured, has: float) -> str:
+    """Return what else is to be said of a standing."""
+    if stands == "short":
+        return (
+            f", by no more than calibrations of {has:,.4g} examples vary; the guarantee is for "
+            "their average"
+        )
+    if stands == "in line" and covered.high - covered.low > _WIDE:
+        return "; too few examples to tell"
+    if stands == "broken":
+        return "; these examples may be unlike the calibration ones"
+    return ""
+
+
+def _unjudged(promise: Guarantee, by: str) -> str:
+    """Return that a guarantee was not judged, and what would judge it."""
+    if promise.by not in ("", LABEL_CELLS, by):
+        return (
+            f'not judged: the guarantee is for {promise.each}; by="{promise.by}" '
+            f"(--by {promise.by}) judges it"
+        )
+    if promise.cluster:
+        return (
+            f'not judged: the guarantee is for a new "{promise.cluster}", and the examples have no '
+            f'coordinate "{promise.cluster}"'
+        )
+    return f"not judged: the guarantee is for {promise.each}; load() the sets to judge it"
 
 
 def _weakness(plane: xr.Dataset, level: float) -> str:
@@ -307,9 +416,20 @@ def _figures(part: xr.Dataset, prefix: str) -> dict[str, object]:
 
 def _by(plane: xr.Dataset, dim: str, prefix: str) -> list[dict[str, object]]:
     """Return the averages of each group as plain data."""
-    parts = [plane.isel({dim: place}) for place in range(plane.sizes[dim])]
     return [
         {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
+        for part in _each(plane, dim)
+    ]
+
+
+def _guaranteed(plane: xr.Dataset) -> list[dict[str, object]]:
+    """Return what was judged as plain data: each cell, or the only one."""
+    parts = [plane] if CELL not in plane.dims else _each(plane, CELL)
+    return [
+        {
+            **({"cell": part[CELL].item()} if CELL in part.coords else {}),
+            **{end: _number(float(part[f"{GUARANTEED}_{end}"])) for end in ("n", *ENDS)},
+        }
         for part in parts
     ]
 

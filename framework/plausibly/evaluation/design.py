@@ -29,6 +29,13 @@ from plausibly.labelled.text import several
 
 MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
 TRUE = "true_coverage"
+BY_GROUP = "group_coverage"
+"""The mean over groups of the mean aggregated coverage within."""
+
+
+def per(cluster: str) -> str:
+    """Return of what mean a level is, where it is one over clusters."""
+    return f'per "{cluster}"'
 
 
 @attrs.frozen
@@ -40,7 +47,7 @@ class Stated:
     level : Fraction or None
         None where nothing is promised.
     aggregated : bool
-        Whether it is promised of the aggregated coverage.
+        Whether it is promised of the aggregated coverage of the average example.
     short : str
         The level as tables print it, vacuous or not.
     """
@@ -53,7 +60,10 @@ class Stated:
     def by(cls, promise: Guarantee) -> Stated:
         """Return what a guarantee states."""
         short = attrs.evolve(promise, vacuous=False).short()
-        return cls(promise.level, promise.target == "aggregated", short)
+        if promise.cluster and promise.level is not None:
+            short = f"{short} {per(promise.cluster)}"
+        aggregated = promise.target == "aggregated" and not promise.cluster
+        return cls(promise.level, aggregated, short)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -132,7 +142,8 @@ class Design:
     @property
     def measured(self) -> tuple[str, ...]:
         """Names of what is measured."""
-        return MEASURES if self.true is None else (*MEASURES, TRUE)
+        more = ((TRUE, self.true), (BY_GROUP, self.groups))
+        return (*MEASURES, *(name for name, values in more if values is not None))
 
     def run(self, number: int) -> Outcome:
         """Return what split `number` gives."""
@@ -152,6 +163,7 @@ class Design:
             ties=self.ties,
             uniform=uniform,
             true=None if self.true is None else self.true[test],
+            groups=None if self.groups is None else self.groups[test],
         )
         found = {name: np.full(self.shape, np.nan) for name in self.measured}
         vacuous = np.zeros(self.shape, dtype=np.bool_)
@@ -245,10 +257,10 @@ class Design:
             "sizes-range",
             f"there are no {size:,} calibration examples in split {number}"
             if more
-            else f'no value of "{self.group}" fits into {size:,} calibration examples of split '
-            f"{number}",
+            else f"{size:,} calibration examples of split {number} are less than one value of "
+            f'"{self.group}"',
             expected=f"sizes that every split has{whole}",
-            got=got if more else f"groups of more than {size:,} that come first; {got}",
+            got=got if more else f"a share of less than one group; {got}",
             do=f"sizes up to {there:,}, or a smaller test share" if more else "larger sizes",
             whose="sizes",
             details={"size": size, "split": number, "examples": there},
@@ -298,6 +310,7 @@ class _Test:
     ties: Ties
     uniform: NDArray[np.float64] | None
     true: Ints | None
+    groups: Values | None
 
     def means(self, predictor: ConformalPredictor) -> dict[str, list[float]]:
         """Return the means over test examples, one an alpha."""
@@ -328,4 +341,14 @@ class _Test:
         }
         if self.true is not None:
             outcomes[TRUE] = plane[np.arange(len(plane)), self.true]
-        return {name: math.fsum(values) / len(values) for name, values in outcomes.items()}
+        found = {name: math.fsum(values) / len(values) for name, values in outcomes.items()}
+        if self.groups is not None:
+            found[BY_GROUP] = mean_by_group(outcomes["aggregated_coverage"], self.groups)
+        return found
+
+
+def mean_by_group(values: NDArray[np.float64], groups: Values) -> float:
+    """Return the mean over groups of the means within, summed exactly."""
+    _, code = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(code)
+    return math.fsum(values / sizes[code]) / len(sizes)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 import numpy as np
@@ -12,18 +11,22 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
-from plausibly.conformal.labelled_sets import GUARANTEES
+from plausibly.conformal.coordinates import group_names
+from plausibly.conformal.replicates import LABEL_CELLS
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
+from plausibly.evaluation.intervals import interval as interval_of
 from plausibly.evaluation.judged import Judged, check_dim, judge
 from plausibly.evaluation.measuring import Measures, Measuring, Opinions
 from plausibly.evaluation.shown import TIED_SHARE, Evaluation
+from plausibly.evaluation.some_rows import voted
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.labelled import names
 from plausibly.labelled.left_out import read_left_out, with_left_out
 from plausibly.labelled.named import is_lazy
+from plausibly.labelled.text import text_array
 
 if TYPE_CHECKING:
     import dask.array
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
 STRATA_FROM = (0.5, 0.8)
+_Column: TypeAlias = NDArray[np.float64]
 _SLACK = 1e-6  # 0.1 + 0.7 is an eight tenth, whatever its last bit says
 
 
@@ -176,47 +180,67 @@ class _Averaging:
     groups : ndarray, (group,)
     codes : ndarray of int, (example,)
         Group of each example in `order`.
+    promise : Guarantee or None
+        Of the sets at any alpha.
+    units : ndarray of int, (example,), or None
+        Clusters, in `order`, of which a new one brings the new example that it is about.
+    votes : ndarray of int, (example,), or None
+        Voted labels in `order`, where it is about each of them.
+    columns : callable or None
+        `Judged.columns` of what is in memory.
     """
 
     order: NDArray[np.intp]
     clusters: Ints | None
-    labels: int
+    labels: Sequence[str]
     method: IntervalMethod
     confidence: float
     alpha_dims: list[str]
     by: str | None
     groups: NDArray[np.generic]
     codes: Ints
+    promise: Guarantee | None
+    units: Ints | None
+    votes: Ints | None
+    columns: Callable[[], Iterator[tuple[_Column, list[_Column]]]] | None
 
     @classmethod
     def of(cls, judged: Judged, by: str | None) -> _Averaging:
         """Return how outcomes of these sets are averaged."""
         none = np.zeros(0, dtype=np.intp)
         groups, codes = (none, none) if by is None else inputs.codes_of(judged.coordinate(by))
+        promise = judged.promises[0] if judged.promises else None
+        units = judged.where_known(promise.cluster) if promise and promise.cluster else None
+        there = not is_lazy(judged.sets) and not is_lazy(judged.given)
+        votes = voted(judged.opinions)[judged.order] if there and _by_vote(promise) else None
         return cls(
             order=judged.order,
             clusters=None if judged.clusters is None else judged.clusters[judged.order],
-            labels=len(judged.labels),
+            labels=judged.labels,
             method=judged.method,
             confidence=judged.confidence,
             alpha_dims=judged.alpha_dims,
             by=by,
             groups=groups,
             codes=codes,
+            promise=promise,
+            units=None if units is None else inputs.codes_of(units)[1],
+            votes=votes,
+            columns=judged.columns if there else None,
         )
 
     def of_one(self) -> _Averaging:
         """Return the same for one example: what comes of it has the same names and shapes."""
         one = np.zeros(1, dtype=np.intp)
-        clusters = None if self.clusters is None else one
-        return attrs.evolve(self, order=one, clusters=clusters, codes=one)
+        clusters, units = (None if codes is None else one for codes in (self.clusters, self.units))
+        return attrs.evolve(self, order=one, clusters=clusters, codes=one, units=units)
 
     def __call__(self, values: Measures, largest: NDArray[np.float64]) -> xr.Dataset:
         """Return the averages of outcomes, (example, alpha), in the caller's order."""
         outcomes = summary.Outcomes(
             values={name: found[self.order] for name, found in values.items()},
             clusters=self.clusters,
-            labels=self.labels,
+            labels=len(self.labels),
             method=self.method,
             confidence=self.confidence,
         )
@@ -233,7 +257,74 @@ class _Averaging:
                 outcomes, codes, called, dim=dim, prefix=prefix, alpha_dims=self.alpha_dims
             )
             found = found.merge(grouped)
+        return found.merge(self._guaranteed(outcomes))
+
+    def _guaranteed(self, outcomes: summary.Outcomes) -> xr.Dataset:
+        """Return what is guaranteed, measured as it is stated: of each cell, or of new clusters.
+
+        Nothing where that is the mean of all examples, or what it is about is not known.
+        """
+        promise = self.promise
+        name = "" if promise is None else summary.COVERAGE.get(promise.target, "")
+        if promise is None or not (promise.by or promise.cluster) or name not in outcomes.values:
+            return xr.Dataset()
+        by_label = promise.by == LABEL_CELLS
+        unknown = self.columns is None if by_label else promise.by not in ("", self.by)
+        if unknown or (promise.cluster and self.units is None):
+            return xr.Dataset()
+        among = sum(bool(weights.any()) for _, weights, _ in self._cells(promise, name, outcomes))
+        titles, counts, rows = [], [], []
+        for title, weights, planes in self._cells(promise, name, outcomes):
+            titles.append(title)
+            counts.append(float(weights.sum()))
+            if self.units is not None:
+                sizes = np.bincount(self.units, weights=weights)[self.units]
+                weights = np.divide(weights, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+            rows.append(
+                [
+                    interval_of(
+                        np.ascontiguousarray(plane),
+                        weights=weights,
+                        clusters=self.clusters if self.units is None else self.units,
+                        method=self.method,
+                        confidence=self.confidence,
+                        among=max(1, among),
+                    )
+                    for plane in planes
+                ]
+            )
+        cell = [summary.CELL] if promise.by else []
+        found = xr.Dataset(coords={summary.CELL: text_array(titles)} if promise.by else None)
+        found[f"{summary.GUARANTEED}_n"] = (cell, counts if cell else counts[0])
+        for end in (*summary.ENDS, summary.ROUGH):
+            values = np.array([[getattr(one, end) for one in row] for row in rows])
+            values = values if self.alpha_dims else values[:, 0]
+            dims = [*cell, *self.alpha_dims]
+            found[f"{summary.GUARANTEED}_{end}"] = (dims, values if cell else values[0])
         return found
+
+    def _cells(
+        self, promise: Guarantee, name: str, outcomes: summary.Outcomes
+    ) -> Iterator[tuple[str, _Column, list[_Column]]]:
+        """Yield each cell with the weights of the examples in it, and outcomes, one array an alpha.
+
+        Examples of one label weigh as much as its plausibility.
+        """
+        planes = list(outcomes.values[name].T)
+        if not promise.by:
+            yield "", np.ones(len(planes[0])), planes
+        elif promise.by == LABEL_CELLS and self.columns is not None:
+            for code, (lam, held) in enumerate(self.columns()):
+                weights = lam if self.votes is None else (self.votes == code) * 1.0
+                yield self.labels[code], weights, held
+        else:
+            called = group_names(self.groups)
+            for title in sorted({*called.tolist(), *(title for title, _ in promise.cells)}):
+                yield title, (called == title)[self.codes] * 1.0, planes
+
+
+def _by_vote(promise: Guarantee | None) -> bool:
+    return promise is not None and promise.by == LABEL_CELLS and promise.target == "voted"
 
 
 def stratum_of(largest: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -243,9 +334,7 @@ def stratum_of(largest: NDArray[np.float64]) -> NDArray[np.intp]:
 
 def _shares(judged: Judged) -> NDArray[np.float64] | None:
     """Return the share of the plausibilities that was promised at each alpha, where one was."""
-    stated = json.loads(str(judged.carried.get(GUARANTEES, "[]")))
-    promises = [Guarantee.from_json(one) for one in stated]
-    shares = {float(one.alpha): one.share for one in promises if one.share is not None}
+    shares = {float(one.alpha): one.share for one in judged.promises if one.share is not None}
     if names.ALPHA not in judged.sets.coords:
         return None
     wanted = [shares.get(float(alpha)) for alpha in np.atleast_1d(judged.sets[names.ALPHA].values)]

@@ -204,6 +204,14 @@ def _filled(coordinate: str, values: xr.DataArray) -> NDArray[np.generic]:
     return text.text_array(text.name_texts(found.tolist()))
 
 
+def known_values(name: str, arrays: Sequence[xr.DataArray]) -> NDArray[np.generic] | None:
+    """Return a coordinate that every example has, (example,), or None."""
+    try:
+        return example_values(name, arrays)
+    except InputError:
+        return None
+
+
 def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
     """Return the distinct values in order, and the code of each value."""
     distinct, codes = np.unique(values, return_inverse=True)

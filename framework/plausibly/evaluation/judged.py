@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -16,7 +17,8 @@ from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod
 from plausibly.evaluation.measuring import Known, Measuring, Opinions, measure
-from plausibly.evaluation.summary import ENDS, Outcomes
+from plausibly.evaluation.summary import ENDS, ROUGH, Outcomes
+from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties, row_blocks
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
@@ -125,6 +127,17 @@ class Judged:
         values = inputs.example_values(name, (self.sets, self.about))
         return values[self.order]
 
+    @cached_property
+    def promises(self) -> list[Guarantee]:
+        """Guarantees that the sets carry, one an alpha."""
+        stated = json.loads(str(self.carried.get(GUARANTEES, "[]")))
+        return [Guarantee.from_json(one) for one in stated]
+
+    def where_known(self, name: str) -> NDArray[np.generic] | None:
+        """Return a coordinate of the examples in `order`, (example,), None where one has none."""
+        values = inputs.known_values(name, (self.sets, self.about))
+        return None if values is None else values[self.order]
+
     def measured(self, ties: Ties = "first") -> dict[str, NDArray[np.float64]]:
         """Return coverage and size of each set, (example, alpha), in the caller's order.
 
@@ -171,7 +184,6 @@ class Judged:
         rows: NDArray[np.intp] | None = None,
         top: float = 1.0,
         among: int = 1,
-        method: IntervalMethod | None = None,
     ) -> Interval:
         """Return the interval of outcomes (example,) in `order`.
 
@@ -185,8 +197,6 @@ class Judged:
             Largest outcome.
         among : int
             How many intervals are to hold together (Bonferroni).
-        method : str, optional
-            Instead of the one that was asked for.
         """
         clusters = None if self.clusters is None else self.clusters[self.order]
         if rows is not None:
@@ -197,9 +207,10 @@ class Judged:
             np.ascontiguousarray(values),
             weights=weights,
             clusters=clusters,
-            method=self.method if method is None else method,
-            confidence=1 - (1 - self.confidence) / among,
+            method=self.method,
+            confidence=self.confidence,
             top=top,
+            among=among,
         )
 
     def found(
@@ -217,7 +228,7 @@ class Judged:
         dims = [*([] if dim is None else [dim]), *self.alpha_dims]
         variables = {}
         for name, rows in parts.items():
-            for end in ENDS:
+            for end in ENDS if self.clusters is None else (*ENDS, ROUGH):
                 values = np.array([[getattr(one, end) for one in row] for row in rows])
                 values = values if self.alpha_dims else values[:, 0]
                 variables[f"{name}_{end}"] = (dims, values if dim is not None else values[0])

@@ -18,6 +18,7 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod, interval
+from plausibly.evaluation.splits import Values, units_of
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels import coverage
 from plausibly.keys import Keys, hash_names
@@ -124,9 +125,7 @@ def leave_one_annotator_out(
     model = align.match_examples(model, everybody, only_common=only_common, other="annotations")[0]
     table = verbs.select(table, example=model[names.EXAMPLE].values)
     asked = _asked(table, annotators)
-    groups = None
-    if group is not None:
-        groups = inputs.codes_of(inputs.example_values(group, (model,)))[1]
+    groups = None if group is None else inputs.example_values(group, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
     study = _Study(
         predictions=model,
@@ -156,7 +155,7 @@ def leave_one_annotator_out(
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
     order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
-    clusters = None if groups is None else groups[order]
+    clusters = None if groups is None else inputs.codes_of(groups)[1][order]
 
     def summary(values: NDArray[np.float64]) -> list[Interval]:
         return [_summary(column, clusters, interval_method, confidence) for column in values.T]
@@ -295,10 +294,10 @@ def _without(table: xr.Dataset, name: str) -> xr.Dataset:
     )
 
 
-def _parts(hashes: Hashes, groups: Ints | None, folds: int, keys: Keys) -> Ints:
+def _parts(hashes: Hashes, groups: Values | None, folds: int, keys: Keys) -> Ints:
     """Return the part of each example, 0 to `folds` - 1; whole groups, in the order of keys."""
-    of = np.arange(len(hashes)) if groups is None else groups
-    units = int(of.max()) + 1
+    unit, member = units_of(hashes, groups)
+    units = len(unit)
     if not 2 <= folds <= units:
         raise InputError(
             "folds-range",
@@ -307,16 +306,9 @@ def _parts(hashes: Hashes, groups: Ints | None, folds: int, keys: Keys) -> Ints:
             got=str(folds),
             do="folds=2 for halves",
         )
-    # A group has the least key of its examples.
-    uniform = keys.uniform(hashes)[:, 0]
-    least = np.full(units, np.inf)
-    np.minimum.at(least, of, uniform)
-    order = np.argsort(least, kind="stable")
-    sizes = np.bincount(of, minlength=units)[order]
-    before = np.cumsum(sizes) - sizes
     part = np.empty(units, dtype=np.int64)
-    part[order] = before * folds // len(hashes)
-    return part[of]
+    part[np.lexsort((unit, keys.uniform(unit)[:, 0]))] = np.arange(units) * folds // units
+    return part[member]
 
 
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:

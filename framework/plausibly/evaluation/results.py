@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools
-from plausibly.evaluation.design import Design, Outcome, Stated
+from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated
 from plausibly.evaluation.shown import Study
 from plausibly.labelled import names
 
@@ -58,6 +58,8 @@ def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float])
         },
     )
     vacuous = np.stack([one.vacuous for one in found], axis=1)
+    if BY_GROUP in study:
+        study[BY_GROUP].attrs["group"] = design.group
     levels, texts = _guaranteed(found, vacuous)
     study = study.assign_coords(
         guaranteed_level=(cells, levels.reshape(shape)), guaranteed=(cells, texts.reshape(shape))
@@ -99,7 +101,7 @@ def _level(stated: Stated) -> float:
 
 def _text(stated: Stated, often: int, splits: int) -> str:
     """Return the level as tables print it, and in how many splits it is kept by saying nothing."""
-    if math.isnan(_level(stated)) or not often:
+    if stated.level is None or stated.short == "nothing" or not often:
         return stated.short
     kept = "vacuous" if often == splits else f"vacuous in {often} of {splits}"
     return f"{stated.short}, {kept}"

@@ -108,7 +108,9 @@ def sensitivity(
         examples in which no label is the most plausible one in both, (calibrated_with, judged_by);
         `largest_plausibility`, its mean, (judged_by). Coordinates `guaranteed` and
         `guaranteed_level`, (calibrated_with, alpha): of coverage as the same aggregator judges it,
-        and of no other. Attributes hold the settings.
+        and of no other; the level is NaN where it is of another mean. With `group` also
+        `group_coverage`, the mean over groups of the means within, which ``grouped`` is about.
+        Attributes hold the settings.
 
     Raises
     ------
@@ -144,7 +146,13 @@ def sensitivity(
         model = model.assign_coords({group: (names.EXAMPLE, groups)})
 
     run = Run(
-        model=model, judges=judges, method=method.made(), alphas=given, group=group, seed=seed
+        model=model,
+        judges=judges,
+        method=method.made(),
+        alphas=given,
+        group=group,
+        groups=groups,
+        seed=seed,
     )
     said: list[Said] = []
     hashes = hash_names(model[names.EXAMPLE].values)

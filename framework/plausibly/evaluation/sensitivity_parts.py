@@ -17,10 +17,10 @@ from plausibly.conformal.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, listed
-from plausibly.evaluation.design import Stated
+from plausibly.evaluation.design import BY_GROUP, Stated, mean_by_group
 from plausibly.evaluation.heard import Said, listening
 from plausibly.evaluation.methods import Method, component_name
-from plausibly.evaluation.splits import split_seed
+from plausibly.evaluation.splits import Values, split_seed
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import row_sums
 from plausibly.labelled import borders, names
@@ -132,6 +132,7 @@ class Run:
     method: Method
     alphas: Sequence[AlphaLike]
     group: str | None
+    groups: Values | None
     seed: int
 
     def split(
@@ -145,6 +146,8 @@ class Run:
             "set_size": np.empty((size, alphas)),
             "sets_changed": np.empty((size, alphas)),
         }
+        if self.groups is not None:
+            found[BY_GROUP] = np.empty((size, size, alphas))
         sets: list[list[Bools]] = []
         stated = []
         for name, judge in self.judges.items():
@@ -168,7 +171,10 @@ class Run:
                 for column, judge in enumerate(self.judges.values()):
                     lam = judge.mean[test]
                     cell = (row, column, at)
-                    found["aggregated_coverage"][cell] = _mean(coverage.aggregated(plane, lam))
+                    covered = coverage.aggregated(plane, lam)
+                    found["aggregated_coverage"][cell] = _mean(covered)
+                    if self.groups is not None:
+                        found[BY_GROUP][cell] = mean_by_group(covered, self.groups[test])
                     found["voted_coverage"][cell] = _mean(coverage.voted(plane, lam, "first", None))
         return found, stated
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.design import BY_GROUP, per
 from plausibly.evaluation.sensitivity_parts import CALIBRATED_WITH, JUDGED_BY, SPLIT
 from plausibly.evaluation.tables import CROSS, TOLERATED
 from plausibly.labelled import names
@@ -40,7 +41,9 @@ def describe_sensitivity(found: xr.Dataset) -> str:
 
 def sensitivity_as_json(found: xr.Dataset) -> dict[str, object]:
     """Return the means over splits, and the distances, as plain data by name."""
-    means = found[["aggregated_coverage", "voted_coverage", "set_size", "sets_changed"]].mean(SPLIT)
+    square_names = ["aggregated_coverage", "voted_coverage"]
+    square_names += [BY_GROUP] if BY_GROUP in found else []
+    means = found[[*square_names, "set_size", "sets_changed"]].mean(SPLIT)
     called = [str(name) for name in found[JUDGED_BY].values]
     square = (CALIBRATED_WITH, JUDGED_BY)
 
@@ -58,8 +61,7 @@ def sensitivity_as_json(found: xr.Dataset) -> dict[str, object]:
         }
         return {
             "alpha": float(labelled[names.ALPHA]),
-            "aggregated_coverage": by_pair(here["aggregated_coverage"]),
-            "voted_coverage": by_pair(here["voted_coverage"]),
+            **{name: by_pair(here[name]) for name in square_names},
             **alone,
             "guaranteed": dict(zip(called, labelled["guaranteed"].values.tolist(), strict=True)),
         }
@@ -98,10 +100,19 @@ def _aggregators(called: list[str], found: xr.Dataset) -> str:
     return "\n".join(lines)
 
 
+def _about(found: xr.Dataset) -> str:
+    """Return the name of the mean that is guaranteed: of groups, where it is one over them."""
+    stated = per(str(found.attrs.get("group", "")))
+    whose = [stated in str(text) for text in found["guaranteed"].values.ravel()]
+    return BY_GROUP if BY_GROUP in found and all(whose) else "aggregated_coverage"
+
+
 def _coverage(called: list[str], found: xr.Dataset) -> str:
     """Return coverage of the sets of each as each judges it, at one alpha."""
     alpha = float(found[names.ALPHA])
-    means = found["aggregated_coverage"].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+    name = _about(found)
+    means = found[name].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+    of = ", a mean group" if name == BY_GROUP else ""
     spread = found["set_size"].mean(SPLIT).values
     changed = found["sets_changed"].mean(SPLIT).values
     blocks = []
@@ -110,7 +121,7 @@ def _coverage(called: list[str], found: xr.Dataset) -> str:
         head = "".join(f"{judge + 1:>6} " for judge in judges)
         last = judges.stop == len(called)
         lines = [
-            f"{f'alpha {alpha:g}':<{_NAME}}   covers, judged by",
+            f"{f'alpha {alpha:g}':<{_NAME}}   covers{of}, judged by",
             f"{'calibrated with':<{_NAME}}{head}{'   size  changed' if last else ''}".rstrip(),
         ]
         for row, name in enumerate(called):
@@ -156,7 +167,7 @@ def _apart(
 def _in_words(called: list[str], found: xr.Dataset) -> str:
     """Return what the tables say, in sentences."""
     one = found.isel({names.ALPHA: 0})
-    means = one["aggregated_coverage"].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+    means = one[_about(found)].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
     row = called.index(str(found.attrs["reference"]))
     low, high = int(means[row].argmin()), int(means[row].argmax())
     sizes = one["set_size"].mean(SPLIT).values

@@ -137,7 +137,7 @@ def _evaluated(result: xr.Dataset) -> list[markup.Html]:
 def _compared(study: xr.Dataset) -> list[markup.Html]:
     """Return a table of all alphas and methods."""
     from plausibly.evaluation.describe import decimal
-    from plausibly.evaluation.tables import cells
+    from plausibly.evaluation.tables import cells, guaranteed
 
     rows = []
     for place in range(study.sizes[names.ALPHA]):
@@ -153,7 +153,7 @@ def _compared(study: xr.Dataset) -> list[markup.Html]:
                     decimal(spread),
                     decimal(float(one["voted_coverage"].mean())),
                     f"{float(one['set_size'].mean()):.2f}",
-                    str(one["guaranteed"].item()),
+                    guaranteed(one),
                 )
             )
     head = (

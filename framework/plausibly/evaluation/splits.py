@@ -84,8 +84,7 @@ def split(
     strata : ndarray, (example,), optional
         Each stratum of ``n_s`` examples gives ``floor(test n_s)`` or one more, those with its
         smallest keys; which strata give one more is drawn, so that there are ``floor(test n)`` in
-        all. With groups, each of which lies in one stratum, whole groups are taken from all strata
-        in turn, as `nested` does.
+        all. With groups, each of which lies in one stratum, the same of groups.
 
     Returns
     -------
@@ -100,11 +99,11 @@ def split(
     own = keys.child("test")
     if strata is None:
         chosen = keyed_share(_share(test), hashes, own, groups)
-    elif groups is None:
-        chosen = _stratified(_share(test), hashes, own, strata)
     else:
-        number = int(_share(test) * len(hashes))
-        chosen = nested(hashes, own, [number], groups=groups, strata=strata)[0]
+        units, member = units_of(hashes, groups)
+        of_unit = np.empty(len(units), dtype=strata.dtype)
+        of_unit[member] = strata
+        chosen = _stratified(_share(test), units, own, of_unit)[member]
     if not 0 < chosen.sum() < len(hashes):
         whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'group')}"
         raise InputError(
@@ -115,6 +114,14 @@ def split(
             do="another test share, more examples, or splits without a group",
         )
     return chosen
+
+
+def units_of(hashes: Hashes, groups: Values | None) -> tuple[Hashes, NDArray[np.intp]]:
+    """Return hashes of the names of what is drawn, examples or groups, and that of each example."""
+    if groups is None:
+        return hashes, np.arange(len(hashes))
+    distinct, member = np.unique(groups.astype(np.str_), return_inverse=True)
+    return hash_names(distinct), member
 
 
 def _share(test: float) -> Fraction:
@@ -175,7 +182,8 @@ def nested(
     sizes : sequence of int
         Numbers of examples.
     groups : ndarray, (example,), optional
-        Whole groups, as long as they fit into the number.
+        Whole groups, whatever their sizes: of G groups of n examples ``floor(size G / n)``, which
+        have as many examples as asked for on average.
     strata : ndarray, (example,), optional
         Examples, or groups, are taken from all strata in turn: by the share of its own stratum that
         comes before each, so that every subset has the strata of the whole, as far as one can.
@@ -185,28 +193,19 @@ def nested(
     list of ndarray of bool, (example,)
         One a size: the first examples, or groups, in the order of their keys.
     """
-    if groups is None:
-        units, member = hashes, np.arange(len(hashes))
-        weights = np.ones(len(hashes), dtype=np.int64)
-    else:
-        distinct, member, weights = np.unique(
-            groups.astype(np.str_), return_inverse=True, return_counts=True
-        )
-        units = hash_names(distinct)
+    if strata is None:
+        return [keyed_share(Fraction(size, len(hashes)), hashes, keys, groups) for size in sizes]
+    units, member = units_of(hashes, groups)
     uniform = keys.uniform(units)[:, 0]
     order = np.lexsort((units, uniform))
-    if strata is not None:
-        codes = np.unique(strata, return_inverse=True)[1]
-        of_unit = np.empty(len(units), dtype=np.int64)
-        of_unit[member] = codes
-        middle = np.empty(len(units), dtype=np.float64)
-        for code in range(codes.max() + 1):
-            inside = order[of_unit[order] == code]
-            upto = np.cumsum(weights[inside])
-            middle[inside] = (2 * upto - weights[inside]) / (2 * upto[-1])
-        order = np.lexsort((units, uniform, middle))
-    first = np.cumsum(weights[order])
-    return [np.isin(member, order[first <= size]) for size in sizes]
+    of_unit = np.empty(len(units), dtype=np.int64)
+    of_unit[member] = np.unique(strata, return_inverse=True)[1]
+    middle = np.empty(len(units), dtype=np.float64)
+    for code in range(of_unit.max() + 1):
+        inside = order[of_unit[order] == code]
+        middle[inside] = (np.arange(len(inside)) + 0.5) / len(inside)
+    order = np.lexsort((units, uniform, middle))
+    return [np.isin(member, order[: size * len(units) // len(hashes)]) for size in sizes]
 
 
 def split_keys(seed: int, number: int) -> Keys:

@@ -108,11 +108,12 @@ def compare(
         A Dataset, which notebooks show with its table.
         `aggregated_coverage`, `voted_coverage`, `set_size` and `share_empty`: means over the test
         examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage` with
-        `true`; `vacuous`, whether every set is every label; `n_test`, (split,), and
-        `n_calibration`, (split[, size]). Coordinates `guaranteed` (text) and `guaranteed_level`
-        (NaN for none), (method, alpha[, draws][, size]): of the aggregated coverage. Attributes
-        hold the settings, and the guarantees of the first split as JSON, with the most draws and
-        the largest size.
+        `true`; with `group`, `group_coverage`, the mean over groups of the mean aggregated coverage
+        within, which ``grouped`` is about; `vacuous`, whether every set is every label; `n_test`,
+        (split,), and `n_calibration`, (split[, size]). Coordinates `guaranteed` (text) and
+        `guaranteed_level` (NaN for none), (method, alpha[, draws][, size]): of
+        `aggregated_coverage`. Attributes hold the settings, and the guarantees of the first split
+        as JSON, with the most draws and the largest size.
 
         Select one method by ``study.sel({"method": name})``: as a keyword, ``method`` is how
         xarray's own ``sel`` fills gaps.

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.intervals import Interval, IntervalMethod
+from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, judge
 from plausibly.evaluation.summary import SET_SIZE
 from plausibly.labelled.text import text_array
 
 SUBGROUP = "subgroup"
-_ENOUGH = 100
 MULTIPLICITY = (
     "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
     "covered least is the least of many, and so lower than what it will be on new examples"
@@ -125,10 +124,12 @@ def coverage_by_subgroup(
     among = len(parts)
     found = {
         "aggregated_coverage": [
-            [_interval(judged, column, part, among) for column in covered.T] for part in parts
+            [judged.interval(column, rows=part.rows, among=among) for column in covered.T]
+            for part in parts
         ],
         SET_SIZE: [
-            [_interval(judged, column, part, among, top) for column in sizes.T] for part in parts
+            [judged.interval(column, rows=part.rows, top=top, among=among) for column in sizes.T]
+            for part in parts
         ],
     }
     titles = text_array([part.title for part in parts])
@@ -146,15 +147,6 @@ def coverage_by_subgroup(
     weakest = titles[[np.lexsort((mean[:, a], high[:, a]))[0] for a in range(high.shape[1])]]
     result["weakest"] = (judged.alpha_dims, weakest if judged.alpha_dims else weakest[0])
     return result
-
-
-def _interval(
-    judged: Judged, column: NDArray[np.float64], part: _Part, among: int, top: float = 1.0
-) -> Interval:
-    """Return the interval of one subgroup, so wide that all of them hold together."""
-    few = judged.method == "auto" and part.units < _ENOUGH
-    method = "wilson" if few else judged.method
-    return judged.interval(column, rows=part.rows, top=top, among=among, method=method)
 
 
 def _size(rows: NDArray[np.intp], clusters: NDArray[np.integer] | None) -> int:

@@ -13,7 +13,13 @@ from plausibly.arrays import Ints
 from plausibly.evaluation.intervals import IntervalMethod, interval
 
 SET_SIZE = "set_size"
+COVERAGE = {"aggregated": "aggregated_coverage", "voted": "voted_coverage", "mass": "mass_coverage"}
+"""What is measured of what is guaranteed, by its target."""
+
+GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
 ENDS = ("mean", "low", "high")
+ROUGH = "rough"
+"""Whether few clusters stand behind an interval; where there are clusters."""
 
 
 @attrs.frozen(kw_only=True)
@@ -60,7 +66,7 @@ class Outcomes:
                 )
                 for column in values.T
             ]
-            for end in ENDS:
+            for end in ENDS if clusters is None else (*ENDS, ROUGH):
                 found[f"{name}_{end}"] = np.array([getattr(one, end) for one in intervals])
             if name == SET_SIZE:
                 found["share_empty"] = _share(values == 0)

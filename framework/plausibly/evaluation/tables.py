@@ -9,6 +9,7 @@ import xarray as xr
 
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.design import BY_GROUP, per
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.labelled import names
 
@@ -88,6 +89,14 @@ def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     return rows
 
 
+def guaranteed(one: xr.Dataset) -> str:
+    """Return what is guaranteed in a cell, with the mean that it is about where it has its own."""
+    said = str(one["guaranteed"].item())
+    if BY_GROUP not in one or per(str(one[BY_GROUP].attrs["group"])) not in said:
+        return said
+    return f"{said}: {decimal(float(one[BY_GROUP].mean()))}"
+
+
 def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
     """Return the table of one alpha."""
     width = max(_NAME_WIDTH, *(len(name) + 2 for name, _ in rows))
@@ -102,6 +111,6 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
         voted, size = float(one["voted_coverage"].mean()), float(one["set_size"].mean())
         lines.append(
             f"{name:<{width}}{decimal(float(coverage.mean())):>8} {mark}{decimal(spread):>8}"
-            f"{decimal(voted):>10}{size:>7.2f}   {one['guaranteed'].item()}"
+            f"{decimal(voted):>10}{size:>7.2f}   {guaranteed(one)}"
         )
     return "\n".join(lines)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import xarray as xr
@@ -60,7 +62,8 @@ def p_value_uniformity(
         At which to state the share of p-values that are not larger: what sets at alpha miss.
     cluster : str, optional
         Coordinate of the examples, such as the patient: examples of one are alike, and count for
-        less.
+        less. Where the predictor promises for a new patient (``grouped``), each patient of the test
+        counts for one, if the examples have that coordinate; else nothing is promised of them.
     interval_method, confidence
         Of these shares, see `plausibly.evaluation.intervals.interval`.
     seed : int
@@ -76,7 +79,8 @@ def p_value_uniformity(
         ``D+ = sup_t (F(t) - t)``, more small p-values than there may be; `ks_below`,
         ``D- = sup_t (t - F(t))``, fewer than there might be; `ks`, the larger of both;
         `p_super_uniform`, for the hypothesis ``P(p <= t) <= t`` for every t, from D+ alone;
-        `p_uniform`, for exact uniformity, from `ks`; `promised`, whether the predictor promises
+        `p_uniform`, for exact uniformity, from `ks`; `promised`, whether the predictor promises,
+        at every alpha and on average over calibrations,
         ``P(p <= t) <= t`` of this label; `missed_mean`, ``*_low`` and ``*_high``, (of, alpha): the
         share of p-values that are at most alpha; `effective`, on how many examples the tests
         count. The attribute `grid` is the least p-value of any label that was met.
@@ -135,9 +139,16 @@ def p_value_uniformity(
     for rows, some in p_value_rows(predictor, p):
         chosen[:, rows] = np.take_along_axis(some, asked[:, rows].T, axis=1).T
         least = min(least, float(some.min()))
-    above, below = (np.array(found) for found in zip(*map(distances, chosen), strict=True))
+    about_new = predictor.evidence.cluster
+    units = inputs.known_values(about_new, about) if about_new else None
+    weights = None
+    if units is not None:
+        clusters = inputs.codes_of(units)[1]
+        weights = 1.0 / np.bincount(clusters)[clusters]
+    above, below = np.array([distances(row, weights) for row in chosen]).T
     larger = np.maximum(above, below)
-    effective = np.array([_effective(predictor, clusters, row) for row in chosen])
+    effective = np.array([_effective(predictor, clusters, weights, row) for row in chosen])
+    promised = _promised(predictor, exact) if units is not None or not about_new else ""
     of = list(codes)
     result = xr.Dataset(
         {
@@ -148,7 +159,7 @@ def p_value_uniformity(
             "p_super_uniform": (OF, np.exp(-2.0 * effective * np.square(above))),
             "p_uniform": (OF, _two_sided(larger, effective)),
             "effective": (OF, effective),
-            "promised": (OF, [name == _promised(predictor) for name in of]),
+            "promised": (OF, [name == promised for name in of]),
         },
         coords={
             OF: np.array(of),
@@ -169,6 +180,7 @@ def p_value_uniformity(
         [
             interval(
                 (row[order] <= float(alpha)).astype(np.float64),
+                weights=None if weights is None else weights[order],
                 clusters=None if clusters is None else clusters[order],
                 method=interval_method,
                 confidence=confidence,
@@ -195,38 +207,54 @@ def _matched(
     return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
 
 
-def distances(values: NDArray[np.float64]) -> tuple[float, float]:
+def distances(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+) -> tuple[float, float]:
     """Return D+ and D-, how far the share of values at most t lies above and below t.
 
     Parameters
     ----------
     values : ndarray of float64, (example,)
         In [0, 1]; ties count as such.
+    weights : ndarray of float64, (example,), optional
+        What each counts in the share; by default the same.
 
     Returns
     -------
     above, below : float
         Suprema over t in [0, 1]; `above` is 0 where the share never exceeds t.
     """
-    places, counts = np.unique(values, return_counts=True)
-    upto = np.cumsum(counts) / len(values)
-    before = upto - counts / len(values)
+    places, code = np.unique(values, return_inverse=True)
+    counts = np.bincount(code, weights=weights)
+    upto = np.cumsum(counts) / counts.sum()
+    before = upto - counts / counts.sum()
     above = max(0.0, float((upto - places).max()))
     return (0.0 if above < _SAME else above), float((places - before).max())
 
 
-def _promised(predictor: ConformalPredictor) -> str:
-    """Return of which label p-values promise to be at least uniform; nothing where of none."""
+def _promised(predictor: ConformalPredictor, alphas: Sequence[Fraction]) -> str:
+    """Return of which label p-values promise to be at least uniform; nothing where of none.
+
+    That is a guarantee at every alpha, on average over calibrations: at those that are asked for,
+    and near both ends.
+    """
+    for alpha in (*alphas, Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000)):
+        promise = predictor.combiner.guarantee(predictor.evidence, alpha)
+        if promise.level is None or promise.level < 1 - alpha or promise.confidence is not None:
+            return ""
     target = str(predictor.evidence.target)
     return {"aggregated": DRAWN, "voted": VOTED}.get(target, "")
 
 
 def _effective(
-    predictor: ConformalPredictor, clusters: Ints | None, values: NDArray[np.float64]
+    predictor: ConformalPredictor,
+    clusters: Ints | None,
+    weights: NDArray[np.float64] | None,
+    values: NDArray[np.float64],
 ) -> float:
     """Return how many examples a test against the uniform distribution may count on."""
-    tested = float(len(values))
-    if clusters is not None:
+    tested = float(len(values)) if weights is None else float(weights.sum())
+    if clusters is not None and weights is None:
         tested /= max(1.0, _design_effect(values, clusters))
     calibrated = predictor.evidence.n_held_out or predictor.n
     return 1.0 / (1.0 / tested + 1.0 / calibrated)

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.conformal.replicates import LABEL_CELLS
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.evaluate import evaluate
@@ -90,6 +91,7 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
             lam,
             ties=subject.ties,
             true=subject.true,
+            by=_guaranteed_by(method, sets),
             cluster=subject.cluster,
             seed=subject.seed,
         ).load()
@@ -102,6 +104,13 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
             groups=groups,
             no_groups=why,
         )
+
+
+def _guaranteed_by(method: MethodSets, sets: xr.DataArray) -> str | None:
+    """Return the coordinate of each of whose values something is guaranteed."""
+    by = method.promises[0].by
+    known = by and by != LABEL_CELLS and inputs.known_values(by, (sets,)) is not None
+    return by if known else None
 
 
 def _votes(subject: Subject, sets: xr.DataArray, evaluation: xr.Dataset) -> dict[str, xr.Dataset]:

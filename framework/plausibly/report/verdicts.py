@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import xarray as xr
 
 from plausibly.errors import counted
-from plausibly.evaluation.describe import Standing, decimal, standing
-from plausibly.evaluation.summary import SET_SIZE
+from plausibly.evaluation.describe import Judgement, Standing, decimal, judgement
+from plausibly.evaluation.summary import COVERAGE, SET_SIZE
 from plausibly.guarantee import Guarantee, bounded
 from plausibly.report.facts import BROKEN, UNCHECKED, Check
 from plausibly.report.measuring import Measured
@@ -20,8 +20,6 @@ from plausibly.report.views import Finding, Interval, Promise, Verdict, Weak
 SEVERITIES = ("broken", "vacuous", "weak", "kept")
 _FLATTERING = ("examples-alike",)
 """Checks that flatter figures where they do not hold, by the share of what they name."""
-
-_COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_coverage"}
 
 
 def verdict(
@@ -39,8 +37,9 @@ def verdict(
     checks : sequence of Check
         Of section 7, of this method.
     """
-    stands = _standing(found.evaluation, promise)
-    sentence = _sentence(subject, found.evaluation, promise, stands)
+    judged = _judged(found.evaluation, promise)
+    stands = judged.stands
+    sentence = _sentence(subject, found.evaluation, promise, judged)
     findings = [
         Finding(severity=_severity(promise, stands), name=_name(promise, stands), sentence=sentence)
     ]
@@ -67,21 +66,12 @@ def verdict(
     )
 
 
-def _measured(evaluation: xr.Dataset, promise: Guarantee) -> Interval | None:
-    """Return what was measured of what is promised; None where it is no coverage."""
-    name = _COVERAGE.get(promise.target)
-    if name is None or f"{name}_mean" not in evaluation:
-        return None
-    return interval(evaluation, name)
-
-
-def _standing(evaluation: xr.Dataset, promise: Guarantee) -> Standing | None:
-    """Return how the promise stands; None where nothing is promised, or it is not measured."""
-    covered = _measured(evaluation, promise)
-    if promise.level is None or covered is None or covered.mean is None:
-        return "vacuous" if promise.level is not None and promise.vacuous else None
-    high = covered.mean if covered.high is None else covered.high
-    return standing(promise, float(promise.level), covered.mean, high)
+def _judged(evaluation: xr.Dataset, promise: Guarantee) -> Judgement:
+    """Return how the guarantee stands; nothing where there is none, or it is not measured."""
+    measured = f"{COVERAGE.get(promise.target, '')}_mean" in evaluation
+    if promise.level is None or not (measured or promise.vacuous):
+        return Judgement(None, None, "")
+    return judgement(evaluation, promise)
 
 
 def _severity(promise: Guarantee, stands: Standing | None) -> str:
@@ -97,14 +87,14 @@ def _name(promise: Guarantee, stands: Standing | None) -> str:
 
 
 def _sentence(
-    subject: Subject, evaluation: xr.Dataset, promise: Guarantee, stands: Standing | None
+    subject: Subject, evaluation: xr.Dataset, promise: Guarantee, judged: Judgement
 ) -> str:
     """Return the first sentence of the report."""
     words = subject.words
     said = interval(evaluation, AGGREGATED)
     size = decimal_size(interval(evaluation, SET_SIZE))
     whole = f"{_share(said)} of what {words.annotators} say"
-    if stands == "vacuous":
+    if judged.stands == "vacuous":
         more = ""
         if promise.needed is not None:
             more = (
@@ -126,12 +116,15 @@ def _sentence(
             f"average, if new {words.examples} resemble these. They cover {whole} (measured "
             f"{_ends(said)}), of which nothing is guaranteed."
         )
-    covered = _measured(evaluation, promise)
-    if covered is None:
+    if not judged.words:
         return (
             f"These sets cover {whole} (measured {_ends(said)}); guaranteed {promise.statement()}."
         )
-    return _against(subject, promise, covered, said, stands)
+    covered = interval(evaluation, COVERAGE[promise.target])
+    one = judged.covered
+    if promise.cluster and not promise.by and one is not None:
+        covered = Interval(mean=one.mean, low=one.low, high=one.high)
+    return _against(subject, promise, covered, said, judged)
 
 
 def _against(
@@ -139,7 +132,7 @@ def _against(
     promise: Guarantee,
     covered: Interval,
     said: Interval,
-    stands: Standing | None,
+    judged: Judgement,
 ) -> str:
     """Return what was measured against what is promised."""
     words = subject.words
@@ -159,23 +152,15 @@ def _against(
             f" Of what {words.annotators} say nothing is guaranteed, and they cover {_share(said)} "
             f"(measured {_ends(said)})."
         )
-    if stands == "broken":
+    if judged.stands == "broken" and not promise.by:
         return (
             f"These sets cover less than is guaranteed: {amount}{object_} (measured "
             f"{_ends(covered)}; guaranteed {level}). The guarantee does not hold here, or these "
             f"{words.examples} are unlike those that calibrated.{rest}"
         )
-    remark = ""
-    if stands == "short":
-        remark = (
-            " That is less than guaranteed, but by no more than calibrations of "
-            f"{counted(promise.has)} {words.examples} differ; the guarantee is for their average."
-        )
-    elif stands == "in line":
-        remark = " The interval reaches what is guaranteed."
     return (
         f"These sets cover {amount}{object_} (measured {_ends(covered)}; guaranteed {level}, "
-        f"{resemble}).{remark}{rest}"
+        f"{resemble}): {judged.words}.{rest}"
     )
 
 

@@ -87,7 +87,8 @@ def coverage_by_group(
                 measured = interval(
                     covered[rows],
                     clusters=None if clusters is None else clusters[rows],
-                    confidence=1 - (1 - CONFIDENCE) / count,
+                    confidence=CONFIDENCE,
+                    among=count,
                 )
                 here.append(
                     GroupCoverage(

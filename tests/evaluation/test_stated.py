@@ -1,0 +1,197 @@
+"""Verdicts on guarantees that are not about the average example: of each site or label, and of
+new patients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly.evaluation import as_json, evaluate, study_table, verdict
+from plausibly.evaluation.intervals import interval
+from plausibly.evaluation.sensitivity_words import describe_sensitivity
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.keys import hash_names
+from plausibly.plugin import ANNOTATION, resolve
+
+LABELS = ["a", "b", "c"]
+
+
+def certain(held: np.ndarray, labels: list[int], **coords: object) -> tuple[xr.DataArray, ...]:
+    """Sets that hold the certain label where told, and the plausibilities of these labels."""
+    n = len(held)
+    named = {"example": [f"e{row}" for row in range(n)], "label": LABELS, "alpha": 0.2}
+    lam = np.eye(3)[labels]
+    sets = (lam > 0) & np.asarray(held, dtype=bool)[:, None]
+    both = [
+        xr.DataArray(values, dims=("example", "label"), coords=named).assign_coords(
+            {name: ("example", np.asarray(one)) for name, one in coords.items()}
+        )
+        for values in (sets, lam)
+    ]
+    return both[0], both[1].drop_vars("alpha")
+
+
+def predictor(calibrator: dict[str, str], sizes: dict[str, int]) -> plausibly.ConformalPredictor:
+    """A predictor that was calibrated on so many examples of each site, three of each patient."""
+    site = np.repeat(list(sizes), list(sizes.values()))
+    n = len(site)
+    values = np.random.default_rng(0).dirichlet(np.ones(3), n)
+    coords = {
+        "example": [f"c{row}" for row in range(n)],
+        "label": LABELS,
+        "site": ("example", site),
+        "patient": ("example", np.arange(n) // 3),
+    }
+    model = xr.DataArray(values, dims=("example", "label"), coords=coords)
+    return plausibly.calibrate(model, model, calibrator=calibrator)
+
+
+def promised(sets: xr.DataArray, of: plausibly.ConformalPredictor) -> xr.DataArray:
+    model = sets.astype(float).drop_vars("alpha").copy(data=np.full(sets.shape, 1 / 3))
+    carried = of.predict(model.assign_coords(label=LABELS), 0.2).attrs
+    return sets.assign_attrs(carried)
+
+
+MONDRIAN = {"name": "mondrian", "by": "site"}
+SITES = np.repeat(["north", "south", "west"], [200, 200, 30])
+HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30) < 14])
+
+
+def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
+    sets, lam = certain(HELD, [0] * 430, site=SITES)
+    large = {"north": 300, "south": 300, "west": 3000, "east": 60}
+    found = evaluate(promised(sets, predictor(MONDRIAN, large)), lam, by="site")
+    assert float(found["aggregated_coverage_mean"]) > 0.9
+    assert verdict(found) == (
+        'promised .80, measured .916: below the guarantee for 1 of 3, site "west", .467 '
+        "(.272 to .672); these examples may be unlike the calibration ones; 1 without test "
+        "examples: not judged."
+    )
+    (cells,) = [one["guaranteed"] for one in as_json(found)["results"]]  # type: ignore[attr-defined]  # plain data
+    west = interval(HELD[400:] * 1.0, among=3)
+    assert [one["cell"] for one in cells] == ["east", "north", "south", "west"]
+    assert cells[0]["n"] == 0
+    assert cells[0]["mean"] is None
+    assert (cells[3]["n"], cells[3]["low"], cells[3]["high"]) == (30, west.low, west.high)
+
+
+def test_each_site_is_set_beside_what_calibrations_of_its_own_size_vary() -> None:
+    sets, lam = certain(HELD, [0] * 430, site=SITES)
+    small = {"north": 3000, "south": 3000, "west": 30}
+    found = evaluate(promised(sets, predictor(MONDRIAN, small)), lam, by="site")
+    assert 'site "west"' in verdict(found)
+    assert "by no more than calibrations of 30 examples vary" in verdict(found)
+
+
+def test_without_the_sites_a_guarantee_for_each_is_not_judged() -> None:
+    sets, lam = certain(HELD, [0] * 430, site=SITES)
+    sets = promised(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))
+    said = verdict(evaluate(sets, lam))
+    assert "not judged" in said
+    assert "--by site" in said
+    assert "guaranteed_mean" not in evaluate(sets, lam)
+
+
+def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
+    held = np.concatenate([np.ones(300), np.arange(60) < 24, np.ones(40)])
+    sets, lam = certain(held, [0] * 300 + [1] * 60 + [2] * 40)
+    lam[-40:] = [0.5, 0.0, 0.5]
+    sets[-40:] = [True, False, True]
+    of = predictor({"name": "mondrian", "by": "label"}, {"x": 3000})
+    found = evaluate(promised(sets, of), lam)
+    assert found["guaranteed_n"].values.tolist() == [320, 60, 20]
+    assert found["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
+    assert 'for 1 of 3, label "b", .400' in verdict(found)
+    turned = evaluate(promised(sets[:, ::-1], of), lam)
+    counts = turned["guaranteed_n"].sel(guaranteed_cell=LABELS)
+    assert counts.values.tolist() == [320, 60, 20]
+
+
+PATIENTS = np.concatenate([np.arange(100), np.repeat([100, 101], 100)])
+OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
+
+
+@pytest.mark.parametrize("cluster", [None, "patient"])
+def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
+    of = predictor({"name": "grouped", "by": "patient"}, {"x": 3000})
+    sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
+    found = evaluate(promised(sets, of), lam, cluster=cluster)
+    assert float(found["aggregated_coverage_mean"]) > 0.8
+    assert float(found["guaranteed_mean"]) == pytest.approx(47 / 102)
+    alone = interval(np.append(OF_PATIENTS[:100], [1.0, 1.0]))
+    assert float(found["guaranteed_low"]) == pytest.approx(alone.low, abs=0.003)
+    assert verdict(found).startswith('promised .80 of a new "patient", measured .461: below')
+    bare = evaluate(promised(sets, of).drop_vars("patient"), lam.drop_vars("patient"))
+    assert "not judged" in verdict(bare)
+
+
+def test_in_chunks_the_same_is_judged() -> None:
+    dask = pytest.importorskip("dask")
+    of = predictor({"name": "grouped", "by": "patient"}, {"x": 300})
+    sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
+    sets = promised(sets, of)
+    with dask.config.set(scheduler="synchronous"):
+        later = evaluate(sets.chunk({"example": 70}), lam).compute()
+    assert verdict(later) == verdict(evaluate(sets, lam))
+
+
+def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
+    rng = np.random.default_rng(4)
+    coords = {
+        "example": [f"e{row}" for row in range(n)],
+        "label": LABELS,
+        "patient": ("example", np.minimum(np.arange(n), 70)),
+    }
+    model = xr.DataArray(rng.dirichlet(np.ones(3), n), dims=("example", "label"), coords=coords)
+    return model, model.copy(data=rng.multinomial(4, [0.5, 0.3, 0.2], n) / 4)
+
+
+def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
+    model, lam = world_of_patients()
+    of_patients = {"name": "grouped", "by": "patient"}
+    methods: dict[str, dict[str, object]] = {
+        "new": {"calibrator": of_patients},
+        "all": {"calibrator": "expected"},
+    }
+    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, group="patient")
+    named = study.sel({"method": "new"})
+    assert np.isnan(named["guaranteed_level"]).all()
+    assert float(study.sel({"method": "all"})["guaranteed_level"][0]) == 0.8
+    keys = split_keys(0, 0)
+    test = split(hash_names(model["example"].values), keys, groups=model["patient"].values)
+    predictor = plausibly.calibrate(
+        model[~test],
+        lam[~test],
+        calibrator=of_patients,
+        group="patient",
+        seed=split_seed(0, 0),
+    )
+    covered = evaluate(predictor.predict(model[test], 0.2), lam[test])
+    assert float(named["group_coverage"][0, 0]) == pytest.approx(float(covered["guaranteed_mean"]))
+    mean = float(named["group_coverage"].mean())
+    assert f'.80 per "patient": {mean:.3f}'.replace("0.", ".") in study_table(study)
+    alone = plausibly.compare(model, lam, methods, alphas=[0.2], splits=2)
+    assert "group_coverage" not in alone
+
+
+def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
+    model, _ = world_of_patients()
+    votes = [(f"e{row}", f"w{k}", LABELS[(row * k) % 3]) for row in range(120) for k in range(3)]
+    table = resolve(ANNOTATION, "single-label").build(votes, LABELS)
+    found = plausibly.sensitivity(
+        model,
+        table,
+        ["label-frequency", "worker-agreement"],
+        alphas=[0.2],
+        calibrator={"name": "grouped", "by": "patient"},
+        splits=2,
+        group="patient",
+    )
+    assert np.isnan(found["guaranteed_level"]).all()
+    assert not found["group_coverage"].equals(found["aggregated_coverage"])
+    shown = describe_sensitivity(found)
+    mean = float(found["group_coverage"].mean("split")[0, 0, 0])
+    assert "a mean group" in shown
+    assert f"{mean:.3f}".removeprefix("0") in shown
