@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Ints
+from plausibly.conformal.coordinates import group_names
 from plausibly.errors import InputError
 from plausibly.evaluation import agreement_likeness, agreement_measures, inputs, intervals
 from plausibly.evaluation import agreement_parts as parts
@@ -230,7 +231,7 @@ def _coordinates(annotations: xr.Dataset, answers: Answers) -> xr.DataArray:
 
 def _texts(coordinate: str, coordinates: xr.DataArray) -> NDArray[np.str_]:
     values = inputs.example_values(coordinate, (coordinates,))
-    return text_array(name_texts(values.tolist()))
+    return group_names(values)
 
 
 def _resampling(

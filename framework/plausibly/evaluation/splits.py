@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Hashes, Ints
 from plausibly.conformal.alphas import exact
 from plausibly.conformal.calibrate import held_out_rows
+from plausibly.conformal.coordinates import group_names
 from plausibly.errors import InputError, counted, listed
 from plausibly.keys import Keys, hash_names
 from plausibly.labelled.text import several
@@ -44,7 +45,7 @@ def check_strata(groups: Values, strata: Values, *, group: str, stratify: str) -
     group, stratify : str
         What the messages call them.
     """
-    pairs = np.unique(np.stack([groups.astype(np.str_), strata.astype(np.str_)], axis=1), axis=0)
+    pairs = np.unique(np.stack([group_names(groups), group_names(strata)], axis=1), axis=0)
     distinct, strewn = np.unique(pairs[:, 0], return_counts=True)
     if (strewn > 1).any():
         mixed = distinct[strewn > 1]
@@ -100,7 +101,7 @@ def split(
     check_share(test)
     own = keys.child("test")
     if strata is None:
-        named = None if groups is None else groups.astype(np.str_)
+        named = None if groups is None else group_names(groups)
         chosen = np.zeros(len(hashes), dtype=np.bool_)
         chosen[held_out_rows(test, hashes, own, named)] = True
     elif groups is None:
@@ -193,7 +194,7 @@ def nested(
         weights = np.ones(len(hashes), dtype=np.int64)
     else:
         distinct, member, weights = np.unique(
-            groups.astype(np.str_), return_inverse=True, return_counts=True
+            group_names(groups), return_inverse=True, return_counts=True
         )
         units = hash_names(distinct)
     uniform = keys.uniform(units)[:, 0]

@@ -64,7 +64,7 @@ class FrameColumn:
         if self._called is not None:
             return [self._name_of(value, row) for row, value in enumerate(values)]
         if self.type == "Float32":  # as a float64 its digits would be others
-            return ["" if is_missing(value) else str(np.float32(value)) for value in values]  # type: ignore[arg-type]  # a float
+            return ["" if is_missing(value) else name_text(np.float32(value)) for value in values]  # type: ignore[arg-type]  # a float
         return ["" if is_missing(value) else name_text(value) for value in values]
 
     def numbers(self) -> NDArray[Any]:  # Any: float32 stays float32
