@@ -90,6 +90,16 @@ def existing(path: Path | str, role: str) -> Path:
         raise _unreadable(path, role, reason) from reason
     if stat.S_ISDIR(mode):
         raise _folder(path, role)
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            "file-unreadable",
+            f'{role} "{path}" is a device or a pipe',
+            expected="a regular file, which can be read again",
+            got="one without an end, or that is read once",
+            do="write what it gives to a file, and name that",
+            whose=str(path),
+            details={"path": str(path)},
+        )
     return path
 
 
