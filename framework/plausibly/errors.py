@@ -32,6 +32,9 @@ def listed(items: Iterable[object], *, most: int = 3) -> str:
     return shown if len(texts) <= most else f"{shown}, … ({counted(len(texts))} in all)"
 
 
+SLASHES = "write the path with / for each backslash, or between single quotation marks"
+"""What to do where TOML read a backslash of a path as the start of an escape."""
+
 _JOINERS = "\u200c\u200d"  # part of words of several languages, and of emoji
 
 

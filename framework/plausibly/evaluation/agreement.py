@@ -169,8 +169,10 @@ def agreement(
             **({} if by is None else {"by": by}),
         },
     )
-    result = result.merge(parts.by_label(answers, plan), join="exact")
-    result = result.merge(parts.by_annotator(answers, likenesses[-1], votes), join="exact")
+    result = result.merge(parts.by_label(answers, plan), join="exact", compat="no_conflicts")
+    result = result.merge(
+        parts.by_annotator(answers, likenesses[-1], votes), join="exact", compat="no_conflicts"
+    )
     if by is None:
         return result
     groups, codes = inputs.codes_of(inputs.example_values(by, (coordinates,)))

@@ -147,7 +147,7 @@ def evaluate(
         averages = averaging(values, largest)
     if by is not None:
         check_dim(result, by)
-    result = result.merge(averages)
+    result = result.merge(averages, join="exact", compat="no_conflicts")
     result.attrs = {**judged.carried, "ties": policy}
     if not is_lazy(judged.given):
         result.attrs[TIED_SHARE] = float((coverage.tie_counts(judged.opinions) > 1).mean())
@@ -232,7 +232,7 @@ class _Averaging:
             grouped = summary.grouped(
                 outcomes, codes, called, dim=dim, prefix=prefix, alpha_dims=self.alpha_dims
             )
-            found = found.merge(grouped)
+            found = found.merge(grouped, join="exact", compat="no_conflicts")
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import SLASHES, InputError, counted, listed
 from plausibly.labelled.near import near
 
 HEAD = 65_536
@@ -22,7 +22,9 @@ def _neighbours(folder: Path) -> list[str]:
 def _missing(path: Path, role: str) -> InputError:
     names = _neighbours(path.parent)
     guess = near(path.name, names)
-    if guess is not None:
+    if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
+        do = SLASHES
+    elif guess is not None:
         do = f"did you mean {path.parent / guess}?"
     elif names:
         do = f"mend the path; {path.parent} holds {listed(names)}"
