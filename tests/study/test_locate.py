@@ -162,12 +162,12 @@ def test_backslashes_of_paths(tmp_path: Path, path: str) -> None:
     parts = (
         f'[annotations]\npath = "{path}"',
         '[predictions]\npath = "p.csv"',
-        "[[calibrations]]\ncalibrator = 'expected'",
+        "[[calibrations]]\ncalibrator = {name = 'expected'}",
     )
     study.write_text("\n".join(parts))
     with pytest.raises(plausibly.InputError) as caught:
         prepare(study)
-    assert caught.value.name == ("toml-broken" if path[0] == "C" else "file-missing")
+    assert caught.value.name == ("toml-broken" if path[0] == "C" else "config-key")
     assert "/ for each backslash" in caught.value.do
     assert "\t" not in str(caught.value)
     shown = "backslash" if path[0] == "C" else path
