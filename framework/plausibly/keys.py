@@ -50,7 +50,8 @@ def name_text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8")
     if isinstance(value, (Real, Decimal)) and not isinstance(value, Integral):
-        if math.isfinite(value) and value == math.floor(value):
+        # Beyond 64 bits there are no arrays of integers that could hold the same number.
+        if abs(value) < 1 << 63 and value == math.floor(value):
             return str(math.floor(value))
         return str(value.normalize() if isinstance(value, Decimal) else value)
     if isinstance(value, (date, np.datetime64)):
