@@ -28,10 +28,10 @@ _REPLACED: ContextVar[list[Path] | None] = ContextVar("replaced", default=None)
 _CHUNK = re.compile(r"(.+)/\d+(\.\d+)*")
 
 
-def unwritable(path: Path, reason: OSError) -> InputError:
+def unwritable(path: Path, reason: OSError | ValueError) -> InputError:
     """Return the error that says why `path` cannot be written."""
-    why = (reason.strerror or str(reason)).lower()
-    kept = f"; the old {path.name} is as it was" if path.exists() else ""
+    why = (getattr(reason, "strerror", None) or str(reason)).lower()
+    kept = f"; the old {path.name} is as it was" if os.path.exists(path) else ""  # noqa: PTH110  # never raises
     return InputError(
         "output-unwritable",
         f"cannot write {path}",

@@ -7,6 +7,7 @@ says what is wrong and whose it is, what was expected, what was got, and what to
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
@@ -29,6 +30,29 @@ def listed(items: Iterable[object], *, most: int = 3) -> str:
     texts = [str(item) for item in items]
     shown = ", ".join(texts[:most])
     return shown if len(texts) <= most else f"{shown}, … ({counted(len(texts))} in all)"
+
+
+SLASHES = "write the path with / for each backslash, or between single quotation marks"
+"""What to do where TOML read a backslash of a path as the start of an escape."""
+
+_JOINERS = "\u200c\u200d"  # part of words of several languages, and of emoji
+
+
+def visible(text: str) -> str:
+    """Return text for a terminal: what would steer it, or cannot be seen, as an escape.
+
+    Controls but for the line feed, marks of direction, invisible characters, halves of characters.
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        letter.encode("unicode_escape").decode()
+        if letter != "\n"
+        and letter not in _JOINERS
+        and unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else letter
+        for letter in text
+    )
 
 
 class _Message(Exception):
@@ -139,7 +163,7 @@ def warn(
 
 
 def render(message: _Message, *, width: int = 80) -> str:
-    """Return the message in the house form, wrapped to `width` columns.
+    """Return the message in the house form, wrapped to `width` columns; names in it are `visible`.
 
     Parameters
     ----------
@@ -149,7 +173,7 @@ def render(message: _Message, *, width: int = 80) -> str:
         Columns to wrap to; the hanging indent keeps the fields apart.
     """
     lines = textwrap.wrap(
-        f"{message.severity} {message.name}: {message.what}",
+        visible(f"{message.severity} {message.name}: {message.what}"),
         width,
         subsequent_indent="  ",
         break_on_hyphens=False,
@@ -161,7 +185,7 @@ def render(message: _Message, *, width: int = 80) -> str:
     for title, text in (("expected", expectation), ("do", message.do)):
         if text:
             lines += textwrap.wrap(
-                text,
+                visible(text),
                 width,
                 initial_indent=f"  {title:<10}",
                 subsequent_indent=" " * 12,

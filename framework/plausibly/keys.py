@@ -7,9 +7,14 @@ splits and resamples therefore do not depend on row order, chunking or batch siz
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
 from functools import cached_property
 from hashlib import blake2b
+from numbers import Integral, Real
 from typing import Protocol, runtime_checkable
 
 import attrs
@@ -35,13 +40,34 @@ class _Array(Protocol):
     def tolist(self) -> list[object]: ...
 
 
+def name_text(value: object) -> str:
+    """Return a name as text, which depends on the value alone, not on the array that holds it.
+
+    Text stays as written, bytes are read as UTF-8; ``1.0`` is ``1``, and midnight is its day.
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, (Real, Decimal)) and not isinstance(value, Integral):
+        # Beyond 64 bits there are no arrays of integers that could hold the same number.
+        if abs(value) < 1 << 63 and value == math.floor(value):
+            return str(math.floor(value))
+        return str(value.normalize() if isinstance(value, Decimal) else value)
+    if isinstance(value, (date, np.datetime64)):
+        # The same moment has as many zeros behind the seconds as its type has digits.
+        moment = re.sub(r"(\.\d*?)0+$", r"\1", str(value).replace("T", " ")).removesuffix(".")
+        return moment.removesuffix(" 00:00:00")
+    return str(value)
+
+
 def hash_names(names: Iterable[object]) -> Hashes:
     """Return the 64-bit blake2b hash of each name, as text.
 
     Parameters
     ----------
     names : iterable
-        Names of examples; ``7`` and ``"7"`` are the same name.
+        Names of examples; ``7``, ``7.0`` and ``"7"`` are the same name.
 
     Returns
     -------
@@ -49,7 +75,8 @@ def hash_names(names: Iterable[object]) -> Hashes:
     """
     # An index or array gives its entries one by one far more slowly than all at once.
     listed = names.tolist() if isinstance(names, _Array) and names.dtype.kind in "OUiu" else names
-    return hash_bytes(str(name).encode("utf-8", "surrogatepass") for name in listed)
+    texts = (name if type(name) is str else name_text(name) for name in listed)
+    return hash_bytes(name.encode("utf-8", "surrogatepass") for name in texts)
 
 
 def hash_bytes(names: Iterable[bytes]) -> Hashes:

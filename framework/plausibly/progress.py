@@ -7,13 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from threading import Lock
+from threading import Lock, Timer
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import attrs
 
 from plausibly import markup
-from plausibly.errors import counted
+from plausibly.errors import counted, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -24,6 +24,9 @@ Tick: TypeAlias = Callable[[int, int], object]
 
 Progress: TypeAlias = Tick | bool
 """A function to be told; or True for a bar where somebody can see it, False for none."""
+
+PATIENCE = 2.0
+"""Seconds that people wait without a word."""
 
 _EVERY = 0.1  # seconds between two pictures of a bar in a notebook
 
@@ -65,6 +68,27 @@ def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
         bar.stop()
 
 
+@contextlib.contextmanager
+def naming_if_slow(what: str) -> Iterator[None]:
+    """Say on a terminal what takes longer than `PATIENCE`, such as a component of others.
+
+    Parameters
+    ----------
+    what : str
+        Such as ``"reader mine looks at votes.csv"``.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    timer = Timer(PATIENCE, lambda: sys.stderr.write(visible(f"{what} …\n")))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _bar(what: str) -> Bar | _PageBar | None:
     """Return the bar that can be seen from here."""
     if in_notebook():
@@ -89,7 +113,7 @@ class Bar:
     """A bar on stderr, which is wiped off when it stops; steps may come from another thread."""
 
     def __init__(self, what: str) -> None:
-        self._what = what
+        self._what = visible(what)
         self._lock = Lock()
         self._progress: RichProgress | None = None
         self._task: TaskID | None = None
@@ -108,7 +132,7 @@ class Bar:
             TimeElapsedColumn,
         )
 
-        columns = [TextColumn("{task.description}"), BarColumn()]
+        columns = [TextColumn("{task.description}", markup=False), BarColumn()]
         with self._lock:
             if self._over:
                 return

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
+import plausibly
 from plausibly.config.locate import lines_of, path_text
+from plausibly.study.prepare import prepare
 
 DOCUMENT = '''\
 a = 1 # x = 2
@@ -151,3 +154,21 @@ def test_the_scanner_keeps_what_it_found_before_it_lost_its_way() -> None:
     assert lines_of("a = 1\nb = 2\n= 3\nc = 4\n") == {"a": 1, "b": 2}
     assert lines_of("a = 1\nb : 2\nc = 4\n") == {"a": 1, "b": 2}
     assert lines_of("a = ['x' 'y']\nc = 4\n") == {"a": 1, "a[0]": 1}
+
+
+@pytest.mark.parametrize("path", [r"C:\users\x.csv", r"data\test.csv"])
+def test_backslashes_of_paths(tmp_path: Path, path: str) -> None:
+    study = tmp_path / "study.toml"
+    parts = (
+        f'[annotations]\npath = "{path}"',
+        '[predictions]\npath = "p.csv"',
+        "[[calibrations]]\ncalibrator = {name = 'expected'}",
+    )
+    study.write_text("\n".join(parts))
+    with pytest.raises(plausibly.InputError) as caught:
+        prepare(study)
+    assert caught.value.name == ("toml-broken" if path[0] == "C" else "config-key")
+    assert "/ for each backslash" in caught.value.do
+    assert "\t" not in str(caught.value)
+    shown = "backslash" if path[0] == "C" else path
+    assert shown in str(caught.value)

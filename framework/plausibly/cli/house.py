@@ -54,7 +54,7 @@ class House(TyperGroup):
                 raise _usage(error) from error
             return code if isinstance(code, int) else 0
 
-        code = output.run(action)
+        code = output.run(action, apart=False)  # help is a result
         if standalone_mode:
             sys.exit(code)
         return code

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from plausibly.cli import terminal
-from plausibly.errors import counted
+from plausibly.errors import counted, visible
 
 WIDTH = terminal.PIPED
 
@@ -29,7 +29,7 @@ def fields(rows: Iterable[tuple[str, str | list[str]]]) -> str:
 def _field(title: str, text: str | list[str], width: int) -> str:
     if isinstance(text, str):
         text = textwrap.wrap(
-            text, terminal.width() - width, break_on_hyphens=False, break_long_words=False
+            visible(text), terminal.width() - width, break_on_hyphens=False, break_long_words=False
         )
     first, *rest = text
     return "\n".join([f"{title:<{width}}{first}", *(" " * width + line for line in rest)])

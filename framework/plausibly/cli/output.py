@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -22,8 +23,10 @@ from plausibly.errors import (
     EXIT_OURS,
     InputError,
     PlausiblyWarning,
+    counted,
     listed,
     render,
+    visible,
 )
 
 
@@ -89,7 +92,7 @@ class Output:
         """Print a result for people on stdout, after the warnings that led to it."""
         self.flush()
         if not (self.json or self.quiet):
-            _print(text, sys.stdout)
+            _print(text, terminal.results())
 
     def flush(self) -> None:
         """Print the warnings that were heard since the last time, on stderr."""
@@ -105,13 +108,15 @@ class Output:
         """
         return working(what, shown=not self.quiet)
 
-    def run(self, action: Callable[[], int | None]) -> int:
+    def run(self, action: Callable[[], int | None], *, apart: bool = True) -> int:
         """Run a command's body and say whatever goes wrong.
 
         Parameters
         ----------
         action : callable
             Returns an exit code, None for 0.
+        apart : bool
+            Whether what others print meanwhile goes to stderr.
 
         Returns
         -------
@@ -120,7 +125,8 @@ class Output:
         """
         failure: InputError | None = None
         code = 0
-        with self._listening(), noting_replaced() as replaced:
+        own_output = terminal.aside() if apart else contextlib.nullcontext()
+        with self._listening(), noting_replaced() as replaced, own_output:
             try:
                 code = action() or 0
                 self._check_warnings()
@@ -135,18 +141,8 @@ class Output:
                     ),
                     error,
                 )
-            except Exception as error:  # noqa: BLE001  # whatever it is, it is said in one form
-                text = " ".join(str(error).split())
-                failure = _caused(
-                    OurFault(
-                        "unexpected",
-                        f"{type(error).__name__}: {text}" if text else type(error).__name__,
-                        expected="no such error: the fault is ours, or a plugin's",
-                        do="run again with --debug, and report what it prints",
-                        whose="plausibly",
-                    ),
-                    error,
-                )
+            except BaseException as error:  # noqa: BLE001  # whatever it is, it is said in one form
+                failure = _caused(_unforeseen(error), error)
         self.flush()
         if replaced:
             here = Path.cwd()
@@ -163,7 +159,8 @@ class Output:
         if failure is not None:
             code = failure.exit_code
             if self.debug:
-                traceback.print_exception(failure)
+                trace = "".join(traceback.format_exception(failure)).rstrip()
+                _print(visible(trace), sys.stderr, styled=False)
             _print(str(failure), sys.stderr)
         return code
 
@@ -207,7 +204,8 @@ class Output:
         document["warnings"] = [warning.fields() for warning in self._heard.values()]
         if failure is not None:
             document["error"] = {**failure.fields(), "exit": failure.exit_code}
-        encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower()
+        stream = terminal.results()
+        encoding = (getattr(stream, "encoding", None) or "ascii").lower()
         _print(
             json.dumps(
                 _plain(document),
@@ -215,9 +213,28 @@ class Output:
                 ensure_ascii=not encoding.startswith("utf"),
                 allow_nan=False,
             ),
-            sys.stdout,
+            stream,
             styled=False,
         )
+
+
+def _unforeseen(error: BaseException) -> InputError:
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return InputError(
+            "file-unreadable",
+            f'there is no file "{str(error.filename)[:40]}…"',
+            expected="a path that a file can have",
+            got=f"{counted(len(str(error.filename)))} characters",
+            do="name another file",
+        )
+    text = " ".join(str(error).split())
+    return OurFault(
+        "unexpected",
+        f"{type(error).__name__}: {text}" if text else type(error).__name__,
+        expected="no such error: the fault is ours, or a plugin's",
+        do="run again with --debug, and report what it prints",
+        whose="plausibly",
+    )
 
 
 def _caused(failure: InputError, cause: BaseException) -> InputError:
@@ -243,9 +260,12 @@ def _plain(value: object) -> object:
 def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
     """Print text: plain where it is piped, on a terminal with colours and as wide as that is.
 
+    What is styled is for people, and `visible`; documents for programs are exact.
+
     A reader that closed the pipe, such as ``head``, has seen enough: that is no error.
     """
     try:
+        text = visible(text) if styled else text
         if styled and stream.isatty():
             text = terminal.narrowed(text, terminal.width(stream))
         if styled and terminal.is_styled(stream):

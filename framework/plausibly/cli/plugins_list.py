@@ -5,7 +5,6 @@ Nothing here imports Typer, which alone takes longer than this list; see `plausi
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
-from plausibly.cli.terminal import is_styled, width
-from plausibly.errors import InputError, counted
+from plausibly.cli.terminal import is_styled, results, width
+from plausibly.errors import InputError, counted, visible
 
 if TYPE_CHECKING:
     from plausibly.registry import Source
@@ -226,7 +225,7 @@ def metadata_of(source: Source) -> dict[str, str]:
 
 def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
     fitting = _fitting(table)
-    if is_styled(sys.stdout) and not (output.json or output.quiet):
+    if is_styled(results()) and not (output.json or output.quiet):
         _show_styled(fitting, states)
     else:
         output.show(aligned(fitting))
@@ -235,7 +234,7 @@ def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str])
 def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
     found = list(table)
-    if not sys.stdout.isatty():
+    if not results().isatty():
         return found
     for title in ("distribution", "module", "plugin"):
         if max(map(len, aligned(found).splitlines())) > width() and title in found[0][1:]:
@@ -263,6 +262,8 @@ def _show_styled(table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
     for title in table[0]:
         styled.add_column(title, overflow="fold")
     for row, state in zip(table[1:], states, strict=True):
-        styled.add_row(*row, style=colours.get(state))
-    console = Console(force_terminal=True, markup=False, emoji=False, highlight=False)
+        styled.add_row(*map(visible, row), style=colours.get(state))
+    console = Console(
+        file=results(), force_terminal=True, markup=False, emoji=False, highlight=False
+    )
     console.print(styled)

@@ -65,6 +65,7 @@ def predict(
             "-e": examples,
             "--labels": labels,
         }
+        values.outputs(out, inputs)
         values.outputs(out.with_suffix(".json"), inputs)
         with chunking.computing(chunks, scheduler, dry_run=dry_run):
             _run(
@@ -83,7 +84,7 @@ def predict(
                 ),
                 asked.naming(labels, strip=strip, rename=rename),
                 list(alpha or common.DEFAULT_ALPHAS),
-                values.outputs(out, inputs),
+                out,
                 dry_run=dry_run,
             )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
 import re
 import shutil
 import sys
 import textwrap
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 PIPED = 80
 """Columns where nobody looks: files and pipes get the same text everywhere."""
@@ -40,6 +41,32 @@ _MEASURED = re.compile(r"[-+]?\d*\.\d|\d+ %$")
 _CELLS = re.compile(r" {2,}")
 
 
+class Aside:
+    """Standard output while components run: what they print goes to stderr.
+
+    Attributes
+    ----------
+    results : file
+        Where results go.
+    """
+
+    def __init__(self, results: TextIO) -> None:
+        self.results = results
+
+    def __getattr__(self, name: str) -> Any:  # Any: whatever a file has
+        return getattr(sys.stderr, name)
+
+
+def aside() -> contextlib.AbstractContextManager[object]:
+    """Return a context in which only what is written to `results` reaches standard output."""
+    return contextlib.redirect_stdout(cast("TextIO", Aside(results())))
+
+
+def results() -> TextIO:
+    """Return where results go: standard output, also while components run."""
+    return sys.stdout.results if isinstance(sys.stdout, Aside) else sys.stdout
+
+
 def is_styled(stream: TextIO) -> bool:
     """Return whether to print colours: on a terminal, unless the environment says otherwise.
 
@@ -62,7 +89,7 @@ def width(stream: TextIO | None = None) -> int:
     stream : file, optional
         Standard output where it is not given.
     """
-    if not (sys.stdout if stream is None else stream).isatty():
+    if not (results() if stream is None else stream).isatty():
         return PIPED
     return min(max(shutil.get_terminal_size((PIPED, 24)).columns, _NARROWEST), _WIDEST)
 
@@ -94,8 +121,12 @@ def _broken(line: str, columns: int) -> str:
 
 
 def tolerate() -> None:
-    """Have a terminal that lacks a character print another one, not a traceback."""
+    """Print another character where a terminal lacks one; nothing where a stream is closed."""
     codecs.register_error(_ERRORS, _others)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Without a place of its own, what is printed would go into the next file opened.
+            setattr(sys, name, io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ERRORS)

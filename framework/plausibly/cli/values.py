@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from plausibly.atomic import unwritable
 from plausibly.errors import InputError
 
 
@@ -112,7 +116,7 @@ def share(text: str | None, flag: str) -> float | None:
 
 
 def outputs(path: Path, inputs: Mapping[str, Path | None]) -> Path:
-    """Return the output, which must be none of the files that are read.
+    """Return the output, which must have a name, and be none of the files that are read.
 
     Parameters
     ----------
@@ -124,8 +128,15 @@ def outputs(path: Path, inputs: Mapping[str, Path | None]) -> Path:
     Raises
     ------
     InputError
-        ``output-is-input``.
+        ``output-is-input``, or ``output-unwritable``.
     """
+    try:
+        if path.name in ("", ".."):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()
+    except (OSError, ValueError) as reason:  # no name, one that is too long, or with a NUL
+        raise unwritable(path, reason) from reason
     for flag, other in inputs.items():
         if other is not None and path.resolve() == other.resolve():
             raise InputError(

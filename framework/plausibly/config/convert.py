@@ -93,7 +93,9 @@ class Strict:
             raise Mistakes(found)
         try:
             return target(**values)
-        except Exception as error:  # an initialiser raises what it likes
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an initialiser raises what it likes, or exits
             raise Mistakes(mistakes_in(error)) from error
 
     def value(self, parameter: Parameter, value: object) -> object:

@@ -10,9 +10,10 @@ from decimal import Decimal
 import attrs
 
 from plausibly.config.locate import lines_of
-from plausibly.errors import InputError, counted
+from plausibly.errors import SLASHES, InputError, counted
 
 _WHERE = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$")
+_BACKSLASH = re.compile(r'"[^"]*\\[^"]*"')
 
 
 @attrs.frozen(kw_only=True)
@@ -49,12 +50,17 @@ def parse(text: str, name: str) -> Document:
         where = _WHERE.search(reason)
         number = int(where["line"]) if where and where["line"] else text.count("\n") + 1
         got = _WHERE.sub("", reason)
+        do = "mend that line"
+        line = "".join(text.splitlines()[number - 1 : number])
+        if _BACKSLASH.search(line):
+            got = f"a backslash between double quotation marks: {got[:1].lower()}{got[1:]}"
+            do = SLASHES
         raise InputError(
             "toml-broken",
             f"{name} line {counted(number)} is no TOML",
             expected='key = value, [table] or [[list of tables]], and text in "quotation marks"',
             got=f"{got[:1].lower()}{got[1:]}",
-            do="mend that line",
+            do=do,
             whose=name,
             details={"line": number},
         ) from None

@@ -178,7 +178,7 @@ def unknown_key(
     return Mistake(str(key), text, advice=f"leave {key} out", unknown=True)
 
 
-def mistakes_in(error: Exception) -> list[Mistake]:
+def mistakes_in(error: BaseException) -> list[Mistake]:
     """Return what an error of the converter, or of a component's own checks, says.
 
     Raises
@@ -203,6 +203,8 @@ def mistakes_in(error: Exception) -> list[Mistake]:
     text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     rule = _OF_ATTRS.fullmatch(text)
     text = f"{rule['rule']}, got {rule['value']}" if rule else text
+    if not isinstance(error, Exception):  # an exit code alone says nothing
+        text = f"{type(error).__name__} {text}"
     return [Mistake("", text or type(error).__name__)]
 
 

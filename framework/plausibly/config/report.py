@@ -9,7 +9,7 @@ from typing import cast
 import attrs
 
 from plausibly.config.mistakes import Mistake
-from plausibly.errors import InputError, counted, render
+from plausibly.errors import InputError, counted, render, visible
 
 _WIDTH = 80
 
@@ -122,7 +122,7 @@ class StudyError(InputError):
         rows = [f"{self.whose}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
         for line, one in zip(lines, found, strict=True):
             rows += textwrap.wrap(
-                str(one["text"]),
+                visible(str(one["text"])),
                 _WIDTH,
                 initial_indent=line.ljust(width),
                 subsequent_indent=" " * width,

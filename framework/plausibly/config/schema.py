@@ -59,8 +59,11 @@ def schema() -> Schema:
             "uniqueItems": True,
             "items": {"type": "integer", "minimum": 1},
         }
-    described = study["properties"]["annotations"]["description"]
-    study["properties"]["annotations"] = _annotations() | {"description": described}
+    # Without docstrings (python -OO) keys have no description.
+    described = study["properties"]["annotations"].get("description")
+    study["properties"]["annotations"] = _annotations()
+    if described is not None:
+        study["properties"]["annotations"]["description"] = described
     study["properties"]["calibrations"] |= {"minItems": 1}
     study["properties"]["calibrations"]["items"]["properties"]["name"] = {
         "type": "string",

@@ -114,29 +114,32 @@ def largest_scores(scores: Floats) -> Floats:
     return narrow.largest(plain)
 
 
-def warn_of_new(
-    test: NewExamples,
+def warn_of_unseen_groups(test: NewExamples, queries: Queries, replicates: Replicates) -> None:
+    """Warn of new examples of groups that calibration lacks."""
+    if queries.cell is None or not (queries.cell < 0).any():
+        return
+    unseen = queries.cell < 0
+    found = group_names(new_values(test.checked, replicates.by, whose="predictor"))
+    examples = [str(name) for name in test.checked[names.EXAMPLE].values[unseen]]
+    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
+
+
+def warn_of_weights(
     queries: Queries,
     replicates: Replicates,
     sets: Sequence[Bools],
     alphas: Sequence[Fraction],
 ) -> None:
-    """Warn of new examples that get every label because of what they are.
+    """Warn of new examples that get every label because of their weight.
 
     Parameters
     ----------
-    test : NewExamples
     queries : Queries
     replicates : Replicates
     sets : sequence of ndarray of bool, (example, label)
         One an alpha.
     alphas : sequence of Fraction
     """
-    if queries.cell is not None and (queries.cell < 0).any():
-        unseen = queries.cell < 0
-        found = group_names(new_values(test.checked, replicates.by, whose="predictor"))
-        examples = [str(name) for name in test.checked[names.EXAMPLE].values[unseen]]
-        warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
     if queries.weight is not None and replicates.weight is not None:
         total = _weight_of_others(queries, replicates)
         for one, plane in zip(alphas, sets, strict=True):

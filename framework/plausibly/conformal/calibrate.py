@@ -19,6 +19,7 @@ from plausibly.conformal.calibration import (
 )
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
+from plausibly.conformal.coordinates import group_names
 from plausibly.conformal.evidence import stated_by
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.held_out import keyed_share, one_of_each
@@ -69,7 +70,7 @@ def _groups(predictions: xr.DataArray, group: str | None) -> NDArray[np.str_] | 
             do="predictions.assign_coords(...), or -e/--examples with such a column",
             whose="predictions",
         )
-    return np.asarray(coordinate.values).astype(str)
+    return group_names(coordinate.values)
 
 
 def calibrate(

@@ -65,9 +65,9 @@ def coordinates_over(
     return found
 
 
-def _emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Return which values are missing, or empty text."""
-    return np.array([text.is_missing(one) or one == "" for one in values.tolist()], dtype=np.bool_)
+    return np.array([text.is_missing(one) or one == "" for one in values], dtype=np.bool_)
 
 
 def incomplete(
@@ -90,7 +90,7 @@ def incomplete(
         Names, where they are known.
     of : {"examples", "labels"}
     """
-    empty = _emptiness(values)
+    empty = emptiness(values)
     without = [str(one) for one, gone in zip(examples, empty, strict=False) if gone]
     return InputError(
         "coordinate-empty",
@@ -110,6 +110,8 @@ def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
         return values
     if values.dtype.kind == "f":
         return None if np.isnan(values).any() else values
+    if values.dtype.kind in "mM":
+        return None if np.isnat(values).any() else text.text_array(text.name_texts(values))
     entries = values.tolist()
     if any(text.is_missing(entry) or entry == "" for entry in entries):
         return None
@@ -138,8 +140,10 @@ def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[n
 def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:
     """Return values as the names of groups, text by which new examples are matched.
 
-    Whole numbers have one name, whether they came as integers or as floats.
+    A number has one name, whether it came as an integer, as a float, or as text: whether a column
+    of a file is read as numbers depends on all of its cells.
     """
-    if values.dtype.kind == "f" and np.array_equal(values, np.rint(values.astype(np.float64))):
-        values = values.astype(np.int64)
-    return text.text_array(text.name_texts(values.tolist()))
+    if values.dtype.kind not in "biufU":
+        values = text.text_array(text.name_texts(values))
+    distinct, place = np.unique(values, return_inverse=True)
+    return text.text_array(list(map(text.number_text, text.name_texts(distinct))))[place]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Hashes
 from plausibly.conformal.alphas import exact as _number
+from plausibly.conformal.coordinates import group_names
 from plausibly.conformal.pvalues import PValues
 from plausibly.errors import IncompatibleComponents
 from plausibly.keys import Keys, hash_names
@@ -75,7 +76,7 @@ def keyed_share(
     """
     units, member = hashes, np.arange(len(hashes))
     if groups is not None:
-        distinct, member = np.unique(groups.astype(np.str_), return_inverse=True)
+        distinct, member = np.unique(group_names(groups), return_inverse=True)
         units = hash_names(distinct)
     order = np.lexsort((units, keys.uniform(units)[:, 0]))
     taken = np.zeros(len(units), dtype=np.bool_)
@@ -88,5 +89,5 @@ def one_of_each(hashes: Hashes, keys: Keys, groups: NDArray[np.generic]) -> Bool
     """Return which example of each group has its smallest key: a random one, (example,)."""
     order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
     chosen = np.zeros(len(hashes), dtype=np.bool_)
-    chosen[order[np.unique(groups.astype(np.str_)[order], return_index=True)[1]]] = True
+    chosen[order[np.unique(group_names(groups)[order], return_index=True)[1]]] = True
     return chosen

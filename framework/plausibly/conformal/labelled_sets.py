@@ -252,7 +252,11 @@ def sets_array(
         test.like_input(one, "prediction_sets", float(alpha), attrs)
         for one, alpha in zip(sets, alphas, strict=True)
     ]
-    return xr.concat(arrays, dim=names.ALPHA) if several else arrays[0]
+    return (
+        xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
+        if several
+        else arrays[0]
+    )
 
 
 def sets_attrs(

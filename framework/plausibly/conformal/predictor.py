@@ -12,7 +12,12 @@ import xarray as xr
 from plausibly.arrays import Floats
 from plausibly.conformal.alphas import Alphas, is_several, read_alphas
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.asking import largest_scores, queries_of, warn_of_new
+from plausibly.conformal.asking import (
+    largest_scores,
+    queries_of,
+    warn_of_unseen_groups,
+    warn_of_weights,
+)
 from plausibly.conformal.facts import Facts as Facts
 from plausibly.conformal.kept import Kept
 from plausibly.conformal.labelled_sets import (
@@ -89,13 +94,20 @@ class ConformalPredictor(ArrayPredictor):
         -------
         DataArray of float64, dims and labels as in `predictions`
             Sets are ``p > alpha``; `predict` makes the same sets by threshold, without p-values.
+
+        Warns
+        -----
+        PlausiblyWarning
+            ``group-unseen`` where calibration lacks the group of an example.
         """
         if is_lazy(predictions):
             from plausibly.lazy.predict import lazy_p_values
 
             return lazy_p_values(self, predictions)
         test = self._read(predictions)
-        return test.like_input(self.combined_p(test), "p_values")
+        queries = self._queries(test)
+        warn_of_unseen_groups(test, queries, self.pools.replicates)
+        return test.like_input(combined(self.pools, queries, self.combine), "p_values")
 
     def combined_p(self, test: NewExamples) -> Floats:
         """Return the combined p-values (example, label), labels in the order of `labels`."""
@@ -165,7 +177,8 @@ class ConformalPredictor(ArrayPredictor):
             test = self._read(predictions)
             queries = self._queries(test, compared=self._decisions.has_threshold)
             sets = self._decisions.sets(queries, alphas)
-            warn_of_new(test, queries, self.pools.replicates, sets, alphas)
+            warn_of_unseen_groups(test, queries, self.pools.replicates)
+            warn_of_weights(queries, self.pools.replicates, sets, alphas)
         for one in alphas:
             self._warn(one)
         asked = tuple(alphas)

@@ -194,4 +194,8 @@ def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
     named = [
         one.assign_coords({names.ALPHA: value}) for one, value in zip(found, alphas, strict=True)
     ]
-    return xr.concat(named, dim=names.ALPHA) if is_several(alpha) else named[0]
+    return (
+        xr.concat(named, dim=names.ALPHA, coords="different", compat="equals", join="exact")
+        if is_several(alpha)
+        else named[0]
+    )

@@ -118,7 +118,9 @@ def cell_mass(replicates: Replicates, code: int) -> float:
     return float((units / denominator[part.rows()]).sum()) if len(units) else 0.0
 
 
-def warn_of_unseen(examples: Sequence[str], groups: Sequence[str], by: str) -> None:
+def warn_of_unseen(
+    examples: Sequence[str], groups: Sequence[str], by: str, *, stacklevel: int = 4
+) -> None:
     """Warn of new examples of groups that calibration lacks: they get every label."""
     warn(
         "group-unseen",
@@ -130,7 +132,7 @@ def warn_of_unseen(examples: Sequence[str], groups: Sequence[str], by: str) -> N
         do=f'calibrate with such examples, or merge groups in the column "{by}"',
         whose="predictions",
         details={"examples": list(examples)},
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
 
 

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Ints
+from plausibly.conformal.coordinates import group_names
 from plausibly.errors import InputError
 from plausibly.evaluation import agreement_likeness, agreement_measures, inputs, intervals
 from plausibly.evaluation import agreement_parts as parts
@@ -170,8 +171,10 @@ def agreement(
             **({} if by is None else {"by": by}),
         },
     )
-    result = result.merge(parts.by_label(answers, plan), join="exact")
-    result = result.merge(parts.by_annotator(answers, likenesses[-1], votes), join="exact")
+    result = result.merge(parts.by_label(answers, plan), join="exact", compat="no_conflicts")
+    result = result.merge(
+        parts.by_annotator(answers, likenesses[-1], votes), join="exact", compat="no_conflicts"
+    )
     if by is None:
         return result
     groups, codes = inputs.codes_of(inputs.example_values(by, (coordinates,)))
@@ -232,7 +235,7 @@ def _coordinates(annotations: xr.Dataset, answers: Answers) -> xr.DataArray:
 
 def _texts(coordinate: str, coordinates: xr.DataArray) -> NDArray[np.str_]:
     values = inputs.example_values(coordinate, (coordinates,))
-    return text_array(name_texts(values.tolist()))
+    return group_names(values)
 
 
 def _resampling(

@@ -151,7 +151,7 @@ def evaluate(
         averages = averaging(values, largest)
     if by is not None:
         check_dim(result, by)
-    result = result.merge(averages)
+    result = result.merge(averages, join="exact", compat="no_conflicts")
     result.attrs = {**judged.carried, "ties": policy}
     if not is_lazy(judged.given):
         result.attrs[TIED_SHARE] = float((coverage.tie_counts(judged.opinions) > 1).mean())
@@ -256,8 +256,8 @@ class _Averaging:
             grouped = summary.grouped(
                 outcomes, codes, called, dim=dim, prefix=prefix, alpha_dims=self.alpha_dims
             )
-            found = found.merge(grouped)
-        return found.merge(self._guaranteed(outcomes))
+            found = found.merge(grouped, join="exact", compat="no_conflicts")
+        return found.merge(self._guaranteed(outcomes), join="exact", compat="no_conflicts")
 
     def _guaranteed(self, outcomes: summary.Outcomes) -> xr.Dataset:
         """Return what is guaranteed, measured as it is stated: of each cell, or of new clusters.

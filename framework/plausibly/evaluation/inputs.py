@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.conformal.aggregate import aggregate, aggregated
+from plausibly.conformal.coordinates import as_values, emptiness, group_names
 from plausibly.conformal.labelled_sets import LABEL_ORDER
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.coverage import TIES, Ties
@@ -188,8 +189,9 @@ def _coordinates(array: xr.DataArray) -> list[str]:
 def _filled(coordinate: str, values: xr.DataArray) -> NDArray[np.generic]:
     """Return the values of a coordinate, each of which must be there."""
     found: NDArray[np.generic] = values.values
-    missing = [text.is_missing(value) or value == "" for value in found.tolist()]
-    if any(missing):
+    complete = as_values(found)
+    if complete is None:
+        missing = emptiness(found)
         without = values[names.EXAMPLE].values[missing]
         raise InputError(
             "coordinate-empty",
@@ -199,9 +201,7 @@ def _filled(coordinate: str, values: xr.DataArray) -> NDArray[np.generic]:
             do=f'fill "{coordinate}" in, or leave these examples out with sel(example=...)',
             details={"examples": [str(name) for name in without]},
         )
-    if found.dtype.kind in "biuf":
-        return found
-    return text.text_array(text.name_texts(found.tolist()))
+    return complete
 
 
 def known_values(name: str, arrays: Sequence[xr.DataArray]) -> NDArray[np.generic] | None:
@@ -214,6 +214,8 @@ def known_values(name: str, arrays: Sequence[xr.DataArray]) -> NDArray[np.generi
 
 def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
     """Return the distinct values in order, and the code of each value."""
+    if values.dtype.kind == "U":
+        values = group_names(values)
     distinct, codes = np.unique(values, return_inverse=True)
     return distinct, codes
 
@@ -242,8 +244,13 @@ def true_codes(
         values = example_values(true, arrays)
     else:
         values = _filled(name, _looked_up(true, arrays[0][names.EXAMPLE].values))
-    written = text.name_texts(values.tolist())
-    codes = text.positions(labels, written)
+    written = text.name_texts(values)
+    # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
+    known = list(map(text.number_text, labels))
+    if len(set(known)) == len(known):
+        codes = text.positions(known, list(map(text.number_text, written)))
+    else:
+        codes = text.positions(labels, written)
     if (codes < 0).any():
         unknown = sorted({label for label, code in zip(written, codes, strict=True) if code < 0})
         close = difflib.get_close_matches(unknown[0], labels, n=1)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import traceback
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -148,6 +149,7 @@ def _uninterrupted() -> Iterator[None]:
 def _serve(connection: Connection) -> None:
     """Work on splits until nobody asks for another one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr  # results are printed by the process that asks
     Thread(target=_end_with_parent, daemon=True).start()
     # A pipe that breaks means that the process that asks is gone.
     with contextlib.suppress(EOFError, OSError):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Hashes, Ints
 from plausibly.conformal.alphas import exact
+from plausibly.conformal.coordinates import group_names
 from plausibly.conformal.held_out import keyed_share
 from plausibly.errors import InputError, counted, listed
 from plausibly.keys import Keys, hash_names
@@ -44,7 +45,7 @@ def check_strata(groups: Values, strata: Values, *, group: str, stratify: str) -
     group, stratify : str
         What the messages call them.
     """
-    pairs = np.unique(np.stack([groups.astype(np.str_), strata.astype(np.str_)], axis=1), axis=0)
+    pairs = np.unique(np.stack([group_names(groups), group_names(strata)], axis=1), axis=0)
     distinct, strewn = np.unique(pairs[:, 0], return_counts=True)
     if (strewn > 1).any():
         mixed = distinct[strewn > 1]
@@ -120,7 +121,7 @@ def units_of(hashes: Hashes, groups: Values | None) -> tuple[Hashes, NDArray[np.
     """Return hashes of the names of what is drawn, examples or groups, and that of each example."""
     if groups is None:
         return hashes, np.arange(len(hashes))
-    distinct, member = np.unique(groups.astype(np.str_), return_inverse=True)
+    distinct, member = np.unique(group_names(groups), return_inverse=True)
     return hash_names(distinct), member
 
 

@@ -105,7 +105,7 @@ def coverage_by_strata(
         stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
     )
     about = judged.result(of=called, ties=ties)
-    return about.merge(found).assign_attrs(about.attrs)
+    return about.merge(found, join="exact", compat="no_conflicts").assign_attrs(about.attrs)
 
 
 def coverage_by_size(
@@ -181,10 +181,12 @@ def coverage_by_size(
         )
     found = planes[0]
     if judged.alpha_dims:
-        found = xr.concat(planes, dim=names.ALPHA).transpose(SIZE, names.ALPHA)
+        found = xr.concat(
+            planes, dim=names.ALPHA, coords="different", compat="equals", join="exact"
+        ).transpose(SIZE, names.ALPHA)
     about = judged.result(ties=ties)
     found = found.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, ends))
-    return about.merge(found).assign_attrs(about.attrs)
+    return about.merge(found, join="exact", compat="no_conflicts").assign_attrs(about.attrs)
 
 
 def _cuts(

@@ -19,7 +19,7 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, judge
 from plausibly.evaluation.summary import SET_SIZE
-from plausibly.labelled.text import text_array
+from plausibly.labelled.text import name_text, text_array
 
 SUBGROUP = "subgroup"
 MULTIPLICITY = (
@@ -165,7 +165,9 @@ def _parts(judged: Judged, coordinates: Sequence[str], crossed: int) -> list[_Pa
             rows, member = np.unique(codes, axis=0, return_inverse=True)
             for place, row in enumerate(rows):
                 named = zip(chosen, row, strict=True)
-                title = ", ".join(f"{name} {coded[name][0][code]}" for name, code in named)
+                title = ", ".join(
+                    f"{name} {name_text(coded[name][0][code])}" for name, code in named
+                )
                 mine = np.flatnonzero(member.ravel() == place)
                 parts.append(_Part(title, depth, mine, _size(mine, clusters)))
     return parts

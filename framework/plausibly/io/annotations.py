@@ -33,6 +33,7 @@ from plausibly.labelled.near import warn_alike
 from plausibly.labelled.seal import check_table
 from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.labelled.text import quoted, several
+from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, ComponentLike, Reader
 from plausibly.registry.calls import calling
 from plausibly.registry.entries import Entry, reason_of
@@ -224,7 +225,7 @@ def _candidates(options: dict[str, object]) -> tuple[list[_Found], dict[str, Inp
     return found, refused
 
 
-def _warn_of(reader: str, what: str, reason: Exception, do: str) -> None:
+def _warn_of(reader: str, what: str, reason: BaseException, do: str) -> None:
     warn(
         "reader-failed",
         f"reader {reader} {what}",
@@ -238,11 +239,14 @@ def _warn_of(reader: str, what: str, reason: Exception, do: str) -> None:
 
 def _recognises(candidate: _Found, path: Path, head: bytes) -> bool:
     try:
-        answer = candidate.reader.recognises(path, head)
+        with naming_if_slow(f"reader {candidate.name} looks at {path.name}"):
+            answer = candidate.reader.recognises(path, head)
         if answer not in (True, False):
             raise TypeError(f"it returned a {type(answer).__name__}")
         return answer
-    except Exception as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
+    except KeyboardInterrupt:
+        raise
+    except BaseException as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
         what = f"cannot tell whether it reads {path.name}"
         _warn_of(candidate.name, what, reason, "mend its recognises; the other readers were asked")
         return False

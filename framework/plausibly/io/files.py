@@ -7,7 +7,7 @@ import stat
 import zlib
 from pathlib import Path
 
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import SLASHES, InputError, counted, listed
 from plausibly.labelled.near import near
 
 HEAD = 65_536
@@ -26,7 +26,9 @@ def _neighbours(folder: Path) -> list[str]:
 def _missing(path: Path, role: str) -> InputError:
     names = _neighbours(path.parent)
     guess = near(path.name, names)
-    if guess is not None:
+    if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
+        do = SLASHES
+    elif guess is not None:
         do = f"did you mean {path.parent / guess}?"
     elif names:
         do = f"mend the path; {path.parent} holds {listed(names)}"
@@ -94,6 +96,16 @@ def existing(path: Path | str, role: str) -> Path:
         raise _unreadable(path, role, reason) from reason
     if stat.S_ISDIR(mode):
         raise _folder(path, role)
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            "file-unreadable",
+            f'{role} "{path}" is a device or a pipe',
+            expected="a regular file, which can be read again",
+            got="one without an end, or that is read once",
+            do="write what it gives to a file, and name that",
+            whose=str(path),
+            details={"path": str(path)},
+        )
     return path
 
 

@@ -64,7 +64,7 @@ class FrameColumn:
         if self._called is not None:
             return [self._name_of(value, row) for row, value in enumerate(values)]
         if self.type == "Float32":  # as a float64 its digits would be others
-            return ["" if is_missing(value) else str(np.float32(value)) for value in values]  # type: ignore[arg-type]  # a float
+            return ["" if is_missing(value) else name_text(np.float32(value)) for value in values]  # type: ignore[arg-type]  # a float
         return ["" if is_missing(value) else name_text(value) for value in values]
 
     def numbers(self) -> NDArray[Any]:  # Any: float32 stays float32
@@ -83,14 +83,6 @@ class FrameColumn:
         if self.type.startswith("Enum"):
             return tuple(map(name_text, self._series.cat.get_categories().to_list()))
         return None
-
-    def made_floats(self) -> bool:
-        """Return whether whole numbers became floats, since some are missing."""
-        if not self.type.startswith("Float"):
-            return False
-        values = self.numbers()
-        there = values[np.isfinite(values)]
-        return bool(0 < there.size < values.size and (there == np.floor(there)).all())
 
     def _name_of(self, value: object, row: int) -> str:
         called = self._called or ()
@@ -165,8 +157,7 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
 def text_table(frame: object) -> TextTable:
     """Return a frame as a table of text, which readers read as they read files.
 
-    Whole numbers that became floats are refused where they are read: ``1.0`` is another name than
-    ``1``. Parameters and errors are those of `columns_of`; ``column-floats``, from `need`.
+    Parameters and errors are those of `columns_of`.
     """
     whose, columns = columns_of(frame)
     plain = [column for column in columns if column.content != "nested"]
@@ -179,24 +170,7 @@ def text_table(frame: object) -> TextTable:
         lines=range(1, rows + 1),
         unit="row",
         nested={column.name: column.type for column in columns if column.content == "nested"},
-        unfit={c.name: _floats(c, whose) for c in plain if c.made_floats()},
         offered={name: labels for name, labels in offered.items() if labels is not None},
-    )
-
-
-def _floats(column: FrameColumn, whose: str) -> InputError:
-    shown = list(dict.fromkeys(text for text in column.texts() if text))
-    polars = column._series.implementation.is_polars()
-    return InputError(
-        "column-floats",
-        f"{whose} holds whole numbers as decimals in column {quoted(column.name)}",
-        expected="names as they were given: 1.0 is another one than 1",
-        got=f"{listed(shown)}, and empty cells, which made them so",
-        do=f'frame.with_columns(pl.col("{column.name}").cast(pl.Int64))'
-        if polars
-        else f'frame.astype({{"{column.name}": "Int64"}})',
-        whose=whose,
-        details={"column": column.name},
     )
 
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.io.text import TextTable
+from plausibly.labelled.text import NUMBER, WHOLE
 
-_PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _DIGITS = 19  # more than these do not fit 64 bits
 _FAULTS = {
     re.compile(r"[+-]?[0-9]*,[0-9]+"): "write decimals with a point",
@@ -131,9 +130,9 @@ def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | Non
     Beyond doubt is a decimal as programs write it: no empty cell, no leading zero (``007``), no
     plus, no blank, no ``nan``. Whole numbers that fit 64 bits become integers, others floats.
     """
-    if not texts or not all(_PLAIN.fullmatch(text) and text != "-0" for text in texts):
+    if not texts or not all(NUMBER.fullmatch(text) and text != "-0" for text in texts):
         return None
-    if all(_WHOLE.fullmatch(text) for text in texts):
+    if all(WHOLE.fullmatch(text) for text in texts):
         integers = [int(text) if len(text) <= _DIGITS + 1 else _LARGEST + 1 for text in texts]
         if all(abs(integer) <= _LARGEST for integer in integers):
             return np.array(integers, dtype=np.int64)

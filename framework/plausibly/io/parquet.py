@@ -17,7 +17,7 @@ from plausibly.io.quick_columns import ShortColumn
 from plausibly.io.text import TextTable, distinct
 from plausibly.kernels import words
 from plausibly.labelled.coded import Coded
-from plausibly.labelled.text import is_missing
+from plausibly.labelled.text import is_missing, name_text
 
 Content = Literal["number", "text", "nested"]
 
@@ -46,7 +46,10 @@ class Column:
         values = self._values
         if self.type.startswith(("timestamp", "date", "time", "duration")):
             values = values.cast("string")
-        return ["" if is_missing(value) else str(value) for value in values.to_pylist()]
+        every = values.to_pylist()
+        if self.type in ("float", "halffloat"):  # as Python's their digits would be others
+            every = [value if is_missing(value) else np.float32(value) for value in every]
+        return ["" if is_missing(value) else name_text(value) for value in every]
 
     def coded(self) -> Coded:
         """Return the values as text, each different one once; null is the empty text."""

@@ -46,8 +46,6 @@ class TextTable:
         Whether the file names its columns.
     nested : dict of str to str
         Columns of Parquet files that hold no plain values, and their type.
-    unfit : dict of str to InputError
-        Columns whose values have no plain text, and what `need` raises for them.
     offered : dict of str to tuple of str
         Columns that say which texts they could hold, such as a categorical one of a frame.
     """
@@ -59,7 +57,6 @@ class TextTable:
     unit: str = "line"
     named: bool = True
     nested: Mapping[str, str] = attrs.field(factory=dict)
-    unfit: Mapping[str, InputError] = attrs.field(factory=dict)
     offered: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     def __len__(self) -> int:
@@ -115,8 +112,6 @@ class TextTable:
         wanted = list(names)
         absent = [name for name in wanted if name not in self.header]
         for name in wanted:
-            if name in self.unfit:
-                raise self.unfit[name]
             if name in self.nested:
                 raise InputError(
                     "column-nested",

@@ -130,7 +130,7 @@ def count_states(table: xr.Dataset, *, counted: bool) -> dict[str, int]:
             weight = weights
     these = (mentions > 0) == counted
     sums = np.bincount(codes(table)[these], weight[these], minlength=len(STATES))
-    found = sums.astype(np.int64).tolist()
+    found = list(map(int, sums.tolist()))  # weights may be larger than an int64
     by_state = dict(zip(STATES, found, strict=True))
     plain = by_state.pop(ANSWERED)
     if not counted:

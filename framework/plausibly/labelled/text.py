@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
+import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 
@@ -17,8 +18,14 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.extras import require
 from plausibly.kernels.utf8 import Utf8
 from plausibly.keys import Names
+from plausibly.keys import name_text as name_text
 
 T = TypeVar("T", bound=Hashable)
+
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+"""A number beyond doubt, as programs write it."""
+
+WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 
 _NOT_ASCII = 0x80
 _UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
@@ -32,6 +39,8 @@ def is_missing(value: object) -> bool:
         return True
     if isinstance(value, numbers.Real):
         return math.isnan(value)
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
     return type(value).__name__ in {"NAType", "NaTType"}
 
 
@@ -46,11 +55,6 @@ def is_name(value: object) -> bool:
     return isinstance(value, (str, bytes, numbers.Number, np.generic, datetime.date))
 
 
-def name_text(value: object) -> str:
-    """Return a name as text, exactly as written; bytes are read as UTF-8."""
-    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
-
-
 def name_texts(values: Iterable[object]) -> list[str]:
     """Return each name as text."""
     if isinstance(values, (np.ndarray, pd.Index)):
@@ -60,12 +64,22 @@ def name_texts(values: Iterable[object]) -> list[str]:
             # An Arrow-backed index gives a list of its own far more slowly.
             return values.to_numpy(object).tolist()
         numbered = values.dtype.kind in "iu"
+        if values.dtype.kind in "mM" or values.dtype in (np.float16, np.float32):
+            return list(map(name_text, np.asarray(values)))  # as Python's they would be others
         values = values.tolist()  # reading an Arrow-backed index one by one is slow
         if complete:
             return values
         if numbered:
             return list(map(str, values))
     return [value if type(value) is str else name_text(value) for value in values]
+
+
+def number_text(text: str) -> str:
+    """Return text that is a number beyond doubt as that number is named, all else as written."""
+    if not NUMBER.fullmatch(text) or WHOLE.fullmatch(text):
+        return text
+    value = float(text)
+    return name_text(value) if math.isfinite(value) else text
 
 
 def not_among(these: Iterable[T], those: Iterable[T]) -> list[T]:

@@ -197,6 +197,29 @@ def _columns(
     return {name: new_values(checked, name, whose=whose) for name in wanted}
 
 
+def _cells(
+    predictor: ConformalPredictor,
+    checked: xr.DataArray,
+    columns: Mapping[str, NDArray[np.generic]],
+) -> Ints | None:
+    """Return the group of each example, -1 with a warning where calibration lacks it."""
+    replicates = predictor.pools.replicates
+    if replicates.by in ("", LABEL_CELLS):
+        return None
+    found = group_names(columns[replicates.by])
+    cell = text.positions(list(replicates.cells), found.tolist())
+    if (cell < 0).any():
+        unseen = np.flatnonzero(cell < 0)
+        texts = names_of(checked, names.EXAMPLE).texts
+        warn_of_unseen(
+            [texts[place] for place in unseen.tolist()],
+            sorted(set(found[unseen].tolist())),
+            replicates.by,
+            stacklevel=5,
+        )
+    return cell
+
+
 def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> xr.DataArray:
     """Return the p-values of predictions in chunks, as `ConformalPredictor.p_values` does.
 
@@ -207,7 +230,9 @@ def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> x
     """
     test = _read(predictor, predictions)
     rows = _rows(predictor, test.checked)
-    asks = _asks(test.checked, _columns(predictor, test.checked))
+    columns = _columns(predictor, test.checked)
+    _cells(predictor, test.checked, columns)
+    asks = _asks(test.checked, columns)
     what = _ByPValue(given=rows.given, predictor=_light(predictor), alphas=None)
     found = mapped(what, test.checked, asks, np.float64)
     return test.like_input(cast("Floats", found), "p_values")
@@ -241,26 +266,14 @@ def lazy_sets(
     test = _read(predictor, predictions)
     rows = _rows(predictor, test.checked)
     columns = _columns(predictor, test.checked)
-    cell = None
-    replicates = predictor.pools.replicates
-    if replicates.by not in ("", LABEL_CELLS):
-        found = group_names(columns[replicates.by])
-        cell = text.positions(list(replicates.cells), found.tolist())
-        if (cell < 0).any():
-            unseen = np.flatnonzero(cell < 0)
-            texts = names_of(test.checked, names.EXAMPLE).texts
-            warn_of_unseen(
-                [texts[place] for place in unseen.tolist()],
-                sorted(set(found[unseen].tolist())),
-                replicates.by,
-            )
+    cell = _cells(predictor, test.checked, columns)
     what: _AtLeast | _ByPValue
     if decisions.has_threshold:
         taus = np.stack([decisions.taus(alpha) for alpha in alphas])
         if cell is not None:
             # Examples of groups that calibration lacks, -1, get every label.
             taus = np.pad(taus, ((0, 0), (0, 1)), constant_values=-np.inf)
-        elif not replicates.by:
+        elif not predictor.pools.replicates.by:
             taus = taus[:, :1]
         what, columns = _AtLeast(rows=rows, taus=taus, several=several), {}
     else:

@@ -125,7 +125,9 @@ def check_entry(
         return attrs.evolve(of, state="needs extra", reason=error.what, do=error.do)
     except ComponentError as error:
         return _failed(of, stage, error)
-    except Exception as error:  # noqa: BLE001  # somebody's class may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # somebody's class may raise anything, or exit
         table = isinstance(error, AssertionError) and stage == "rules"
         reason = str(error).strip() if table else reason_of(error)
         return attrs.evolve(of, state="failed", stage=stage, reason=reason)

@@ -120,7 +120,7 @@ def _subtitle(subject: Subject, annotators: int) -> str:
 
 def _column(subject: Subject, name: str) -> GroupColumn:
     values = inputs.codes_of(inputs.example_values(name, (subject.predictions,)))[0]
-    return GroupColumn(name=name, values=tuple(map(str, values)))
+    return GroupColumn(name=name, values=tuple(name_texts(values)))
 
 
 def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Measured | None:

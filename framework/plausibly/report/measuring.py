@@ -20,6 +20,7 @@ from plausibly.evaluation.strata import coverage_by_size
 from plausibly.evaluation.subgroups import coverage_by_subgroup
 from plausibly.kernels.coverage import Ties
 from plausibly.labelled import names
+from plausibly.labelled.text import name_text
 from plausibly.report.subject import MethodSets, Subject
 
 POLICIES: tuple[Ties, ...] = ("first", "fractional", "any", "all")
@@ -170,6 +171,8 @@ def wheres(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
         for chosen in combinations(range(len(coded)), depth):
             for row in np.unique(np.stack([coded[at][1] for at in chosen], axis=1), axis=0):
                 where = tuple(zip(chosen, map(int, row), strict=True))
-                titles = [f"{subject.by[at]} {coded[at][0][value]}" for at, value in where]
+                titles = [
+                    f"{subject.by[at]} {name_text(coded[at][0][value])}" for at, value in where
+                ]
                 found[", ".join(titles)] = where
     return found

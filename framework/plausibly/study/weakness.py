@@ -13,6 +13,7 @@ from plausibly.evaluation.intervals import interval
 from plausibly.kernels import coverage
 from plausibly.labelled import names
 from plausibly.labelled.borders import mean_over_draws
+from plausibly.labelled.text import name_text
 
 CONFIDENCE = 0.95
 """With which all intervals of the groups hold together."""
@@ -94,7 +95,7 @@ def coverage_by_group(
                     GroupCoverage(
                         alpha=float(alpha),
                         coordinate=name,
-                        group=str(value),
+                        group=name_text(value),
                         examples=int(rows.sum()),
                         mean=measured.mean,
                         low=measured.low,
