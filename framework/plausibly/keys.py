@@ -51,7 +51,7 @@ def name_text(value: object) -> str:
         return value.decode("utf-8")
     if isinstance(value, (Real, Decimal)) and not isinstance(value, Integral):
         # Beyond 64 bits there are no arrays of integers that could hold the same number.
-        if abs(value) < 1 << 63 and value == math.floor(value):
+        if abs(float(value)) < 2.0**63 and value == math.floor(value):
             return str(math.floor(value))
         return str(value.normalize() if isinstance(value, Decimal) else value)
     if isinstance(value, (date, np.datetime64)):
