@@ -11,7 +11,7 @@ import plausibly
 from agreement_oracles import table
 from cli_world import World, make, run
 from plausibly.evaluation import describe_agreement, describe_annotators
-from plausibly.evaluation.agreement_words import decimal
+from plausibly.evaluation.describe import decimal
 
 
 @pytest.fixture

@@ -348,7 +348,8 @@ def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
     path.write_text("anything")
     error = refused(lambda: plausibly.read_annotations(path, Reader(made=raising)))
     assert (error.whose, error.got) == ("reader Reader", "ZeroDivisionError: inside")
-    for answer in ({}, xr.Dataset()):
+    answers: tuple[object, ...] = ({}, xr.Dataset())
+    for answer in answers:
         reader = Reader(made={path: answer}.get)
         error = refused(partial(plausibly.read_annotations, path, reader), "table-unknown")
         assert error.whose == "reader Reader"

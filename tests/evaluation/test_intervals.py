@@ -13,6 +13,7 @@ from scipy import special, stats
 
 import eval_oracles as oracle
 from plausibly.errors import InputError
+from plausibly.evaluation.describe import ends
 from plausibly.evaluation.intervals import METHODS, Interval, IntervalMethod, interval
 
 
@@ -280,3 +281,15 @@ def test_the_messages() -> None:
 
 def test_the_interval_is_plain_data() -> None:
     assert Interval(0.5, 0.4, 0.6) == Interval(mean=0.5, low=0.4, high=0.6)
+
+
+def test_printed_ends_enclose_the_interval() -> None:
+    assert ends(0.8974, 0.9321) == ".897 to .933"
+    assert ends(0.7, 0.7) == ".700 to .700"
+    assert ends(-0.0214, 0.0001) == "-.022 to .001"
+    assert ends(0.0, 1.0) == ".000 to 1.000"
+    rng = np.random.default_rng(0)
+    for low, high in np.sort(rng.uniform(size=(200, 2)), axis=1).tolist():
+        shown = [float(end) for end in ends(low, high).split(" to ")]
+        assert shown[0] <= low <= high <= shown[1]
+        assert shown[1] - shown[0] <= high - low + 0.002

@@ -158,7 +158,11 @@ class Product:
         self, pools: Pools, queries: Queries, rule: PValueCombiner, aside: PValues | None = None
     ) -> list[float]:
         """Return the combined p-value of each label."""
-        found: list[float] = combined(pools, queries, lambda p: rule.combine(p, aside))[0].tolist()
+
+        def combine(p: PValues) -> NDArray[np.float64]:
+            return np.asarray(rule.combine(p, aside), dtype=np.float64)
+
+        found: list[float] = combined(pools, queries, combine)[0].tolist()
         return found
 
 

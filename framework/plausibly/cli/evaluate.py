@@ -272,7 +272,7 @@ def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None
     """Raise `CheckFailed` where the aggregated coverage is too low at any alpha."""
     if fail_under is None:
         return
-    from plausibly.evaluation.describe import decimal
+    from plausibly.evaluation.describe import decimal, ends
     from plausibly.labelled.names import ALPHA
 
     whole = evaluation if ALPHA in evaluation.dims else evaluation.expand_dims(ALPHA)
@@ -286,7 +286,7 @@ def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None
                 "coverage-below",
                 f"{whose}: at alpha {alpha:g} the sets cover {decimal(mean)} of what experts said",
                 expected=f"{fail_under:g} or more (--fail-under)",
-                got=f"{mean:.5g}, interval {decimal(low)} to {decimal(high)}",
+                got=f"{mean:.5g}, interval {ends(low, high)}",
                 do="calibrate again on recent data, or look for weak groups with --by",
                 whose=whose,
                 details={"alpha": float(alpha), "mean": mean, "low": low, "high": high},

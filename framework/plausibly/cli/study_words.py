@@ -19,7 +19,7 @@ from plausibly.cli.promise import notes_of, promise_of
 from plausibly.cli.reading import annotation_facts, augmentation_facts, label_names, shape_text
 from plausibly.config.resolved import component_table
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.design import BY_GROUP
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
@@ -197,8 +197,8 @@ def _weakest(result: StudyResult) -> str:
     shown = bounded(1 - Fraction(str(one.alpha)))
     clear = "" if one.high < level else f": not clearly below {shown}"
     return (
-        f"{one.coordinate} {one.group} {decimal(one.mean)} ({decimal(one.low)} to "
-        f"{decimal(one.high)}{widened}), {several(one.examples, 'example')} of the sets of "
+        f"{one.coordinate} {one.group} {decimal(one.mean)} ({ends(one.low, one.high)}"
+        f"{widened}), {several(one.examples, 'example')} of the sets of "
         f"{result.first} at alpha {one.alpha:g}{clear}"
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.errors import counted
+from plausibly.evaluation.describe import decimal, ends
 from plausibly.labelled import names
 from plausibly.labelled.text import not_among, quoted, several
 
@@ -121,7 +122,7 @@ def describe_certainty(certainty: xr.Dataset) -> str:
         if math.isnan(low):
             return text.rstrip()
         level = f"{100 * certainty.attrs['confidence']:g} %: "
-        return f"{text}{level}{decimal(low)} to {decimal(high)}"
+        return f"{text}{level}{ends(low, high)}"
 
     lines = [mean("", "annotation certainty of the most plausible label")]
     if "level_mean" in certainty:
@@ -153,7 +154,7 @@ def _measures(found: xr.Dataset) -> Iterator[str]:
         text = f"{_TITLES[name].format(answer=answer):<{_TITLE}}"
         text += f"{decimal(_of(found, name)):<{_VALUE}}"
         if not math.isnan(low):
-            text += f"{level}{decimal(low)} to {decimal(high)}"
+            text += f"{level}{ends(low, high)}"
             level = " " * len(level)
         yield text.rstrip()
 
@@ -184,16 +185,6 @@ def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
     known = np.flatnonzero(~np.isnan(again)).tolist()
     often = sorted(known, key=lambda place: (-int(said[place]), place))
     return sorted(often[:_MOST_LABELS]), len(known)
-
-
-def decimal(value: float, digits: int = 3) -> str:
-    """Return a number of about 1 with no leading zero, ``-`` where there is none."""
-    if math.isnan(value):
-        return "-"
-    text = f"{value:.{digits}f}"
-    if not float(text):
-        text = text.removeprefix("-")
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def _percent(share: float) -> str:
@@ -278,7 +269,7 @@ def _groups(found: xr.Dataset) -> list[str]:
     lines[0] = lines[0].replace("95 %", f"{100 * found.attrs['confidence']:g} %")
     for place in order:
         low, high = float(lows[place]), float(highs[place])
-        interval = "" if math.isnan(low) else f"{decimal(low)} to {decimal(high)}"
+        interval = "" if math.isnan(low) else ends(low, high)
         count = counted(int(found["group_examples"].values[place]))
         lines.append(
             f"{texts[place]:<{width}}{count:>8}   {decimal(float(same[place])):>11}   "

@@ -51,7 +51,7 @@ class Measured:
 
     def interval(self) -> str:
         """Return the interval as the table prints it."""
-        return f"{decimal(self.low)} to {decimal(self.high)}" if self.n else "-"
+        return ends(self.low, self.high) if self.n else "-"
 
 
 def describe(evaluation: xr.Dataset) -> str:
@@ -116,12 +116,28 @@ def as_json(evaluation: xr.Dataset) -> dict[str, object]:
     return {"n": int(evaluation["n"]), **attributes, "results": results}
 
 
-def decimal(value: float) -> str:
-    """Return a share with three decimals and no leading zero, ``-`` where there is none."""
+def decimal(value: float, digits: int = 3) -> str:
+    """Return a number of about 1 with no leading zero, ``-`` where there is none."""
     if math.isnan(value):
         return "-"
-    text = f"{value:.3f}"
-    return text.removeprefix("0")
+    text = f"{value:.{digits}f}"
+    if not float(text):
+        text = text.removeprefix("-")
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def outwards(low: float, high: float, digits: int = 3) -> tuple[float, float]:
+    """Return the ends of an interval with this many decimals, which enclose it."""
+    if math.isnan(low) or math.isnan(high):
+        return low, high
+    units = 10**digits
+    # Tolerance: 0.7 * 1000 is 699.9999999999999.
+    return math.floor(low * units + 1e-9) / units, math.ceil(high * units - 1e-9) / units
+
+
+def ends(low: float, high: float) -> str:
+    """Return ``.897 to .905``, rounded outwards."""
+    return " to ".join(map(decimal, outwards(low, high)))
 
 
 def _planes(evaluation: xr.Dataset) -> Iterator[xr.Dataset]:

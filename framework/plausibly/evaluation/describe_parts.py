@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Iterator
 
@@ -9,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.errors import counted
-from plausibly.evaluation.describe import MOST_GROUPS, WIDTH, decimal
+from plausibly.evaluation.describe import MOST_GROUPS, WIDTH, decimal, ends
 from plausibly.evaluation.risk import LEVEL
 from plausibly.evaluation.strata import SIZE, STRATUM
 from plausibly.evaluation.subgroups import SUBGROUP
@@ -102,7 +103,7 @@ def describe_risk(found: xr.Dataset) -> str:
             lines.append(_line(str(level[LEVEL].item()), f"{mass:,.1f}", level, "missed", share))
         if "risk_missed_mean" in one:
             mean, low, high = (float(one[f"risk_missed_{end}"]) for end in ENDS)
-            lines.append(f"  risk left out, a mean example: {mean:.3g} ({low:.3g} to {high:.3g})")
+            lines.append(f"  risk left out, a mean example: {decimal(mean)} ({ends(low, high)})")
         return lines
 
     return _blocks(found, block)
@@ -263,9 +264,9 @@ def _line(title: str, count: str, one: xr.Dataset, figure: str, last: str) -> st
     if len(title) > _TITLE - 2:  # a line of its own
         shown = title if len(title) <= WIDTH - 2 else f"{title[: WIDTH - 3]}…"
         before, title = f"  {shown}\n", ""
-    mean, low, high = (decimal(float(one[f"{figure}_{end}"])) for end in ENDS)
-    between = "-" if mean == "-" else f"{low} to {high}"
-    figures = f"  {title:<{_TITLE - 2}}{count:>9}{mean:>8}{between:>16}{last:>11}"
+    mean, low, high = (float(one[f"{figure}_{end}"]) for end in ENDS)
+    between = "-" if math.isnan(mean) else ends(low, high)
+    figures = f"  {title:<{_TITLE - 2}}{count:>9}{decimal(mean):>8}{between:>16}{last:>11}"
     return before + figures.rstrip()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.planning_options import EXPECTED
 from plausibly.guarantee import bounded
 from plausibly.labelled import names
@@ -187,9 +187,9 @@ def _answer(plan: xr.Dataset) -> str:
     share = _share(plan.attrs["confidence"])
     if "n_within" not in plan:
         row, by = plan.sizes["n"] - 1, _by(float(plan["draws"][-1]))
-        low, high = (decimal(float(end)) for end in plan["coverage"][row, -1])
+        between = ends(*(float(end) for end in plan["coverage"][row, -1]))
         n = several(int(plan["n"][row]), "example")
-        found = f"with {n} ({by}) {share} calibrations cover {low} to {high}{given}; "
+        found = f"with {n} ({by}) {share} calibrations cover {between}{given}; "
         return f"{found}--within says how many are enough.{again}"
     parts = [
         f"{several(int(n), 'example')} ({_by(float(m))})"

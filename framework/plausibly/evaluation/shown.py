@@ -105,7 +105,7 @@ def _is_study(study: xr.Dataset) -> bool:
 
 def _evaluated(result: xr.Dataset) -> list[markup.Html]:
     """Return a table of all alphas, and the verdict on each."""
-    from plausibly.evaluation.describe import QUANTITIES, decimal, verdict
+    from plausibly.evaluation.describe import QUANTITIES, decimal, ends, outwards, verdict
 
     planes = [result]
     if names.ALPHA in result.dims:
@@ -116,12 +116,12 @@ def _evaluated(result: xr.Dataset) -> list[markup.Html]:
         for quantity, title in QUANTITIES.items():
             if f"{quantity}_mean" in plane:
                 mean, low, high = (
-                    decimal(float(plane[f"{quantity}_{end}"])) for end in ("mean", "low", "high")
+                    float(plane[f"{quantity}_{end}"]) for end in ("mean", "low", "high")
                 )
-                rows.append((alpha, title, mean, f"{low} to {high}"))
+                rows.append((alpha, title, decimal(mean), ends(low, high)))
         size = f"{float(plane['set_size_mean']):.2f}"
-        ends = f"{float(plane['set_size_low']):.2f} to {float(plane['set_size_high']):.2f}"
-        rows.append((alpha, "labels in a set", size, ends))
+        low, high = outwards(float(plane["set_size_low"]), float(plane["set_size_high"]), 2)
+        rows.append((alpha, "labels in a set", size, f"{low:.2f} to {high:.2f}"))
     level = f"{100 * float(result.attrs['confidence']):g} % interval"
     said = verdict(result).splitlines()
     if len(planes) > 1:

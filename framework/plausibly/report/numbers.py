@@ -8,13 +8,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.describe import decimal, outwards
 from plausibly.report.views import Interval
 
 
 def interval(found: xr.Dataset, name: str) -> Interval:
     """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
     mean, low, high = (float(found[f"{name}_{end}"]) for end in ("mean", "low", "high"))
+    low, high = outwards(low, high)
     return Interval(mean=known(mean), low=known(low), high=known(high))
 
 
