@@ -17,7 +17,7 @@ from plausibly.arrays import Bools, Floats, FloatType, Hashes
 from plausibly.conformal.alphas import AlphaLike, read_alpha
 from plausibly.conformal.as_given import scores_as_given
 from plausibly.conformal.decisions import Decisions
-from plausibly.conformal.evidence import Evidence, stated_by
+from plausibly.conformal.evidence import Evidence
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.kept import Kept
@@ -386,3 +386,30 @@ def _problem(found: object, p: PValues) -> str:
     alone = p.numerators == 0 if p.weight is None else np.broadcast_to(p.weight == 0, found.shape)
     wrong = ~((found > 0.0) | (found == 0.0) & alone) | (found > 1.0)
     return f"{found[wrong][0]:.4g}" if wrong.any() else ""
+
+
+def stated_by(combiner: PValueCombiner, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    """Return the guarantee that a combiner states of a calibration: checked."""
+    whose = f"combiner {evidence.combiner}"
+    with calling(whose, "guarantee"):
+        found: object = combiner.guarantee(evidence, alpha)
+    if not isinstance(found, Guarantee):
+        wrong = f"a {type(found).__name__}"
+    elif found.alpha != alpha:
+        wrong = f"one for alpha {found.alpha}"
+    else:
+        shares = {"level": found.level, "confidence": found.confidence, "share": found.share}
+        off = [f"{name} {value}" for name, value in shares.items() if not _is_share(value)]
+        if not off:
+            return found
+        wrong = ", ".join(off)
+    raise failed(
+        whose,
+        "guarantee() returned none that can be stated",
+        expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
+        got=wrong,
+    )
+
+
+def _is_share(value: object) -> bool:
+    return value is None or (isinstance(value, Fraction | int) and 0 <= value <= 1)

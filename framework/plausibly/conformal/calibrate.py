@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.conformal.alphas import exact
+from plausibly.conformal.array_predictor import stated_by
 from plausibly.conformal.calibration import (
     check_replicates,
     evidence_of,
@@ -20,7 +21,6 @@ from plausibly.conformal.calibration import (
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
 from plausibly.conformal.coordinates import group_names
-from plausibly.conformal.evidence import stated_by
 from plausibly.conformal.facts import Facts
 from plausibly.conformal.held_out import keyed_share, one_of_each
 from plausibly.conformal.inputs import calibration_data, matched_inputs

@@ -10,8 +10,6 @@ import attrs
 from plausibly.conformal.replicates import DRAWN_LABELS, INDEPENDENT
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee, Target
-from plausibly.protocols import PValueCombiner
-from plausibly.registry.calls import calling, failed
 
 _STRONGER = ("are exchangeable", "are independent draws of one distribution")
 _NOT_AT_ALL = "not per example, label or group"
@@ -268,30 +266,3 @@ class Evidence:
             each=self.each,
             cluster=self.cluster,
         )
-
-
-def stated_by(combiner: PValueCombiner, evidence: Evidence, alpha: Fraction) -> Guarantee:
-    """Return the guarantee that a combiner states of a calibration: checked."""
-    whose = f"combiner {evidence.combiner}"
-    with calling(whose, "guarantee"):
-        found: object = combiner.guarantee(evidence, alpha)
-    if not isinstance(found, Guarantee):
-        wrong = f"a {type(found).__name__}"
-    elif found.alpha != alpha:
-        wrong = f"one for alpha {found.alpha}"
-    else:
-        shares = {"level": found.level, "confidence": found.confidence, "share": found.share}
-        off = [f"{name} {value}" for name, value in shares.items() if not _is_share(value)]
-        if not off:
-            return found
-        wrong = ", ".join(off)
-    raise failed(
-        whose,
-        "guarantee() returned none that can be stated",
-        expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
-        got=wrong,
-    )
-
-
-def _is_share(value: object) -> bool:
-    return value is None or (isinstance(value, Fraction | int) and 0 <= value <= 1)
