@@ -55,7 +55,9 @@ def read(path: Path, labels: object = None) -> tuple[xr.Dataset, list[dict[str, 
 )
 def test_names_that_look_alike(one: str, other: str) -> None:
     assert alike(["x", one, "y", other]) == [(one, other)]
-    assert alike([other, one]) == [(other, one)]
+    # The first of them, but for one with spaces at its ends: that is never what others are to be.
+    turned = (other, one) if other == other.strip() else (one, other)
+    assert alike([other, one]) == [turned]
 
 
 def test_names_that_differ() -> None:

@@ -38,7 +38,9 @@ def alike(names: Sequence[str]) -> list[tuple[str, str]]:
     if len({*looks}) == len(looks) or len(looks) != len(names):
         return []
     first: dict[str, str] = {}
-    pairs = ((first.setdefault(look, n), n) for look, n in zip(looks, names, strict=True))
+    # The first is the name that others are merged into: preferably one without spaces at its ends.
+    tidy_first = sorted(zip(looks, names, strict=True), key=lambda pair: pair[1] != pair[1].strip())
+    pairs = ((first.setdefault(look, name), name) for look, name in tidy_first)
     return [pair for pair in pairs if pair[0] != pair[1]]
 
 
