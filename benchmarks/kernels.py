@@ -1,4 +1,4 @@
-"""The numeric core beside plain numpy: p-values, sets, order statistics, draws, coverage.
+"""The numeric core beside plain numpy: p-values, sets, draws, coverage.
 
 Run it with ``python benchmarks/kernels.py`` on a machine that does nothing else; ``--large`` takes
 the sizes of the goals (some gigabytes and minutes), without it they are a tenth.
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.kernels import coverage
-from plausibly.kernels.bracket import order_statistic
 from plausibly.kernels.compiled import NUMBA
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.order import at_least
@@ -126,33 +125,6 @@ def by_threshold(generator: np.random.Generator, queries: int) -> Row:
     )
 
 
-def of_order(generator: np.random.Generator, size: int) -> Iterator[Row]:
-    """Yield an order statistic of many scores beside a copy, and beside a partition of the copy."""
-    scores = generator.random(size, dtype=np.float32)
-    copy, rank = scores.copy(), size // 10
-
-    def ours() -> object:
-        return order_statistic(scores, rank)
-
-    def partitioned() -> object:
-        copy.partition(rank - 1)
-        return copy[rank - 1]
-
-    calls = {"copyto": lambda: np.copyto(copy, scores), "partition": partitioned, "ours": ours}
-    taken = in_turn(calls, 5)
-    if ours() != partitioned():
-        raise RuntimeError("the order statistics differ")
-    memory = f"{peak(ours)}; goal under 32 MiB"
-    for beside, goal in (("copyto", "at most 7"), ("partition", "at most 0.33")):
-        yield Row(
-            what=f"order statistic of {size:,} scores between two bounds",
-            beside=f"`{beside}` ({seconds(taken, beside)})",
-            ratio=ratio(taken, "ours", beside),
-            goal=goal,
-            note=memory,
-        )
-
-
 def draws(generator: np.random.Generator, examples: int, labels: int, dense: bool) -> Iterator[Row]:
     """Yield draws beside their uniforms, a read, and numpy's own choice in a loop."""
     lam = some_plausibilities(generator, examples, labels, dense)
@@ -257,7 +229,6 @@ def rows(large: bool) -> Iterator[Row]:
     if there("numba"):
         yield from by_numba(generator, large)
     yield by_threshold(generator, 10**7 // part)
-    yield from of_order(generator, 10**8 // part)
     yield from draws(generator, 10**6 // part, 10, dense=True)
     yield from draws(generator, 10**5 // part, 419, dense=False)
     yield covered(generator, 10**5 // part, 419)

@@ -1,27 +1,19 @@
-"""The threshold of scores alone, however many: neither named, nor sorted, nor gathered."""
+"""The threshold of scores in plain arrays, without names or a predictor."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from plausibly.arrays import Floats
 from plausibly.conformal.alphas import AlphaLike, read_alpha
 from plausibly.errors import InputError, counted, warn
-from plausibly.kernels.bracket import least, order_statistic
-from plausibly.kernels.radix import order_statistic_of
-
-if TYPE_CHECKING:
-    import dask.array
-
-_FEW = 1 << 20
-"""Scores up to which a partition of a copy is quicker than bounds and a pass, and small."""
 
 
 def score_threshold(
-    scores: Floats | dask.array.Array, alpha: AlphaLike
+    scores: Floats, alpha: AlphaLike
 ) -> np.floating[Any]:  # Any: the float type of the scores
     """Return the threshold of Monte Carlo conformal prediction for scores of plain arrays.
 
@@ -32,10 +24,9 @@ def score_threshold(
 
     Parameters
     ----------
-    scores : ndarray or Dask array, (example,) or (draw, example)
+    scores : ndarray, (example,) or (draw, example)
         Conformity score of the label of each calibration example, larger = fits better; with
-        several labels drawn for each example, one row a draw. float32 or float64. A Dask array is
-        read in two passes, four for float64, of which each chunk returns 512 KiB of counts.
+        several labels drawn for each example, one row a draw. float32 or float64.
     alpha : number or text
 
     Returns
@@ -47,7 +38,8 @@ def score_threshold(
     Raises
     ------
     InputError
-        ``scores-malformed`` for another shape or type, none at all, or NaN.
+        ``scores-malformed`` for anything but a numpy array (compute a Dask array first), another
+        shape or type, none at all, or NaN.
 
     Warns
     -----
@@ -58,8 +50,14 @@ def score_threshold(
     ----------
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023, Algorithm 1.
     """
+    if not isinstance(scores, np.ndarray):
+        kind = type(scores)
+        way = "scores.compute() of a Dask array, numpy.asarray(scores) of anything else"
+        raise _malformed(f"{kind.__module__}.{kind.__qualname__}", way)
     if scores.ndim not in (1, 2) or not scores.size or scores.dtype not in (np.float32, np.float64):
         raise _malformed(f"shape {scores.shape}, {scores.dtype}")
+    if np.isnan(scores.min()):
+        raise _malformed("NaN")
     exact = read_alpha(alpha)
     draws = 1 if scores.ndim == 1 else scores.shape[0]
     examples = scores.shape[-1]
@@ -74,24 +72,20 @@ def score_threshold(
             do=f"annotate {counted(needed - examples)} more, or a larger alpha",
             whose="scores",
         )
-    if not isinstance(scores, np.ndarray):
-        from plausibly.lazy.pool import counted_in_chunks
-
-        return order_statistic_of(counted_in_chunks(scores), rank, scores.dtype)
-    if np.isnan(least(scores)):
-        raise _malformed("NaN")
-    if scores.size > _FEW or rank < 1:
-        return order_statistic(scores, rank)
+        return scores.dtype.type(-np.inf)
     found: np.floating[Any] = np.partition(scores, rank - 1, axis=None)[rank - 1]  # Any: as above
+    # Adding zero turns -0.0 into 0.0, whichever of the two stands at the rank.
     return found + scores.dtype.type(0)
 
 
-def _malformed(got: str) -> InputError:
+def _malformed(
+    got: str, do: str = "scores.astype(float), and leave out what has no score"
+) -> InputError:
     return InputError(
         "scores-malformed",
         "scores cannot be compared",
-        expected="float32 or float64 without NaN, (example,) or (draw, example)",
+        expected="a numpy array, float32 or float64 without NaN, (example,) or (draw, example)",
         got=got,
-        do="scores.astype(float), and leave out what has no score",
+        do=do,
         whose="scores",
     )

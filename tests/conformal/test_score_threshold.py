@@ -1,0 +1,137 @@
+"""The threshold of scores alone: that of a calibration, and that of a sort at an exact rank."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import plausibly
+from plausibly.arrays import Floats
+from plausibly.errors import InputError, PlausiblyWarning
+
+# Most ranks are those of alphas that hardly anybody wants.
+pytestmark = pytest.mark.filterwarnings("ignore:warning alpha-large")
+
+SIZE = 1200
+EDGES = [0.0, -0.0, np.inf, -np.inf, 1.0, -1.0, 1e-45, -1e-45, 2**-126, -(2**-126)]
+NUMBERS = st.sampled_from([np.float32, np.float64]).flatmap(
+    lambda dtype: arrays(
+        dtype,
+        st.integers(1, 60),
+        elements=st.sampled_from([float(np.float32(one)) for one in EDGES])
+        | st.floats(allow_nan=False, width=32),
+    )
+)
+SPREAD = np.random.default_rng(0).normal(size=SIZE)
+KINDS = {
+    "spread": SPREAD,
+    "rising": np.sort(SPREAD),
+    "falling": np.sort(SPREAD)[::-1],
+    "all equal": np.full(SIZE, -0.25),
+    "two values": np.where(SPREAD > 1, 0.75, -0.5),
+    "signed zeros": np.where(SPREAD > 0, 0.0, -0.0),
+    "a zero in three": np.where(SPREAD > 0.4, SPREAD, -0.0),
+    "infinite ends": np.where(abs(SPREAD) > 1, np.inf * SPREAD, SPREAD),
+    "wide": np.exp(SPREAD * 80),
+}
+
+
+def at_rank(scores: Floats, rank: int) -> np.floating[Any]:  # Any: that of the scores
+    """Return the threshold at the alpha whose rank among the scores is this one."""
+    draws = 1 if scores.ndim == 1 else len(scores)
+    alpha = Fraction(rank + draws - 1, draws * (scores.shape[-1] + 1))
+    return plausibly.score_threshold(scores, alpha)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("draws", [1, 2, 5])
+def test_it_is_the_least_score_with_a_larger_p_value(draws: int, dtype: type[np.float32]) -> None:
+    pool = np.random.default_rng(draws).random((draws, 97)).astype(dtype)
+    pool = np.round(pool, 2) if draws == 2 else pool
+    for alpha in ("0.05", "0.1", "0.37"):
+        total = draws * 98
+        least = min(s for s in pool.ravel() if (np.sum(pool <= s) + draws) / total > float(alpha))
+        found = plausibly.score_threshold(pool, alpha)
+        assert (found, found.dtype) == (least, pool.dtype)
+
+
+def test_the_rank_is_that_of_the_decimal() -> None:
+    # As doubles, 0.29 * 100 is less than 29.
+    assert plausibly.score_threshold(np.arange(1.0, 100.0), 0.29) == 29
+    assert plausibly.score_threshold(np.arange(1.0, 10.0), 1 - 0.9) == 1
+
+
+@given(NUMBERS, st.integers(1, 60))
+@settings(max_examples=80, deadline=None)
+def test_it_is_what_a_sort_finds(scores: Floats, rank: int) -> None:
+    rank = min(rank, len(scores))
+    kept = scores.copy()
+    found = at_rank(scores, rank)
+    assert found.tobytes() == (np.sort(scores)[rank - 1] + scores.dtype.type(0)).tobytes()
+    assert found.dtype == scores.dtype
+    assert scores.tobytes() == kept.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_numbers_at_both_ends_and_between(kind: str, dtype: type[np.float32]) -> None:
+    with np.errstate(over="ignore"):
+        scores = KINDS[kind].astype(dtype)
+    scores.setflags(write=False)
+    ordered = np.sort(scores)
+    for rank in (1, 2, SIZE // 100, SIZE // 10, SIZE // 2, SIZE - 1, SIZE):
+        assert at_rank(scores, rank).tobytes() == (ordered[rank - 1] + dtype(0)).tobytes(), rank
+
+
+def test_any_shape_and_any_steps() -> None:
+    scores = SPREAD.reshape(30, 40)
+    for seen in (scores, scores.T, scores[:, ::2], scores[::-1, 1:], scores.ravel()[::-3]):
+        assert at_rank(seen, seen.size // 4) == np.sort(seen, None)[seen.size // 4 - 1]
+
+
+def test_it_is_the_threshold_of_the_voted_calibration() -> None:
+    generator = np.random.default_rng(1)
+    values = generator.dirichlet(np.ones(4), 60)
+    coords = {"example": [f"case {place}" for place in range(60)], "label": list("abcd")}
+    model = xr.DataArray(values, coords, ("example", "label"))
+    lam = xr.DataArray(generator.dirichlet(np.ones(4), 60), coords, ("example", "label"))
+    predictor = plausibly.calibrate(model, lam, calibrator="voted")
+    voted = values[np.arange(60), lam.values.argmax(axis=1)]
+    assert plausibly.score_threshold(voted, 0.1) == predictor.threshold(0.1)
+
+
+def test_too_few_examples_are_said() -> None:
+    with pytest.warns(PlausiblyWarning, match="every set is every label at alpha 0.1") as said:
+        found = plausibly.score_threshold(np.ones(8, dtype=np.float32), 0.1)
+    assert found == -np.inf
+    assert found.dtype == np.float32
+    assert "annotate 1 more" in str(said[0].message)
+
+
+@pytest.mark.parametrize(
+    "scores", [np.ones((2, 2, 2)), np.ones(0), np.ones(3, dtype=np.int64), np.array([1.0, np.nan])]
+)
+def test_what_cannot_be_compared(scores: Floats) -> None:
+    with pytest.raises(InputError, match="scores cannot be compared") as refused:
+        plausibly.score_threshold(scores, 0.4)
+    assert refused.value.name == "scores-malformed"
+
+
+def test_other_arrays_are_refused_with_the_way_to_one_of_numpy() -> None:
+    chunks = xr.DataArray(np.ones(20)).chunk(5)
+    for scores in (chunks.data, chunks, [1.0, 2.0]):
+        with pytest.raises(InputError, match="scores cannot be compared") as refused:
+            plausibly.score_threshold(scores, 0.4)  # type: ignore[arg-type]  # what types forbid
+        assert refused.value.name == "scores-malformed"
+        assert "numpy.asarray(scores)" in str(refused.value)
+    with pytest.raises(InputError, match=r"dask\.array") as refused:
+        plausibly.score_threshold(chunks.data, 0.4)
+    assert "scores.compute()" in str(refused.value)
+    assert plausibly.score_threshold(chunks.data.compute(), 0.4) == 1
