@@ -7,22 +7,17 @@ the sizes of the goals (some gigabytes and minutes), without it they are a tenth
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly import registry
 from plausibly.kernels import coverage
-from plausibly.kernels.compiled import NUMBA
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.order import at_least
 from plausibly.kernels.rank import Ranks
 from plausibly.keys import Keys, hash_names
-from plausibly.plugin import SCORE
-from turns import Row, in_turn, peak, ratio, seconds, show, there, versions
+from turns import Row, in_turn, peak, ratio, seconds, show, versions
 
 ALPHA = 0.1
 
@@ -53,48 +48,6 @@ def ranks(generator: np.random.Generator, pool: int, examples: int, labels: int)
         beside=f"`sort` and `searchsorted` ({seconds(taken, 'plain')})",
         ratio=ratio(taken, "ours", "plain"),
         goal="at most 1.2" if pool < 10**6 else "at most 0.33",
-    )
-
-
-def by_numba(generator: np.random.Generator, large: bool) -> Iterator[Row]:
-    """Yield ranks and adaptive scores compiled by numba beside the same in numpy."""
-    part = 1 if large else 10
-    for pool in (10**5, 10**6):
-        table = Ranks(np.sort(softmax(generator, (pool // 10, 10)).ravel()))
-        queries = softmax(generator, (10**6 // part, 10))
-        yield _compiled(
-            f"ranks of {queries.size:,} scores in a pool of {pool:,}, sorted before",
-            partial(table.of, queries, "right"),
-        )
-    score = registry.resolve(SCORE, "aps")
-    for examples, labels in ((10**6 // part, 10), (10**6 // part, 32), (10**4 // part, 1000)):
-        rows = softmax(generator, (examples, labels))
-        yield _compiled(
-            f"adaptive scores of {examples:,} examples, {labels:,} labels",
-            partial(score.score, rows, None),
-        )
-
-
-def _compiled(what: str, call: Callable[[], NDArray[np.generic]]) -> Row:
-    """Return a call with numba, which is loaded before the clock starts, beside one without."""
-
-    def at(worth: int) -> Callable[[], NDArray[np.generic]]:
-        def chosen() -> NDArray[np.generic]:
-            NUMBA.worth = NUMBA.worth_imported = worth
-            return call()
-
-        return chosen
-
-    calls = {"numba": at(0), "numpy": at(sys.maxsize)}
-    if not np.array_equal(calls["numba"](), calls["numpy"]()):
-        raise RuntimeError("the bits differ")
-    taken = in_turn(calls, 5)
-    return Row(
-        what=f"{what}, by numba",
-        beside=f"the same by numpy ({seconds(taken, 'numpy')})",
-        ratio=ratio(taken, "numba", "numpy"),
-        goal="below 1",
-        note=NUMBA.problem or "equal bits",
     )
 
 
@@ -221,13 +174,10 @@ def covered(generator: np.random.Generator, examples: int, labels: int) -> Row:
 def rows(large: bool) -> Iterator[Row]:
     """Yield the rows of the table."""
     part = 1 if large else 10
-    NUMBA.worth = NUMBA.worth_imported = sys.maxsize  # only the rows that say so are by numba
     generator = np.random.default_rng(0)
     yield ranks(generator, 100_000, 10_000, 10)
     yield ranks(generator, 10_000, 1_000, 419)
     yield ranks(generator, 10**6, 10_000 // part, 1_000)
-    if there("numba"):
-        yield from by_numba(generator, large)
     yield by_threshold(generator, 10**7 // part)
     yield from draws(generator, 10**6 // part, 10, dense=True)
     yield from draws(generator, 10**5 // part, 419, dense=False)
@@ -239,7 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--large", action="store_true", help="the sizes of the goals")
     asked = parser.parse_args()
-    show("Kernels", rows(asked.large), versions(["numpy", "numba"]))
+    show("Kernels", rows(asked.large), versions(["numpy"]))
 
 
 if __name__ == "__main__":

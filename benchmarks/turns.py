@@ -85,11 +85,6 @@ def peak(call: Callable[[], object]) -> str:
     return f"{most / 2**20:.3g} MiB"
 
 
-def there(distribution: str) -> bool:
-    """Return whether a distribution is installed."""
-    return bool(_version(distribution))
-
-
 def versions(distributions: Iterable[str]) -> str:
     """Return the versions of Python, of the machine's kind and of what is installed of a list."""
     found = [f"{name} {_version(name)}" for name in distributions if _version(name)]

@@ -116,7 +116,7 @@ def test_low_floors_need_few_libraries() -> None:
 
 def test_slow_libraries_wait_until_they_are_used() -> None:
     slow = {"scipy.stats", "matplotlib", "sklearn", "rich", "pyarrow", "netCDF4", "zarr", "torch"}
-    slow |= {"dask", "distributed", "jinja2", "numba", "transformers"}
+    slow |= {"dask", "distributed", "jinja2", "transformers"}
     wrong = [
         f"{module} line {found.line}: {found.module}"
         for module, found in imports(*FRAMEWORK, *BUILTINS)

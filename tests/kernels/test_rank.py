@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
-from plausibly.kernels import rank
+from plausibly.kernels import rank, threads
 from plausibly.kernels.rank import Ranks, Side
 
 SIDES: tuple[Side, ...] = ("left", "right")
@@ -36,9 +36,11 @@ def test_any_floats(dtype: type[np.float32] | type[np.float64], data: st.DataObj
     others = data.draw(hnp.arrays(dtype, st.integers(0, 30), elements=FLOATS[dtype]))
     with np.errstate(over="ignore"):  # past the largest float comes infinity
         queries = np.concatenate([pool, np.nextafter(pool, dtype(np.inf)), others])
+    pool.flags.writeable = queries.flags.writeable = False
     for side in SIDES:
         found = Ranks(pool).of(queries, side)
         assert (found == np.searchsorted(pool, queries, side=side)).all()
+        assert (Ranks(pool).of(queries[::2], side) == found[::2]).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -64,6 +66,19 @@ def test_large_pools(shape: str, dtype: type[np.float32] | type[np.float64]) -> 
         found = Ranks(pool).of(queries, side)
         assert found.dtype == np.int64
         assert (found == np.searchsorted(pool, queries, side=side)).all()
+
+
+@pytest.mark.usefixtures("always")
+def test_the_number_of_threads_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rank, "_LEAST_QUERIES", 50)
+    generator = np.random.default_rng(3)
+    pool = np.sort(generator.beta(0.1, 2, 2_000).astype(np.float32))
+    queries = generator.choice(pool, 1_000)
+    for side in SIDES:
+        for cores in (1, 2, 5):
+            monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
+            found = Ranks(pool).of(queries, side)
+            assert (found == np.searchsorted(pool, queries, side=side)).all()
 
 
 def test_no_pool_and_no_queries() -> None:

@@ -150,9 +150,8 @@ def test_metadata(metadata: Message) -> None:
 
 def test_the_extra_all_holds_every_other() -> None:
     (every,) = EXTRAS["all"]
-    # crowd-kit with all that it needs, and torch, are each as large as everything else together;
-    # numba waits with every new Python and numpy.
-    apart = {"all", "crowd", "fast", "torch"}
+    # crowd-kit with all that it needs, and torch, are each as large as everything else together.
+    apart = {"all", "crowd", "torch"}
     assert set(re.findall(r"[\w-]+", every.partition("[")[2])) == set(EXTRAS) - apart
 
 

@@ -193,7 +193,7 @@ def test_extras_are_those_of_the_package(
         packages = {re.split(r"[\[<>=]", entry)[0] for entry in declared[extra]}
         if extra == "all":
             (everything,) = declared["all"]
-            every = set(table) - {"all", "crowd", "fast", "torch"}  # large, or late
+            every = set(table) - {"all", "crowd", "torch"}  # large
             assert set(re.split(r"[\[\],]", everything)) - {"plausibly", ""} == every
         else:
             assert set(brings.split(", ")) == packages

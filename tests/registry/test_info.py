@@ -13,12 +13,10 @@ import pytest
 
 import plausibly
 from cli_world import run
-from kernels_numba import stand_in
 from plausibly import registry
 from plausibly.cli import info
 from plausibly.conformal import FORMAT
 from plausibly.errors import ComponentError
-from plausibly.kernels import compiled
 from plausibly.plugin import AGGREGATOR, Registrar
 from plausibly.protocols import Kind
 from plausibly.registry.disabling import VARIABLE
@@ -101,39 +99,6 @@ class TestInfo:
         monkeypatch.setattr(sys, "platform", "darwin")
         monkeypatch.setattr(os, "cpu_count", lambda: None)
         assert info.threads() == 1
-
-
-class TestKernels:
-    def said(self) -> str:
-        lines = re.search(r"^kernels      (.*?)^extras", run("info").out, re.DOTALL | re.MULTILINE)
-        assert lines
-        return " ".join(lines[1].split())
-
-    def test_without_numba(self, broken: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compiled, "installed", lambda: False)
-        assert self.said() == 'numpy (pip install "plausibly[fast]" for numba)'
-        wanted = {"by": "numpy", "numba": "missing", "problem": ""}
-        assert run("info", "--json").document["kernels"] == wanted
-
-    def test_with_numba(self, broken: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "numba", stand_in())
-        monkeypatch.setattr(info, "version", lambda name: "0.68.1")
-        assert self.said() == "numba 0.68.1 (ranks, adaptive scores)"
-        wanted = {"by": "numba", "numba": "0.68.1", "problem": ""}
-        assert run("info", "--json").document["kernels"] == wanted
-
-    def test_with_a_broken_one(self, broken: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-        def fails(name: str) -> ModuleType:
-            raise ImportError("Numba needs NumPy 2.3 or less. Got NumPy 2.4.\nSee its pages.")
-
-        monkeypatch.setattr(compiled, "installed", lambda: True)
-        monkeypatch.setattr(compiled, "import_module", fails)
-        monkeypatch.setattr(info, "version", lambda name: "0.61.0")
-        assert self.said() == (
-            "numpy (numba 0.61.0 does not work: ImportError: Numba needs NumPy 2.3 or less. "
-            "Got NumPy 2.4.)"
-        )
-        assert run("info").code == 0
 
 
 class TestDisableForACommand:

@@ -1,4 +1,4 @@
-"""``plausibly info``: versions, kernels, extras, threads, environment and plugins, for a report."""
+"""``plausibly info``: versions, extras, threads, environment and plugins, for a report."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
-    "NUMBA_DISABLE_JIT",
-    "NUMBA_CACHE_DIR",
     "NO_COLOR",
     "PYTHONPATH",
 )
@@ -38,7 +36,7 @@ def info(
     quiet: common.Quiet = False,
     debug: common.Debug = False,
 ) -> int:
-    """Declare ``plausibly info``; it loads numba and no other numbers, and works if they fail."""
+    """Declare ``plausibly info``; it loads no library of numbers, and works if one fails."""
     output = Output("info", json=json, quiet=quiet, debug=debug)
 
     def body() -> None:
@@ -46,7 +44,6 @@ def info(
 
         extras, plugins = _extras(), _plugins()
         core = {name: version(name) for name in requirements("plausibly")}
-        kernels = _kernels()
         environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
         output.document |= {
             "version": version("plausibly"),
@@ -55,7 +52,6 @@ def info(
             "threads": threads(),
             "predictor_format": FORMAT,
             "core": core,
-            "kernels": kernels,
             "extras": extras,
             "plugins": plugins,
             "environment": environment,
@@ -69,7 +65,6 @@ def info(
             layout.fields(
                 [
                     ("core", _together(core)),
-                    ("kernels", _compiled(kernels)),
                     ("extras", _there(extras)),
                     ("plugins", states),
                     ("environment", _said(environment)),
@@ -104,27 +99,6 @@ def threads() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _kernels() -> dict[str, str]:
-    """Return what computes ranks and adaptive scores, and why numba does not."""
-    from plausibly.kernels import compiled
-
-    if not compiled.installed():
-        return {"by": "numpy", "numba": "missing", "problem": ""}
-    problem = compiled.trouble()
-    return {"by": "numpy" if problem else "numba", "numba": version("numba"), "problem": problem}
-
-
-def _compiled(kernels: dict[str, str]) -> list[str]:
-    """Return the same in words, in lines."""
-    numba = f"numba {kernels['numba']}"
-    if kernels["by"] == "numba":
-        return [f"{numba} (ranks, adaptive scores)"]
-    if not kernels["problem"]:
-        return ['numpy (pip install "plausibly[fast]" for numba)']
-    said = f"numpy ({numba} does not work: {kernels['problem']})"
-    return textwrap.wrap(said, layout.WIDTH - len("environment  "))
 
 
 def _extras() -> dict[str, bool]:

@@ -15,12 +15,9 @@ import attrs
 import numpy as np
 
 from plausibly.arrays import Bools, Floats, Ints
-from plausibly.kernels import loops, network
-from plausibly.kernels.compiled import NUMBA
 from plausibly.kernels.threads import at_once, parts
 
 _CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
-_FEW_CELLS = 1 << 18  # of few labels: a whole column of them is compared at once
 
 
 @attrs.frozen(eq=False)
@@ -31,12 +28,9 @@ class Places:
     ----------
     ordered : ndarray, (example, place)
         Probabilities, from the least to the largest.
-    fast : bool
-        Whether to try numba.
     """
 
     ordered: Floats
-    fast: bool = False
 
     @cached_property
     def _ties(self) -> tuple[Ints, Bools]:
@@ -81,13 +75,9 @@ class Places:
     @property
     def below(self) -> Floats:
         """Sum of the probabilities that are less than this one, in float64."""
-        sums: Floats
-        if self.ordered.shape[1] <= network.MOST:
-            sums = network.sums_before(self.ordered)
-        else:
-            sums = np.zeros(self.ordered.shape, dtype=np.float64)
-            if not (self.fast and NUMBA.run(loops.sums_before, self.ordered, sums)):
-                np.cumsum(self.ordered[:, :-1], axis=1, dtype=np.float64, out=sums[:, 1:])
+        sums: Floats = np.zeros(self.ordered.shape, dtype=np.float64)
+        sums[:, 1:] = self.ordered[:, :-1]
+        np.cumsum(sums, axis=1, out=sums)
         rows, _ = self._ties
         if rows.size:
             sums[rows] = np.take_along_axis(sums[rows], self._tied_first, axis=1)
@@ -141,42 +131,26 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     rows = probabilities.reshape(-1, probabilities.shape[-1])
     draws = None if uniform is None else uniform.reshape(-1, 1)
     scores = np.empty(rows.shape, dtype=probabilities.dtype)
-    cells = _FEW_CELLS if rows.shape[1] <= network.MOST else _CELLS
-    step = max(1, cells // rows.shape[1])
-    fast = NUMBA.wanted(rows.size)
+    step = max(1, _CELLS // rows.shape[1])
 
     def fill(part: slice) -> None:
         for start in range(part.start, part.stop, step):
             block = slice(start, min(start + step, part.stop))
-            order, ordered = _in_order(rows[block], fast)
+            order, ordered = _in_order(rows[block])
             # A huge penalty gives -inf, which still compares.
             with np.errstate(over="ignore", invalid="ignore"):
-                found = rule(Places(ordered, fast), None if draws is None else draws[block])
+                found = rule(Places(ordered), None if draws is None else draws[block])
                 lost = np.isnan(ordered[:, -1:])
                 if lost.any():
                     found = np.where(lost, np.nan, found)
-                _put(found, order, scores[block], fast)
+                np.put_along_axis(scores[block], order, found, axis=1)
 
-    at_once(fill, parts(len(rows), max(1, _CELLS // rows.shape[1])))
+    at_once(fill, parts(len(rows), step))
     return scores.reshape(probabilities.shape)
 
 
-def _put(values: Floats, labels: Ints, out: Floats, fast: bool) -> None:
-    """Write values by place, which may be the same for all rows, where their labels stand."""
-    values = np.broadcast_to(values, out.shape)
-    if fast and NUMBA.run(loops.put, values, labels, out):
-        return
-    if out.shape[1] <= network.MOST:
-        network.put(values, labels, out)
-    else:
-        where = labels + np.arange(0, out.size, out.shape[1])[:, None]
-        out.reshape(-1)[where.reshape(-1)] = values.astype(out.dtype).reshape(-1)
-
-
-def _in_order(rows: Floats, fast: bool) -> tuple[Ints, Floats]:
+def _in_order(rows: Floats) -> tuple[Ints, Floats]:
     """Return which label stands at each place, and its probability."""
-    if network.fits(rows):
-        return network.in_order(rows, fast=fast)
     if rows.dtype == np.float32 and not np.signbit(rows).any():
         # Bits of floats from zero up are in the order of the floats, NaN behind all. With the label
         # behind them they fit into 64 bits, and sorting numbers is faster than sorting places.

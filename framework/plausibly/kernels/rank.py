@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
-from plausibly.kernels import loops
 from plausibly.kernels.bits import Bits, ordered_bits
-from plausibly.kernels.compiled import NUMBA
 from plausibly.kernels.threads import at_once, parts
 
 Side: TypeAlias = Literal["left", "right"]
@@ -54,13 +52,12 @@ class Ranks:
             return plain
         found = np.empty(queries.shape, np.int64)
         flat, out = queries.reshape(-1), found.reshape(-1)
-        fast = NUMBA.wanted(flat.size)
         _ = self._padded  # once, before the threads
 
         def search(part: slice) -> None:
             for start in range(part.start, part.stop, _BLOCK):
                 block = slice(start, min(start + _BLOCK, part.stop))
-                self._search(flat[block], side, out[block], fast)
+                self._search(flat[block], side, out[block])
 
         at_once(search, parts(flat.size, _LEAST_QUERIES))
         return found
@@ -100,12 +97,9 @@ class Ranks:
         """The first step of the search: the power of two within the largest bucket."""
         return 1 << int(np.diff(self._table).max()).bit_length() >> 1
 
-    def _search(self, queries: Floats, side: Side, out: Ints, fast: bool) -> None:
+    def _search(self, queries: Floats, side: Side, out: Ints) -> None:
         inside = np.clip(queries, self.ordered[0], self.ordered[-1])
         buckets = self._buckets(ordered_bits(inside))
-        asked = (buckets, queries, side == "right", out)
-        if fast and NUMBA.run(loops.ranks, self._padded, self._table, self._longest, *asked):
-            return
         # Behind its bucket a query is less than all atoms, so the end of a bucket needs no look.
         passes = np.less if side == "left" else np.less_equal
         low = self._table.take(buckets)
