@@ -18,7 +18,7 @@ from plausibly.io import read_plausibilities, read_sets
 def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:
     data = subject("nodules")
     assert files.write_data(data, tmp_path) == ["votes.csv", "probabilities.csv", "patients.csv"]
-    votes = plausibly.read_annotations(tmp_path / "votes.csv")
+    votes = plausibly.read_annotations(tmp_path / "votes.csv", reader="counts")
     assert votes.attrs["reader"] == "counts"
     lam = plausibly.aggregate(votes).sel(example=data.plausibilities.example)
     assert (lam.values == data.plausibilities.values).all()
@@ -46,7 +46,7 @@ def test_calibrated_from_the_files_it_is_the_same_predictor(tmp_path: Path) -> N
     files.write_data(data, tmp_path)
     again = plausibly.calibrate(
         plausibly.read_predictions(tmp_path / "probabilities.csv"),
-        plausibly.read_annotations(tmp_path / "votes.csv"),
+        plausibly.read_annotations(tmp_path / "votes.csv", reader="counts"),
     )
     direct = plausibly.calibrate(data.predictions, data.plausibilities)
     assert again.threshold(0.1).equals(direct.threshold(0.1))

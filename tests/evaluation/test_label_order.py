@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -34,7 +34,9 @@ def world() -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
 
 
 SETS, LAM, LOGITS = world()
-CALLS: list[Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset]] = [
+# Any: plausibilities, dense or packed
+Call: TypeAlias = Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset]
+CALLS: list[Call] = [
     *(
         lambda sets, lam, _, ties=ties: plausibly.evaluate(sets, lam, ties=ties, by="site")
         for ties in ("random", "fractional", "any", "all")
@@ -52,11 +54,9 @@ CALLS: list[Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset]] = [
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("packed", [False, True])
-def test_the_bits_are_the_same(
-    call: Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset], *, packed: bool
-) -> None:
+def test_the_bits_are_the_same(call: Call, *, packed: bool) -> None:
     def made(order: list[int]) -> xr.Dataset:
-        lam: Any = LAM.isel(label=order)
+        lam: Any = LAM.isel(label=order)  # Any: dense or packed
         lam = plausibly.pack(lam) if packed else lam
         return call(SETS.isel(label=order), lam, LOGITS.isel(label=order))
 

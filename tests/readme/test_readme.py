@@ -65,11 +65,14 @@ def test_every_command_runs_in_the_order_of_the_page(readme: str, folder: Path) 
     asked = commands(readme)
     assert [words[0] for words in asked][:3] == ["calibrate", "predict", "evaluate"]
     assert len(asked) == 9
+    predicted = 0
     for words in asked:
         ran = run(*words)
         assert ran.code == 0, (words, ran.err)
         assert ran.out
-        assert not ran.err, (words, ran.err)
+        predicted += words[0] == "predict"
+        again = words[0] == "predict" and predicted == 2  # other sets in the place of the first
+        assert ran.err == ("replaced  sets.csv, sets.json\n" if again else ""), words
     assert {"predictor.nc", "careful.nc", "sets.csv", "sets.json", "plausibilities.csv"} <= {
         path.name for path in folder.iterdir()
     }

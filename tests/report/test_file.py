@@ -79,7 +79,8 @@ def test_the_old_file_stays_where_the_new_one_fails(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "report.html"
-    path.write_text("the old one")
+    written(made, path)
+    old = path.read_bytes()
 
     def broken(*_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -88,7 +89,7 @@ def test_the_old_file_stays_where_the_new_one_fails(
     with pytest.raises(InputError) as caught:
         written(made, path)
     assert caught.value.name == "output-unwritable"
-    assert path.read_text() == "the old one"
+    assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -99,7 +99,7 @@ def columns(file: str) -> OfferBeside:
 
 
 def _beginning(incomplete: str, found: Callable[[], Iterable[tuple[str, str]]]) -> Offered:
-    with contextlib.suppress(Exception), warnings.catch_warnings():
+    with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [(name, about) for name, about in found() if name.startswith(incomplete)]
     return []

@@ -168,6 +168,9 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
                 "true_coverage": (
                     one["true_coverage"].mean().item() if "true_coverage" in one else None
                 ),
+                "group_coverage": (
+                    one["group_coverage"].mean().item() if "group_coverage" in one else None
+                ),
                 "set_size": one["set_size"].mean().item(),
                 "vacuous_splits": int(one["vacuous"].sum()),
                 "guarantee": json.loads(compared.attrs["guarantees"])[method][0],

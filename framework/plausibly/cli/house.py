@@ -52,6 +52,8 @@ class House(TyperGroup):
                     output.show(_said(error))
                     return 0
                 raise _usage(error) from error
+            except SystemExit as answered:  # Typer's, after what a shell asks for
+                code = answered.code
             return code if isinstance(code, int) else 0
 
         code = output.run(action, apart=False)  # help is a result

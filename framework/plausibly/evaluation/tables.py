@@ -91,10 +91,17 @@ def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 def guaranteed(one: xr.Dataset) -> str:
     """Return what is guaranteed in a cell, with the mean that it is about where it has its own."""
+    said, of, mean = _guaranteed(one)
+    return f"{said} {of}: {mean}" if of else said
+
+
+def _guaranteed(one: xr.Dataset) -> tuple[str, str, str]:
+    """Return what is guaranteed in a cell; of which mean, where it has its own; and that mean."""
     said = str(one["guaranteed"].item())
-    if BY_GROUP not in one or per(str(one[BY_GROUP].attrs["group"])) not in said:
-        return said
-    return f"{said}: {decimal(float(one[BY_GROUP].mean()))}"
+    of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
+    if not of or of not in said:
+        return said, "", ""
+    return said.replace(of, ""), of.strip(), decimal(float(one[BY_GROUP].mean()))
 
 
 def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
@@ -109,8 +116,11 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
         spread = float(coverage.std(ddof=1)) if len(coverage) > 1 else float("nan")
         mark = CROSS if bool(_short(one)) else " "
         voted, size = float(one["voted_coverage"].mean()), float(one["set_size"].mean())
+        said, of, mean = _guaranteed(one)
         lines.append(
             f"{name:<{width}}{decimal(float(coverage.mean())):>8} {mark}{decimal(spread):>8}"
-            f"{decimal(voted):>10}{size:>7.2f}   {guaranteed(one)}"
+            f"{decimal(voted):>10}{size:>7.2f}   {'nothing' if of else said}"
         )
+        if of:  # a mean of its own has a line of its own
+            lines.append(f"{f'  {of}':<{width}}{mean:>8}{'':>30}{said}")
     return "\n".join(lines)

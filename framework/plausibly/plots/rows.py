@@ -92,6 +92,6 @@ def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
 
 def mark_of(one: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
     """Return the mark of a method: by whether something is guaranteed, and what it is worth."""
-    if np.isnan(one["guaranteed_level"]):
-        return NOTHING
-    return VACUOUS if bool(one["vacuous"].all()) else GUARANTEED
+    if bool(one["vacuous"].all()):
+        return VACUOUS
+    return NOTHING if np.isnan(one["guaranteed_level"]) else GUARANTEED
