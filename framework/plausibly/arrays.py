@@ -27,8 +27,8 @@ def still(column: Column) -> Column:
 
 
 def unwritable(column: NDArray[Any]) -> NDArray[Any]:  # Any: as for Column
-    """Return a view through which nobody can change an array of somebody else."""
-    return still(column.view())
+    """Return a view through which nobody can change an array of somebody else, or a number."""
+    return still(np.asarray(column).view())
 
 
 def is_still(column: NDArray[Any]) -> bool:  # Any: as for Column

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import plausibly
 from cli_world import make, run
@@ -89,7 +88,7 @@ def test_other_words_for_other_combiners() -> None:
     ]
 
 
-def test_files_remember_it_and_older_files_do_without(tmp_path: Path) -> None:
+def test_files_remember_it(tmp_path: Path) -> None:
     path = tmp_path / "p.nc"
     for name, allow in (("fisher", True), ("median", False)):
         plausibly.calibrate(
@@ -98,15 +97,6 @@ def test_files_remember_it_and_older_files_do_without(tmp_path: Path) -> None:
         again = plausibly.load_predictor(path)
         assert again.evidence.allow_no_guarantee is allow
         assert (again.guarantee("0.1").level is None) is allow
-    with xr.load_dataset(path, engine="scipy") as dataset:
-        about = json.loads(dataset.attrs["plausibly"])
-        added = list(about["evidence"])
-        for name in added[added.index("allow_no_guarantee") :]:
-            del about["evidence"][name]
-        dataset.attrs["plausibly"] = json.dumps(about)
-    older = tmp_path / "older.nc"
-    dataset.to_netcdf(older, engine="scipy", format="NETCDF3_64BIT")
-    assert plausibly.load_predictor(older).evidence.allow_no_guarantee is False
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,6 +140,15 @@ def test_message_36_a_newer_format(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("earlier", [1, 2])
+def test_an_earlier_format_is_refused_by_name(tmp_path: Path, earlier: int) -> None:
+    plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
+    with pytest.raises(InputError) as refused:
+        plausibly.load_predictor(rewritten(tmp_path / "p.nc", format=earlier))
+    assert refused.value.name == "predictor-unreadable"
+    assert refused.value.got == f"format {earlier}, of an earlier version"
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -17,7 +17,7 @@ import xarray as xr
 
 from eval_studies import Failing, Grumbling, Slow, Tired, heard, script, world
 from plausibly import compare, registry
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import ComponentError, InputError, PlausiblyWarning
 from plausibly.evaluation import pool
 from plausibly.evaluation.design import Design, Outcome
 from plausibly.evaluation.methods import MethodTable, read_methods
@@ -100,7 +100,11 @@ def test_the_error_is_that_of_the_first_split_that_fails() -> None:
 def test_what_cannot_be_sent_is_told_of_in_words() -> None:
     made = design({"failing": {"calibrator": Failing(how="unsent")}})
     error, trace = pool._tried(made, 0)
-    assert repr(error) == "RuntimeError('_Unsent: not to be sent')"
+    assert repr(error) == "RuntimeError('not to be sent')"
+    assert "in replicates" in trace
+    error, trace = pool._tried(design({"failing": {"calibrator": Failing(how="broken")}}), 0)
+    assert isinstance(error, ComponentError)  # sent without the error inside, which the trace has
+    assert error.got == "_Broken: not to be sent"
     assert "in replicates" in trace
     outcome, _ = pool._tried(design({"voted": METHODS["voted"]}), 0)
     assert isinstance(outcome, Outcome)

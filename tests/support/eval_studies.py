@@ -88,13 +88,19 @@ class Failing:
             if self.how == "exit":
                 os._exit(7)
             if self.how == "unsent":
-                raise _Unsent(lambda: None)
+                raise _Unsent("no-way", "not to be sent", details={"way": lambda: None})
+            if self.how == "broken":
+                raise _Broken(lambda: None)
             raise InputError("no-luck", f"seed {keys.seed} brings no luck", details={"a": 1})
         return self.inner.replicates(data, keys)
 
 
-class _Unsent(Exception):
-    """An error that cannot be sent to another process."""
+class _Unsent(InputError):
+    """A message that cannot be sent to another process."""
+
+
+class _Broken(Exception):
+    """An error that cannot be sent to another process, and is no message."""
 
     def __str__(self) -> str:
         return "not to be sent"

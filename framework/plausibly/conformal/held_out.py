@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Hashes
 from plausibly.conformal.alphas import exact as _number
-from plausibly.conformal.coordinates import group_names
 from plausibly.conformal.pvalues import PValues
 from plausibly.errors import IncompatibleComponents
 from plausibly.keys import Keys, hash_names
@@ -76,6 +75,9 @@ def keyed_share(
     """
     units, member = hashes, np.arange(len(hashes))
     if groups is not None:
+        # Combiners import this module, and a service, which has no groups, needs no xarray.
+        from plausibly.conformal.coordinates import group_names
+
         distinct, member = np.unique(group_names(groups), return_inverse=True)
         units = hash_names(distinct)
     order = np.lexsort((units, keys.uniform(units)[:, 0]))
@@ -85,9 +87,9 @@ def keyed_share(
     return chosen
 
 
-def one_of_each(hashes: Hashes, keys: Keys, groups: NDArray[np.generic]) -> Bools:
+def one_of_each(hashes: Hashes, keys: Keys, groups: NDArray[np.str_]) -> Bools:
     """Return which example of each group has its smallest key: a random one, (example,)."""
     order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
     chosen = np.zeros(len(hashes), dtype=np.bool_)
-    chosen[order[np.unique(group_names(groups)[order], return_index=True)[1]]] = True
+    chosen[order[np.unique(groups[order], return_index=True)[1]]] = True
     return chosen

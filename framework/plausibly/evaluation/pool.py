@@ -180,6 +180,8 @@ def _tried(design: Design | InputError, number: int) -> tuple[object, str]:
         return attrs.evolve(found, said=tuple(one.portable() for one in found.said)), ""
     except Exception as error:  # noqa: BLE001  # it is raised where the study was asked for
         trace = traceback.format_exc()
+        # The trace tells of what led to it, which may be an error that cannot be sent.
+        error.__cause__ = error.__context__ = None
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:  # noqa: BLE001  # whatever keeps somebody's error from being sent

@@ -221,9 +221,11 @@ def inputs_unchanged(combiner: PValueCombiner, world: CombinerWorld) -> None:
         if after is not None and before is not None:
             demand(same(after.scores, before.scores), "it changes the scores of the queries")
             demand(same(after.numerators, before.numerators), "it changes the p-values")
-            pooled, kept = after.pools.pooled, before.pools.pooled
-            demand(same(pooled.cumulative, kept.cumulative), "it changes the calibration")
-            demand(same(pooled.ordered, kept.ordered), "it changes the calibration")
+            pools, kept = after.pools, before.pools
+            told = "it changes the calibration"
+            demand(same(pools.replicates.scores, kept.replicates.scores), told)
+            demand(same(pools.pooled.cumulative, kept.pooled.cumulative), told)
+            demand(same(pools.pooled.ordered, kept.pooled.ordered), told)
 
 
 @BOOK.rule
