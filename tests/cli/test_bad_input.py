@@ -304,8 +304,19 @@ def test_predictors(world: World) -> None:
     assert ran.err.startswith('error predictor-labels: predictions lack the label "fox"')
 
 
-@pytest.mark.parametrize("command", ["calibrate -o p.nc", "plan"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "calibrate -o p.nc",
+        "plan",
+        "sensitivity --aggregator label-frequency --aggregator majority-vote",
+        "evaluate sets.csv",
+    ],
+)
 def test_swapped_files_are_told(world: World, command: str) -> None:
+    if command.startswith("evaluate"):
+        for made in (CALIBRATE, "predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv"):
+            assert run(*made.split()).code == 0
     ran = run(*f"{command} -a probabilities.csv -p votes.csv".split())
     assert ran.code == 2
     assert ran.err.startswith("error files-swapped: -a and -p seem to be swapped\n")

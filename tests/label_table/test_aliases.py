@@ -170,7 +170,7 @@ def test_rows_of_one_worker_are_one_set(tmp_path: Path) -> None:
 def test_votes_that_were_counted(tmp_path: Path) -> None:
     labels = written(tmp_path, "labels.csv", TABLE)
     wide = written(tmp_path, "c.csv", "example,Eczema,ringworm,eczema\nx,2,1,3\ny,0,4,0\n")
-    table = plausibly.read_annotations(wide, labels=labels)
+    table = plausibly.read_annotations(wide, "counts", labels=labels)
     assert plausibly.aggregate(table).values.tolist() == [[5 / 6, 0, 1 / 6], [0, 0, 1]]
     assert read_merged(table.attrs) == {"Eczema": 2, "ringworm": 5}
     path = tmp_path / "c.npz"
@@ -189,9 +189,10 @@ def test_places_are_never_taken_for_aliases(tmp_path: Path) -> None:
     assert refusal(lambda: plausibly.read_annotations(outside, labels=labels)).name == "label-index"
     path = tmp_path / "c.npy"
     np.save(path, np.array([[2, 1, 3]]))
-    assert plausibly.read_annotations(path, labels=labels).sizes["label"] == 3
+    assert plausibly.read_annotations(path, "counts", labels).sizes["label"] == 3
     np.save(path, np.array([[2, 1, 3, 0, 0, 0, 0]]))  # as many columns as labels and aliases
-    assert refusal(lambda: plausibly.read_annotations(path, labels=labels)).name == "names-count"
+    error = refusal(lambda: plausibly.read_annotations(path, "counts", labels))
+    assert error.name == "names-count"
 
 
 @attrs.frozen(kw_only=True)

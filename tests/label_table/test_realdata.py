@@ -136,9 +136,9 @@ def test_letters_for_three_judgements(shared: Path, tmp_path: Path) -> None:
     path = written(tmp_path, "counts.csv", csv_text(rows))
     table = [["label", "alias"], *map(list, zip(words, letters, strict=True))]
     labels = written(tmp_path, "labels.csv", csv_text(table))
-    found = plausibly.read_annotations(path, labels=labels)
+    found = plausibly.read_annotations(path, "counts", labels)
     whole = plausibly.read_annotations(
-        written(tmp_path, "whole.csv", csv_text([["example", *words], *rows[1:]])), labels=words
+        written(tmp_path, "whole.csv", csv_text([["example", *words], *rows[1:]])), "counts", words
     )
     assert name_texts(found["label"].values) == words
     assert found.sizes["example"] == 1514

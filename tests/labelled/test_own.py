@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.errors import InputError
+from plausibly.errors import ComponentError, InputError
 from plausibly.labelled import borders, own
 from plausibly.plugin import Keys, Rows, answered_rows
 
@@ -60,9 +60,9 @@ def test_they_are_not_looked_at_again_and_can_be_changed_after(
 
 @pytest.mark.parametrize("component", [Shared(extra=0.1), Shared(unlike=True)])
 def test_what_is_made_of_them_is_looked_at(component: Shared) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(ComponentError, match="sum") as caught:
         plausibly.aggregate(table(), component)
-    assert caught.value.name == "plausibilities-do-not-sum"
+    assert caught.value.name == "component-failed"
 
 
 def test_a_component_works_on_a_copy() -> None:

@@ -201,7 +201,7 @@ def test_nan_in_a_column_of_numbers_is_an_empty_cell(tmp_path: Path) -> None:
         path, ["task", "worker", "label"], [["t1"] * 3, ["a", "b", "c"], np.array([1.0, np.nan, 2])]
     )
     table = read(path)
-    assert table["label"].values.tolist() == ["1.0", "2.0"]
+    assert table["label"].values.tolist() == ["1", "2"]
     assert "1 skipped" in repr(table)
 
 

@@ -11,7 +11,7 @@ from cli_world import World, make
 from plausibly import registry
 from plausibly.config.schema import schema
 from plausibly.conformal.stored import load_predictor
-from plausibly.errors import InputError, MissingExtra
+from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.plugin import READER
 from plausibly.study import files, prepare, reading, run_study, write_study
 from study_world import SMALLEST, Wrapped, rows, with_more_components
@@ -100,8 +100,9 @@ def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
 def test_what_fails_on_made_examples_is_left_to_the_run(world: World) -> None:
     world.write("study.toml", f"{SMALLEST}calibrator = 'broken'\n")
     ready = prepare("study.toml")
-    with pytest.raises(LookupError):
+    with pytest.raises(ComponentError, match="calibrator broken") as caught:
         run_study(ready)
+    assert isinstance(caught.value.__cause__, LookupError)
 
 
 def test_the_schema_of_lists_of_fixed_length_and_of_choices() -> None:

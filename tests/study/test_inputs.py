@@ -225,7 +225,7 @@ def test_labels_that_differ_are_renamed_in_the_file_at_fault(world: World) -> No
 
 
 def test_blanks_are_taken_off_where_that_is_asked_for(world: World) -> None:
-    world.edit("probabilities.csv", "cat,dog,fox", "cat,dog ,fox")
+    world.edit("probabilities.csv", "cat,dog,fox", 'cat,"dog ",fox')
     found = said(world, WHOLE)
     assert "strip = true" in found
     stripped = WHOLE.replace('"probabilities.csv"', '"probabilities.csv"\nstrip = true')

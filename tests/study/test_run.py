@@ -96,7 +96,7 @@ guaranteed     everyone, alpha 0.25: on average .75 of what experts say is
                covered, if calibration and new examples are exchangeable and the
                model saw none of them. Needs 3 calibration examples, has 30; any
                alpha from .033.
-weakest group  diagnosis cat .667 (.007 to 1.000, widened for 5 groups), 2
+weakest group  diagnosis cat .667 (.105 to .972, widened for 5 groups), 2
                examples of the sets of everyone at alpha 0.1: not clearly below
                .90
 written        out/: report.html results.nc sets.csv sets.json predictor.nc

@@ -210,9 +210,10 @@ def _run(
         sets = read_sets(path, chunks=chunks)
         if examples is not None:
             sets = with_coordinates(sets, read_examples(examples))
-    opinions = reading.read_opinions(
-        asked_opinions, naming, output, declared=reading.label_names(sets)
-    )
+    with reading.told_of_swaps(asked_opinions, measure.model):
+        opinions = reading.read_opinions(
+            asked_opinions, naming, output, declared=reading.label_names(sets)
+        )
     matching.check_renames(naming, opinions.unknown, labels=reading.label_names(sets))
     sets, lam, left_out = matching.matched(
         sets,

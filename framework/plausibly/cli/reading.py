@@ -136,11 +136,13 @@ def read_opinions(
 
 
 @contextmanager
-def told_of_swaps(opinions: AskedOpinions, model: AskedPredictions) -> Iterator[None]:
+def told_of_swaps(opinions: AskedOpinions, model: AskedPredictions | None) -> Iterator[None]:
     """Raise ``files-swapped`` where reading fails, and what each file holds says why."""
     try:
         yield
     except InputError:
+        if model is None:
+            raise
         numbers, words = (_holds(asked.path) for asked in (opinions, model))
         if opinions.aggregated or numbers != NUMBERS or words != WORDS:
             raise

@@ -189,11 +189,13 @@ def _run(
 
     asked_for = [one for one in wanted.aggregators if one is not None]
     read_aggregators(asked_for)  # a slip is said before anything is read
-    model = reading.read_model(asked_model, asked.naming(labels, strip=False, rename=None), output)
-    declared = labels if labels is not None else reading.label_names(model.predictions)
     whose = opinions.path.name
-    with output.working(f"reading {whose}"):
-        table = read_annotations(opinions.path, opinions.reader, declared, **opinions.options)
+    naming = asked.naming(labels, strip=False, rename=None)
+    with reading.told_of_swaps(opinions, asked_model):
+        model = reading.read_model(asked_model, naming, output)
+        declared = labels if labels is not None else reading.label_names(model.predictions)
+        with output.working(f"reading {whose}"):
+            table = read_annotations(opinions.path, opinions.reader, declared, **opinions.options)
     with output.working("calibrating") as tick:
         found = measured(
             model.predictions,

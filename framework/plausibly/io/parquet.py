@@ -138,10 +138,10 @@ def first_rows(path: Path, most: int) -> list[tuple[str, ...]]:
     header = names(path)
     try:
         batch = next(parquet.ParquetFile(path).iter_batches(batch_size=most), None)
-        columns = [] if batch is None else [column.to_pylist() for column in batch.columns]
+        columns = [] if batch is None else batch.columns
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
         raise _damaged(path.name, reason) from reason
-    texts = (["" if value is None else str(value) for value in column] for column in columns)
+    texts = (Column("", "text", str(column.type), column).texts() for column in columns)
     return [header, *zip(*texts, strict=True)]
 
 

@@ -90,7 +90,7 @@ class Counts(ResponseOptions):
         Warns
         -----
         PlausiblyWarning
-            ``column-of-sums`` where a column holds the sum of the others.
+            ``column-of-sums`` where a column that nobody declared holds the sum of the others.
         """
         ending = path.suffix.lower()
         if ending in {".npy", ".npz"}:
@@ -111,13 +111,14 @@ class Counts(ResponseOptions):
         """Return the table; examples by name, else in their order."""
         check_names(whose, found.columns, "label")
         check_names(whose, found.examples or [], "example")
-        _warn_of_sums(found, whose)
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
         offered = [name for name in found.columns if name not in aside]
         if labels is not None:
             check_columns(whose, offered, labels)
+        else:  # what was declared is a label, whatever it sums to
+            _warn_of_sums(found, whose)
         if found.columns and not (self.states or self.none_of_these):
             return _table(found, labels)
         return self.gathered(
