@@ -63,7 +63,7 @@ def test_a_study_of_all_of_them(world: World) -> None:
     assert max(map(len, told.out.splitlines())) <= 80
     assert "mondrian(by=site, inner=m…" in told.out
     rows = " ".join(told.out.split())
-    assert ' .90 per "patient", vacuous: 1.000 risk(by=risk) ' in rows
+    assert ' nothing per "patient" 1.000 .90, vacuous risk(by=risk) ' in rows
     assert " risk .10, vacuous mass-coverage(leave_out=0… " in rows
     assert " .90 of sets guaranteed " in rows
     assert field(told, "asks for") == '"site" of every new example (-e)'

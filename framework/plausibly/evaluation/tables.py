@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from itertools import product
 
 import numpy as np
@@ -16,6 +17,7 @@ from plausibly.labelled import names
 TOLERATED = 0.01
 CROSS = "✗"
 _NAME_WIDTH = 28
+_LEVEL_WIDTH = 14  # what is left of 80 columns
 _LETTERS = {SIZE: "n", DRAWS: "m"}
 
 
@@ -117,10 +119,12 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
         mark = CROSS if bool(_short(one)) else " "
         voted, size = float(one["voted_coverage"].mean()), float(one["set_size"].mean())
         said, of, mean = _guaranteed(one)
+        first, *more = textwrap.wrap(said, _LEVEL_WIDTH, break_long_words=False)
         lines.append(
             f"{name:<{width}}{decimal(float(coverage.mean())):>8} {mark}{decimal(spread):>8}"
-            f"{decimal(voted):>10}{size:>7.2f}   {'nothing' if of else said}"
+            f"{decimal(voted):>10}{size:>7.2f}   {'nothing' if of else first}"
         )
         if of:  # a mean of its own has a line of its own
-            lines.append(f"{f'  {of}':<{width}}{mean:>8}{'':>30}{said}")
+            lines.append(f"{f'  {of}':<{width}}{mean:>8}{'':>30}{first}")
+        lines += [f"{'':<{width + 38}}{line}" for line in more]
     return "\n".join(lines)
