@@ -55,7 +55,7 @@ def test_a_random_example_of_a_new_patient_is_missed_as_often_as_its_rank_says(
         patient = np.repeat(np.arange(count), sizes)
         hashes = names[: len(patient)]
         away = keyed_share(Fraction(share), hashes, Keys(repeat, "some"), patient)
-        away &= one_of_each(hashes, Keys(repeat, "one"), patient)
+        away &= one_of_each(hashes, Keys(repeat, "one"), patient.astype(np.str_))
         held_out = np.sort(scores(hard[patient])[away])
         ranks = np.searchsorted(held_out, scores(world(rng, NEW)[1]), "right") + 1
         misses.append(float((10 * ranks <= len(held_out) + 1).mean()))
