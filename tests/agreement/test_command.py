@@ -24,12 +24,12 @@ ALL = """\
 annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
              each), 3 labels seen; single-label; 70 % of examples disputed
 
-two annotators give an example the same label     .500    95 %: .367 to .622
+two annotators give an example the same label     .500    95 %: .366 to .623
 the same or a neighbouring label                  .900          .800 to .967
-Krippendorff alpha, nominal                       .256          .066 to .467
-Krippendorff alpha, ordinal                       .372          .105 to .601
-Fleiss kappa                                      .247          .056 to .461
-one says what the others vote for                 .500          .367 to .622
+Krippendorff alpha, nominal                       .256          .066 to .468
+Krippendorff alpha, ordinal                       .372          .105 to .602
+Fleiss kappa                                      .247          .055 to .462
+one says what the others vote for                 .500          .366 to .623
 if one says k, another does too   cat: .50   dog: .45   fox: .56
 all agree on 30 % of 30 examples; 10 % have a tied vote
 In words: "fox" is said again most often, "dog" least; 80 % of disagreement is

@@ -9,6 +9,7 @@ import eval_oracles as oracle
 from eval_parts import case
 from plausibly.evaluation import coverage_by_label, coverage_by_risk, coverage_by_subgroup
 from plausibly.evaluation import describe_parts as told
+from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.risk import LEVEL
 from plausibly.evaluation.subgroups import SUBGROUP
 
@@ -33,7 +34,7 @@ def test_risks_that_are_numbers_have_a_loss() -> None:
     found = coverage_by_risk(SETS, LAM, "cost")
     last = told.describe_risk(found).splitlines()[-1]
     mean, low, high = (float(found[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
-    assert last == f"  risk left out, a mean example: {mean:.3g} ({low:.3g} to {high:.3g})"
+    assert last == f"  risk left out, a mean example: {decimal(mean)} ({ends(low, high)})"
     assert told.part_rows(found, LEVEL)[0]["risk_missed"] == {
         "mean": mean,
         "low": low,

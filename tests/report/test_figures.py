@@ -9,6 +9,7 @@ import pytest
 
 import plausibly
 from plausibly.evaluation import coverage_by_subgroup
+from plausibly.evaluation.describe import outwards
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.keys import hash_names
 from plausibly.report.model import ReportData
@@ -55,13 +56,14 @@ def test_sets_and_figures_are_those_of_the_predictor(made: Made, report: ReportD
         view = report.view(0, at)
         covered = np.where(sets.values, lam[30:].values, 0.0).sum(axis=1)
         assert view.vote.aggregated.mean == pytest.approx(covered.mean())
-        for end in ("mean", "low", "high"):
-            for shown_as, name in (
-                (view.vote.aggregated, "aggregated_coverage"),
-                (dict(view.vote.voted)["first"], "voted_coverage"),
-                (view.vote.size, "set_size"),
-            ):
-                assert getattr(shown_as, end) == pytest.approx(float(found[f"{name}_{end}"]))
+        for shown_as, name in (
+            (view.vote.aggregated, "aggregated_coverage"),
+            (dict(view.vote.voted)["first"], "voted_coverage"),
+            (view.vote.size, "set_size"),
+        ):
+            mean, low, high = (float(found[f"{name}_{end}"]) for end in ("mean", "low", "high"))
+            assert shown_as.mean == pytest.approx(mean)
+            assert (shown_as.low, shown_as.high) == outwards(low, high)
         sizes = np.bincount(sets.values.sum(axis=1), minlength=len(LABELS) + 1)
         assert [bar.count for bar in view.sizes.bars] == sizes.tolist()
         np.testing.assert_allclose(report.cases.missed[at], 1000 * (1 - covered), atol=1.0)
@@ -78,7 +80,8 @@ def test_groups_are_those_of_their_measure(made: Made, report: ReportData) -> No
     for title, part in parts.items():
         one = found.sel(subgroup=title)
         assert part.n == int(one["count"])
-        assert part.covered.high == pytest.approx(float(one["aggregated_coverage_high"]))
+        low, high = (float(one[f"aggregated_coverage_{end}"]) for end in ("low", "high"))
+        assert (part.covered.low, part.covered.high) == outwards(low, high)
         # What a click on the group shows is what was counted.
         chosen = [
             name
