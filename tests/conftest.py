@@ -17,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from coverage import Coverage
@@ -86,7 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if unmarked:
         raise pytest.UsageError(", ".join(sorted(unmarked)))
     for item in items:
-        if is_hypothesis_test(getattr(item, "obj", None)):
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             # Names that are drawn may look alike, which is no news there.
             item.add_marker(pytest.mark.filterwarnings("ignore:warning names-alike"))
     missing = set()
