@@ -1,0 +1,181 @@
+"""Thresholds, p-values, sets and guarantees of every pair of calibrator and combiner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import nets
+import plausibly
+from plausibly.errors import InputError
+
+CALIBRATORS: dict[str, dict[str, object]] = {
+    "expected": {"name": "expected"},
+    "monte-carlo": {"name": "monte-carlo", "draws": 3},
+    "monte-carlo systematic": {"name": "monte-carlo", "draws": 3, "systematic": True},
+    "voted": {"name": "voted"},
+    "augmentation mean": {"name": "augmentation", "scores": "mean"},
+    "augmentation pooled": {"name": "augmentation", "scores": "pooled"},
+    "augmentation separate": {"name": "augmentation", "scores": "separate"},
+    "mondrian site": {"name": "mondrian", "by": "site"},
+    "mondrian label": {"name": "mondrian", "by": "label"},
+    "mondrian site grouped": {
+        "name": "mondrian",
+        "by": "site",
+        "inner": {"name": "grouped", "by": "patient"},
+    },
+    "mondrian site weighted": {
+        "name": "mondrian",
+        "by": "site",
+        "inner": {"name": "weighted", "by": "weight"},
+    },
+    "weighted": {"name": "weighted", "by": "weight"},
+    "grouped": {"name": "grouped", "by": "patient"},
+    "grouped monte-carlo": {
+        "name": "grouped",
+        "by": "patient",
+        "inner": {"name": "monte-carlo", "draws": 2},
+    },
+    "risk": {"name": "risk", "by": "risk"},
+    "mass-coverage": {"name": "mass-coverage", "leave_out": 0.3},
+}
+COMBINERS: dict[str, dict[str, object]] = {
+    **{
+        name: {"name": name}
+        for name in (
+            "average",
+            "bonferroni",
+            "cauchy",
+            "e-value",
+            "exchangeable-average",
+            "exchangeable-geometric",
+            "exchangeable-median",
+            "fisher",
+            "geometric",
+            "harmonic",
+            "held-out-rank",
+            "maximum",
+            "median",
+            "stouffer",
+            "twice-average",
+        )
+    },
+    "average smoothed": {"name": "average", "smoothed": True},
+    "ecdf": {"name": "ecdf", "delta": 0.3},
+    "ecdf one-sided": {"name": "ecdf", "delta": 0.4, "band": "one-sided"},
+    "pac": {"name": "pac", "delta": 0.4},
+}
+CHUNKED = ("average", "average smoothed", "held-out-rank", "maximum", "pac")
+FRACTIONAL = {"grouped", "mondrian site grouped", "mass-coverage"}
+"""Calibrators whose plausibilities here are floats without a denominator."""
+
+
+def plausibilities(calibrator: str) -> xr.DataArray:
+    found = plausibly.aggregate(nets.votes())
+    assert isinstance(found, xr.DataArray)
+    return found.drop_vars("denominator") if calibrator in FRACTIONAL else found
+
+
+def calibrated(
+    calibrator: str, combiner: str, seed: int, *, form: str = "dense"
+) -> plausibly.ConformalPredictor | str:
+    """Return the predictor, or the name of the message that refuses the pair."""
+    views = 2 if calibrator.startswith("augmentation") else 0
+    model: xr.DataArray = nets.predictions(views=views)
+    dense = plausibilities(calibrator)
+    opinions = plausibly.pack(dense) if form == "sparse" else dense
+    if form == "chunks":
+        model = model.chunk({"example": 7})
+    calibrate = partial(
+        plausibly.calibrate,
+        model,
+        opinions,
+        calibrator=CALIBRATORS[calibrator],
+        combiner=COMBINERS[combiner],
+        seed=seed,
+    )
+    try:
+        return calibrate()
+    except InputError as refused:
+        if refused.name != "guarantee-none":
+            return refused.name
+    return calibrate(allow_no_guarantee=True)
+
+
+def answers(predictor: plausibly.ConformalPredictor, new: xr.DataArray) -> Iterator[str]:
+    """Yield thresholds, p-values and sets."""
+    try:
+        taus = predictor.threshold(list(nets.ALPHAS))
+        yield f"  threshold {nets.hexadecimal(taus.transpose('alpha', ...))}"
+    except InputError as refused:
+        yield f"  threshold {refused.name}"
+    p = predictor.p_values(new).compute()
+    sets = predictor.predict(new, list(nets.ALPHAS)).compute()
+    for example in new["example"].values.tolist():
+        values = p.sel(example=example).transpose("label", ...)
+        kept = sets.sel(example=example).transpose("alpha", "label")
+        named = ["".join(np.array(nets.LABELS)[row]) or "none" for row in kept.values]
+        yield f"  {example} {nets.hexadecimal(values)} {' '.join(named)}"
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_answers_of_every_pair(calibrator: str) -> None:
+    views = 2 if calibrator.startswith("augmentation") else 0
+    # One augmentation of a new example is compared with the pool of all of them.
+    new = nets.predictions(4, "new", 0 if calibrator == "augmentation pooled" else views)
+    lines = []
+    for combiner in COMBINERS:
+        for seed in (0, 1):
+            predictor = calibrated(calibrator, combiner, seed)
+            if isinstance(predictor, str):
+                lines.append(f"{combiner}, seed {seed}: {predictor}")
+                continue
+            lines += [f"{combiner}, seed {seed}", *answers(predictor, new)]
+            # Chunks of augmentations are refused; one seed shows whether the forms agree.
+            forms = ("sparse",) if views or combiner not in CHUNKED else ("sparse", "chunks")
+            for form in forms if seed == 0 else ():
+                other = calibrated(calibrator, combiner, seed, form=form)
+                assert not isinstance(other, str), (combiner, form, other)
+                other_new = new.chunk({"example": 3}) if form == "chunks" else new
+                assert [*answers(other, other_new)] == [*answers(predictor, new)], (combiner, form)
+    nets.compare(f"calibrations/{calibrator.replace(' ', '_')}.txt", lines)
+
+
+def promise(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
+    """Return a guarantee as data, without its sentences of explanation."""
+    found = predictor.guarantee(Fraction(alpha))
+    parts = {
+        "level": found.level and str(found.level),
+        "confidence": found.confidence and str(found.confidence),
+        "target": found.target,
+        "event": found.event,
+        "share": found.share and str(found.share),
+        "each": found.each,
+        "assumptions": found.assumptions,
+        "over": found.over,
+        "vacuous": found.vacuous,
+        "has": found.has,
+        "needed": found.needed,
+        "counted": found.counted,
+        "least_alpha": found.least_alpha,
+    }
+    return json.dumps({key: value for key, value in parts.items() if value not in (None, "", ())})
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_guarantees_of_every_pair(calibrator: str) -> None:
+    lines = []
+    for combiner in COMBINERS:
+        predictor = calibrated(calibrator, combiner, 0)
+        if isinstance(predictor, str):
+            continue
+        lines += [f"{combiner} at {alpha}: {promise(predictor, alpha)}" for alpha in nets.ALPHAS]
+    nets.compare(f"guarantees/{calibrator.replace(' ', '_')}.txt", lines)

@@ -1,0 +1,126 @@
+"""Functions that no command calls, on one small world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import xarray as xr
+from sklearn.linear_model import LogisticRegression
+
+import doors_world
+import nets
+import plausibly
+from plausibly import evaluation, huggingface
+from plausibly.sklearn import AmbiguousConformalClassifier
+
+COUNT = 60
+
+
+def described(found: object, place: str = " ") -> Iterator[str]:
+    """Yield the variables of a result with their dims and values, to six digits."""
+    if isinstance(found, xr.Dataset):
+        for name in sorted(map(str, found.data_vars)):
+            yield from described(found[name], f"{place} {name}")
+    elif isinstance(found, xr.DataArray):
+        values = found.compute().values.ravel()
+        if values.dtype.kind == "f":
+            # The last digits of sums and logarithms may differ between processors.
+            shown = " ".join(f"{one:.6g}" for one in values[:40].tolist())
+        else:
+            shown = " ".join(map(str, values[:40].tolist()))
+        yield f"{place} {tuple(map(str, found.dims))} {found.shape}: {shown}"
+    else:
+        yield f"{place} {' '.join(str(found).split())}"
+
+
+def world() -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray]:
+    """Return predictions, plausibilities and sets of new examples, and what calibrates them."""
+    model = nets.predictions(COUNT)
+    lam = plausibly.aggregate(nets.votes(COUNT))
+    new = nets.predictions(COUNT, "new")
+    new_lam = plausibly.aggregate(nets.votes(COUNT, "new"))
+    assert isinstance(lam, xr.DataArray)
+    assert isinstance(new_lam, xr.DataArray)
+    sets = plausibly.calibrate(model, lam).predict(new, 0.3)
+    return model, lam, new, new_lam, sets
+
+
+def features(model: xr.DataArray) -> xr.DataArray:
+    """Return two features of each example, one of them a grade of few values."""
+    rows = np.arange(model.sizes["example"])
+    values = np.stack([rows % 7 / 7.0, rows * 5 % 4 - 1.5], axis=1)
+    coords = {"example": model["example"], "feature": ["age", "grade"]}
+    return xr.DataArray(values, dims=["example", "feature"], coords=coords)
+
+
+def estimated() -> object:
+    """Return the sets of the scikit-learn estimator."""
+    x, votes = doors_world.line(40)
+    new, _ = doors_world.line(8, seed=1)
+    model = AmbiguousConformalClassifier(LogisticRegression(), alpha=0.2)
+    model.fit(x, doors_world.majority(votes))
+    more, more_votes = doors_world.line(60, seed=2)
+    return model.conformalize(more, more_votes).predict_set(new).tolist()
+
+
+def measures() -> dict[str, Callable[[], object]]:
+    model, lam, new, new_lam, sets = world()
+    predictor = plausibly.calibrate(model, lam, calibrator="monte-carlo", draws=1)
+    views, new_views = nets.predictions(COUNT, views=2), nets.predictions(6, "new", 2)
+    drawn = plausibly.aggregate(nets.votes(COUNT), {"name": "bootstrap", "draws": 6})
+    region = plausibly.calibrate_region(model, lam)
+    return {
+        "worst slab": lambda: evaluation.worst_slab_coverage(
+            sets, new_lam, features(new), directions=50
+        ),
+        "uniformity": lambda: evaluation.p_value_uniformity(predictor, new, new_lam),
+        "shift": lambda: evaluation.shift(model.values[:, 0], new.values[:, 0] * 0.9),
+        "leave one annotator out": lambda: evaluation.leave_one_annotator_out(
+            model, nets.votes(COUNT), alphas=[0.3]
+        ),
+        "tuning": lambda: plausibly.tune_raps(
+            model, lam, alpha=0.3, splits=2, penalties=(0.0, 0.1)
+        ),
+        "joint rank": lambda: plausibly.joint_rank(views, lam, new_views, 0.3),
+        "region": lambda: region.threshold([0.3, 0.1]),
+        "region p-values": lambda: region.p_values(new, new_lam),
+        "region bounds": lambda: region.bounds(new, 0.3),
+        "region sets": lambda: region.label_sets(new, 0.3),
+        "likelihood ratios": lambda: plausibly.likelihood_ratios(
+            features(new), features(nets.predictions(40, "other")) + 0.25, features(model)
+        ),
+        "reliability": lambda: plausibly.reliability(nets.votes(COUNT), "dawid-skene"),
+        "estimator": estimated,
+        "hugging face": lambda: huggingface.predictions(
+            [[{"label": "b", "score": 0.75}, {"label": "a", "score": 0.25}]]
+        ),
+        "score threshold": lambda: plausibly.score_threshold(model.values[:, 0], 0.3),
+        "by label": lambda: evaluation.coverage_by_label(sets, new_lam),
+        "by risk": lambda: evaluation.coverage_by_risk(sets, new_lam),
+        "by size": lambda: evaluation.coverage_by_size(sets, new_lam),
+        "by strata": lambda: evaluation.coverage_by_strata(
+            sets, new_lam, evaluation.entropy(new_lam), quantiles=3
+        ),
+        "by subgroup": lambda: evaluation.coverage_by_subgroup(sets, new_lam, ["site"]),
+        "sorted": lambda: evaluation.sorted_coverage(sets, new_lam),
+        "certainty": lambda: evaluation.annotation_certainty(drawn),
+        "disagreement": lambda: evaluation.label_disagreement(lam),
+        "entropy": lambda: evaluation.entropy(lam),
+        "accuracy": lambda: evaluation.uncertainty_adjusted_accuracy(model, drawn),
+        "monte carlo error": lambda: evaluation.monte_carlo_error(
+            model, lam, alphas=[0.3], draws=(1, 5), seeds=4
+        ),
+        "overlap": lambda: evaluation.average_overlap("abc", "bca", 3),
+        "likeness": lambda: evaluation.set_likeness("ab", "bc"),
+        "alike": lambda: evaluation.alike(model, new),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_functions_without_a_command() -> None:
+    lines = []
+    for name, measure in measures().items():
+        lines += [name, *described(measure())]
+    nets.compare("functions.txt", lines)
