@@ -157,6 +157,9 @@ def names_only(signature: inspect.Signature) -> str:
 def fits(value: object, wanted: object) -> bool:
     """Return whether a data member has the declared type, looked into one level deep."""
     origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin is not None and hasattr(origin, "__value__"):
+        # A name for another type, as numpy's NDArray is from Python 3.12 on.
+        return fits(value, origin.__value__[arguments])
     if origin is Literal:
         return value in arguments
     if origin in (typing.Union, types.UnionType):
