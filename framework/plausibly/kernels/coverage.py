@@ -224,7 +224,13 @@ def _tied(plausibilities: Floats) -> Bools:
 
 def _nth_tied(tied: Bools, uniform: NDArray[np.float64]) -> Ints:
     """Return the code of the tied label that each uniform picks, each with the same chance."""
-    wanted = np.floor(uniform * np.count_nonzero(tied, axis=1)).astype(np.int64)
+    count = np.count_nonzero(tied, axis=1)
+    # In two exact products: one that is rounded up to a whole number would pick the next label.
+    high = uniform.astype(np.float32).astype(np.float64)
+    head, tail = high * count, (uniform - high) * count
+    wanted = np.floor(head + tail)
+    wanted -= head - wanted + tail < 0
+    wanted = wanted.astype(np.int64)
     place = np.cumsum(tied, axis=1) > wanted[:, None]
     codes: Ints = np.argmax(place, axis=1)
     return codes
