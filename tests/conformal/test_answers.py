@@ -71,6 +71,17 @@ def raising(p: object) -> None:
     raise ZeroDivisionError("inside")
 
 
+def test_a_combiner_cannot_change_the_calibration() -> None:
+    class Writing(Combiner):
+        def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+            p.pools.replicates.scores[...] = 0
+            return super().combine(p, held_out)
+
+    made = Writing(made=lambda p: p)
+    error = refused(lambda: plausibly.calibrate(*world(), combiner=made).p_values(world()[0]))
+    assert "read-only" in error.got
+
+
 @pytest.mark.parametrize(
     ("made", "got"),
     [
@@ -253,7 +264,7 @@ def test_sound_replicates_pass() -> None:
 def test_a_calibrator_cannot_change_what_it_is_given() -> None:
     predictions, lam = world()
     before = predictions.copy(deep=True), lam.copy(deep=True)
-    for name in ("plausibilities", "scores", "given", "denominator"):
+    for name in ("plausibilities", "scores", "given", "denominator", "hashes"):
 
         class Writing(Calibrator):
             def replicates(self, data: CalibrationData, keys: Keys, name: str = name) -> Replicates:

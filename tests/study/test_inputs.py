@@ -191,6 +191,13 @@ def test_one_damaged_file_is_said_as_its_reader_says_it(world: World) -> None:
     assert " line 9  predictions.path: probabilities.csv line 2" in both
 
 
+def test_swapped_files_are_told(world: World) -> None:
+    swapped = WHOLE.replace("votes.csv", "x").replace("probabilities.csv", "votes.csv")
+    found = said(world, swapped.replace('"x"\nreader = "crowd-table"', '"probabilities.csv"'))
+    assert found.startswith("error files-swapped: annotations.path and predictions.path")
+    assert "votes.csv predictions.path = " in found
+
+
 def test_what_to_do_is_said_in_keys(world: World) -> None:
     world.edit("votes.csv", "task,worker,label", "item,rater,answer")
     found = said(world, WHOLE)

@@ -26,10 +26,7 @@ from plausibly.io import (
     with_known_labels,
 )
 from plausibly.io.annotations import names_change
-from plausibly.io.files import opening
-from plausibly.io.hints import NUMBERS, WORDS, holds
-from plausibly.io.netcdf import SIGNATURES
-from plausibly.io.text import first_rows
+from plausibly.io.predictions import files_swapped
 from plausibly.labelled import names
 from plausibly.labelled.aliases import called
 from plausibly.labelled.describe import describe, not_counted
@@ -143,28 +140,10 @@ def told_of_swaps(opinions: AskedOpinions, model: AskedPredictions | None) -> It
     except InputError:
         if model is None:
             raise
-        numbers, words = (_holds(asked.path) for asked in (opinions, model))
-        if opinions.aggregated or numbers != NUMBERS or words != WORDS:
+        swapped = None if opinions.aggregated else files_swapped(opinions.path, model.path)
+        if swapped is None:
             raise
-        raise InputError(
-            "files-swapped",
-            "-a and -p seem to be swapped",
-            expected="answers after -a, probabilities after -p",
-            got=f"-a {opinions.path} ({numbers}), -p {model.path} ({words})",
-            do=f"-a {model.path} -p {opinions.path}",
-            details={"annotations": str(opinions.path), "predictions": str(model.path)},
-        ) from None
-
-
-def _holds(path: Path) -> str | None:
-    """Return what a file seems to hold, in words; None where it does not say."""
-    try:
-        head = opening(path, "input")
-    except InputError:
-        return None
-    if head.startswith((b"\x93NUMPY", *SIGNATURES)):
-        return NUMBERS
-    return holds(first_rows(path, head))
+        raise swapped from None
 
 
 def _aggregated(

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Hashes
+from plausibly.arrays import Hashes, unwritable
 from plausibly.keys import Names
 
 
@@ -38,7 +38,8 @@ class Examples:
     @property
     def hashes(self) -> Hashes:
         """Hashes of the names, (example,)."""
-        return self.given if isinstance(self.given, np.ndarray) else self.given.hashes
+        given = self.given
+        return unwritable(given if isinstance(given, np.ndarray) else given.hashes)
 
     @cached_property
     def _ordered(self) -> Hashes:

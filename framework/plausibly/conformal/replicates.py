@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
+from plausibly.arrays import Floats, Ints, unwritable
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import NEW_LABEL, Target
 from plausibly.registry.conformance import fits, spelled
@@ -126,6 +126,9 @@ class Replicates:
     notes: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
+        for name in ("scores", "units", "row", "denominator", "label", "cell", "weight"):
+            if isinstance(array := getattr(self, name), np.ndarray):
+                object.__setattr__(self, name, unwritable(array))  # combiners see these
         self.require(self._shapes())
 
     def require(self, problem: str, *, whose: str = "a calibrator") -> None:

@@ -14,7 +14,9 @@ from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, frames, netcdf
 from plausibly.io.array_tables import from_frame, from_table
 from plausibly.io.export_predictions import in_export
+from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.tables import Names
+from plausibly.io.text import first_rows
 from plausibly.labelled import borders
 from plausibly.labelled.augmented import check_augmented, is_augmented
 from plausibly.labelled.left_out import with_left_out
@@ -252,3 +254,31 @@ def _normalised(array: xr.DataArray) -> xr.DataArray:
     divided = values / np.where(fit, total, 1.0)
     kind = values.dtype if values.dtype.itemsize > 2 and values.dtype.kind == "f" else np.float64
     return array.copy(data=divided.astype(kind)).assign_attrs({NORMALISED: 1})
+
+
+def files_swapped(
+    annotations: Path, predictions: Path, keys: tuple[str, str] = ("-a ", "-p ")
+) -> InputError | None:
+    """Return what to raise where files hold what was expected of the other one, else None."""
+    if _holds(annotations) != NUMBERS or _holds(predictions) != WORDS:
+        return None
+    first, second = keys
+    return InputError(
+        "files-swapped",
+        f"{first.strip(' =')} and {second.strip(' =')} seem to be swapped",
+        expected=f"answers after {first.strip(' =')}, probabilities after {second.strip(' =')}",
+        got=f"{first}{annotations} ({NUMBERS}), {second}{predictions} ({WORDS})",
+        do=f"{first}{predictions} {second}{annotations}",
+        details={"annotations": str(annotations), "predictions": str(predictions)},
+    )
+
+
+def _holds(path: Path) -> str | None:
+    """Return what a file seems to hold, in words; None where it does not say."""
+    try:
+        head = files.opening(path, "input")
+    except InputError:
+        return None
+    if head.startswith((b"\x93NUMPY", *netcdf.SIGNATURES)):
+        return NUMBERS
+    return holds(first_rows(path, head))

@@ -31,6 +31,7 @@ from plausibly.io import (
     with_known_labels,
 )
 from plausibly.io.annotations import names_change
+from plausibly.io.predictions import files_swapped
 from plausibly.labelled import names
 from plausibly.labelled.aliases import called
 from plausibly.labelled.near import near
@@ -131,6 +132,11 @@ def read_files(draft: Draft) -> Read:
             _renaming,
             lambda: _known(_renamed(read_plausibilities(given.path), given, read.labels), read),
         )
+    if predictions and annotations and read.problems:
+        keys = ("annotations.path = ", "predictions.path = ")
+        swapped = files_swapped(annotations.path, predictions.path, keys)
+        if swapped is not None:
+            read.problems[:] = [Problem("annotations.path", swapped)]
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
         written = draft.text(table, "path")
         if table not in draft.parts and written is not None:
