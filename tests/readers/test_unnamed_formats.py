@@ -88,6 +88,9 @@ def test_a_column_of_sums_is_told(tmp_path: Path) -> None:
     assert warned(lambda: read(total, "counts")).startswith(
         'warning column-of-sums: t.csv: column "to'
     )
+    line = '{"uid": "x%d", "label_counter": {"cat": %d, "dog": 1, "total": %d}}\n'
+    records = written(tmp_path, "t.jsonl", line % (1, 3, 4) + line % (2, 2, 3))
+    assert "ignore" not in warned(lambda: read(records, "counts"))  # no option reads around it
     plain = written(tmp_path, "p.csv", "example,cat,dog\nx1,3,3\nx2,4,4\n")
     assert read(plain, "counts").sizes["label"] == 2
 

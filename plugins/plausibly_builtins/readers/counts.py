@@ -105,9 +105,11 @@ class Counts(ResponseOptions):
         found = from_text(
             table.seen(), example=self.example, ignore=self.ignore, unnamed=self.unnamed
         )
-        return self._table(found, labels, table.whose)
+        return self._table(found, labels, table.whose, ignorable=True)
 
-    def _table(self, found: Counted, labels: Sequence[str] | None, whose: str) -> AnnotationTable:
+    def _table(
+        self, found: Counted, labels: Sequence[str] | None, whose: str, *, ignorable: bool = False
+    ) -> AnnotationTable:
         """Return the table; examples by name, else in their order."""
         check_names(whose, found.columns, "label")
         check_names(whose, found.examples or [], "example")
@@ -118,7 +120,7 @@ class Counts(ResponseOptions):
         if labels is not None:
             check_columns(whose, offered, labels)
         else:  # what was declared is a label, whatever it sums to
-            _warn_of_sums(found, whose)
+            _warn_of_sums(found, whose, ignorable)
         if found.columns and not (self.states or self.none_of_these):
             return _table(found, labels)
         return self.gathered(
@@ -133,7 +135,7 @@ class Counts(ResponseOptions):
         )
 
 
-def _warn_of_sums(found: Counted, whose: str) -> None:
+def _warn_of_sums(found: Counted, whose: str, ignorable: bool) -> None:
     """Warn where a column is the sum of two others or more: no label, but a total."""
     total = found.values.sum(axis=1, keepdims=True)
     sums = (2 * found.values == total).all(axis=0) & found.values.any(axis=0)
@@ -145,7 +147,9 @@ def _warn_of_sums(found: Counted, whose: str) -> None:
         f"{whose}: column {quoted(name)} is the sum of the others in every row",
         expected="one column a label",
         got=f"columns {listed(map(quoted, found.columns))}",
-        do=f'--reader \'{{name = "counts", ignore = ["{name}"]}}\', if it is a total',
+        do=f'--reader \'{{name = "counts", ignore = ["{name}"]}}\', if it is a total'
+        if ignorable
+        else f"write the file without {quoted(name)}, if it is a total",
         whose=whose,
         details={"columns": [name]},
         stacklevel=6,
