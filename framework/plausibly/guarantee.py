@@ -209,9 +209,9 @@ class Guarantee:
 
     def __str__(self) -> str:
         lines = [self.statement()]
-        for title, text in self.rows():
+        for title, words in self.rows():
             lines += textwrap.wrap(
-                text, 96, initial_indent=f"  {title:<9} ", subsequent_indent=" " * 12
+                words, 96, initial_indent=f"  {title:<9} ", subsequent_indent=" " * 12
             )
         return "\n".join(lines)
 

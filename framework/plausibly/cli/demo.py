@@ -85,7 +85,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
     from plausibly.demo import files, study, study_file, subjects, words
     from plausibly.evaluation.tables import study_table
 
-    figure = _can_draw(data)
+    drawable = _can_draw(data)
     files.make_folder(folder)
     with output.working("fitting a model"):
         subject = subjects.load(data.value, seed)
@@ -96,7 +96,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
     )
     with output.working("splits") as tick:
         result = study.run(subject, splits=splits, seed=seed, progress=tick)
-    outputs = files.write_result(result, folder, figure=figure)
+    outputs = files.write_result(result, folder, figure=drawable)
 
     command = ("plausibly", "run", folder / edited)
     outputs.append(edited)
@@ -112,7 +112,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
     ]
     output.show(f"\n{study_table(result.study)}\n\n" + "\n".join(paragraphs))
     following = layout.command_line(command, indent=9)
-    undrawn = "" if figure else f"; no {files.FIGURE} without matplotlib (the extra plots)"
+    undrawn = "" if drawable else f"; no {files.FIGURE} without matplotlib (the extra plots)"
     output.show(
         layout.fields(
             [

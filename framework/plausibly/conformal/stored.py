@@ -164,8 +164,8 @@ class _About:
         """Raise ValueError where counts are none, or names are not distinct."""
         evidence = self.evidence
         counts = (evidence.n, evidence.m, evidence.n_held_out + 1, evidence.examples or 1)
-        for names in (self.labels, self.replicates.cells):
-            if len(set(names)) != len(names):
+        for kept in (self.labels, self.replicates.cells):
+            if len(set(kept)) != len(kept):
                 raise ValueError("names")
         if min(counts) < 1 or evidence.own < 0 or not self.labels:
             raise ValueError("counts")

@@ -219,12 +219,12 @@ def part_rows(found: xr.Dataset, dim: str | None = None) -> list[dict[str, objec
     return rows
 
 
-def _planes(found: xr.Dataset) -> Iterator[xr.Dataset]:
-    if names.ALPHA not in found.dims:
-        yield found
+def _planes(evaluation: xr.Dataset) -> Iterator[xr.Dataset]:
+    if names.ALPHA not in evaluation.dims:
+        yield evaluation
         return
-    for place in range(found.sizes[names.ALPHA]):
-        yield found.isel({names.ALPHA: place})
+    for place in range(evaluation.sizes[names.ALPHA]):
+        yield evaluation.isel({names.ALPHA: place})
 
 
 def _blocks(found: xr.Dataset, block: Callable[[xr.Dataset], list[str]]) -> str:

@@ -324,9 +324,9 @@ def _matched(
     )
 
 
-def _planes(sets: Bools) -> list[Bools]:
+def _planes(values: Bools) -> list[Bools]:
     """Return sets (example, label[, alpha]) as one array an alpha."""
-    return [sets] if sets.ndim == 2 else list(np.moveaxis(sets, 2, 0))
+    return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
 
 
 def check_dim(found: xr.Dataset, name: str) -> None:

@@ -3,8 +3,6 @@
 Everything here is imported on first use, so that a command that reads no array imports no xarray.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

@@ -13,9 +13,16 @@ import attrs
 
 from plausibly.errors import ComponentError
 from plausibly.protocols import KINDS
-from plausibly.registry import disabling
 from plausibly.registry.conformance import class_problems
-from plausibly.registry.disabling import Asked, Disabled, normalised
+from plausibly.registry.disabling import (
+    EVERY_OTHER,
+    Asked,
+    Disabled,
+    asked_by_environment,
+    normalised,
+    strict_by_environment,
+    unknown,
+)
 from plausibly.registry.discovery import OURS, Declared, run_hook
 from plausibly.registry.entries import THIS_RUN, Advised, Entry, Failure, Source, Stage
 from plausibly.registry.glance import glance
@@ -69,7 +76,7 @@ class Plugins:
     def asked(self) -> tuple[Asked, ...]:
         """Return every name that is to be off now, wherever it was given."""
         blocks = [one for block in tuple(self._for_now) for one in block]
-        return (*self.argument, *blocks, *disabling.asked_by_environment())
+        return (*self.argument, *blocks, *asked_by_environment())
 
     def off(self, source: Source) -> Asked | None:
         """Return who turned a plugin off, None where it is on."""
@@ -222,7 +229,7 @@ class Plugins:
         Then every plugin that is on is run, so that this does not depend on what is asked for.
         """
         strict = self.strictly
-        if disabling.strict_by_environment() if strict is None else strict:
+        if strict_by_environment() if strict is None else strict:
             self.load_others()
             failed = self.failures()
             if failed:
@@ -254,12 +261,12 @@ class Plugins:
     def tell_of_names(self, *, stacklevel: int = 3) -> None:
         """Warn of names that were to be disabled and are none, once each."""
         for given in self.asked():
-            if given in self._told_names or given.name == disabling.EVERY_OTHER:
+            if given in self._told_names or given.name == EVERY_OTHER:
                 continue
             self._told_names.add(given)
             sources = self._known()
             if not any(given.means(source) for source in sources):
-                warnings.warn(disabling.unknown(given, sources), stacklevel=stacklevel)
+                warnings.warn(unknown(given, sources), stacklevel=stacklevel)
 
 
 def _judged(

@@ -45,19 +45,19 @@ def draw(
     drawn = page.new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
     panels = drawn.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     wanted = 1 - numbers.attrs[names.ALPHA]
-    edges = [
+    limits = [
         page.edges([one[name].values for one in columns.values() for name, _, _ in measures])
         for measures in (covered, sizes)
     ]
     least = min(float(one[name].min()) for one in columns.values() for name, _, _ in sizes)
-    wide = least > 0 and edges[1][-1] > _WIDE * least  # every label in one column, few in others
+    wide = least > 0 and limits[1][-1] > _WIDE * least  # every label in one column, few in others
     if wide:
-        edges[1] = np.geomspace(least / _MARGIN, edges[1][-1] * _MARGIN, len(edges[1]))
+        limits[1] = np.geomspace(least / _MARGIN, limits[1][-1] * _MARGIN, len(limits[1]))
     for place, (name, one) in enumerate(columns.items()):
         above, below = panels[:, place]
         for panel, measures, bins, digits in (
-            (above, covered, edges[0], 3),
-            (below, sizes, edges[1], 2),
+            (above, covered, limits[0], 3),
+            (below, sizes, limits[1], 2),
         ):
             for measure, said, look in measures:
                 values = one[measure].values

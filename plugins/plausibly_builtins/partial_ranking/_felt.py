@@ -6,7 +6,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
+from plausibly_builtins.partial_ranking._gamma import Column
+
 Codes = NDArray[np.intp]
 
 

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import Hashes, Keys, ragged_uniforms
 from plausibly_builtins.partial_ranking._felt import Felt
-from plausibly_builtins.partial_ranking._gamma import HALF, log_gamma, log_normalised
+from plausibly_builtins.partial_ranking._gamma import HALF, Column, log_gamma, log_normalised
 from plausibly_builtins.partial_ranking._stages import Said, by_example
 
-Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 _LEAST, _LATEST = 1e-250, 1e260  # of a utility and a time: beyond, products are no floats

@@ -16,7 +16,6 @@ from typing import Literal
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Bools,
@@ -31,14 +30,13 @@ from plausibly.plugin import (
     ragged_uniforms,
     several,
 )
-from plausibly_builtins.partial_ranking._gamma import log_gamma, log_normalised
+from plausibly_builtins.partial_ranking._gamma import Column, log_gamma, log_normalised
 
 Unmentioned = Literal["nothing", "together", "each"]
 """What happens to labels that no response of the example names."""
 
 UNMENTIONED = attrs.validators.in_(("nothing", "together", "each"))
 
-Column = NDArray[np.float64]
 Stage = tuple[tuple[int, ...], tuple[int, ...], float]
 """Places of the block, places of what is below it, and how often it was said."""
 

@@ -12,8 +12,9 @@ import xarray as xr
 
 from plausibly.plugin import InputError, Keys, counted, hash_names, listed, names, several, warn
 from plausibly_builtins.partial_ranking._felt import Felt
+from plausibly_builtins.partial_ranking._gamma import Column
 from plausibly_builtins.partial_ranking._gibbs import Chains
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said, Unmentioned
+from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Said, Unmentioned
 from plausibly_builtins.partial_ranking.plackett_luce import CONVERGENCE
 
 _FELT = 0.01  # what may be left of the start after the warm-up
