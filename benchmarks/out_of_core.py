@@ -23,9 +23,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
+from plausibly.data.packed import of_slots
 from plausibly.io import read_predictions
 from plausibly.kernels.slots import Slots
-from plausibly.labelled.packed import of_slots
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import plausibly
 from kernels import softmax
 from plausibly.arrays import Floats, Ints
-from plausibly.labelled import known
+from plausibly.data import known
 from turns import Row, in_turn, ratio, seconds, show, versions
 
 ALPHA = 0.1

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from plausibly.conformal.regions_calibrate import calibrate_region
     from plausibly.conformal.score_threshold import score_threshold
     from plausibly.conformal.stored import load_predictor
+    from plausibly.data.frame import to_frame
+    from plausibly.data.joined import concat
+    from plausibly.data.packed import pack, unpack
+    from plausibly.data.verbs import select
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.agreement import agreement
     from plausibly.evaluation.evaluate import evaluate
@@ -40,10 +44,6 @@ if TYPE_CHECKING:
         write_annotations,
         write_plausibilities,
     )
-    from plausibly.labelled.frame import to_frame
-    from plausibly.labelled.joined import concat
-    from plausibly.labelled.packed import pack, unpack
-    from plausibly.labelled.verbs import select
     from plausibly.registry import register
     from plausibly.report.write import write_report
     from plausibly.reproduction.run import reproduce
@@ -108,14 +108,14 @@ _HOME = {
     "calibrate": "plausibly.conformal.calibrate",
     "calibrate_region": "plausibly.conformal.regions_calibrate",
     "compare": "plausibly.evaluation.study",
-    "concat": "plausibly.labelled.joined",
+    "concat": "plausibly.data.joined",
     "effective_sample_size": "plausibly.evaluation.likelihood_ratios",
     "evaluate": "plausibly.evaluation.evaluate",
     "joint_rank": "plausibly.conformal.joint_rank",
     "likelihood_ratios": "plausibly.evaluation.likelihood_ratios",
     "load_predictor": "plausibly.conformal.stored",
     "load_study": "plausibly.evaluation.record",
-    "pack": "plausibly.labelled.packed",
+    "pack": "plausibly.data.packed",
     "plan": "plausibly.evaluation.planning",
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",
@@ -127,11 +127,11 @@ _HOME = {
     "reproduce": "plausibly.reproduction.run",
     "save_study": "plausibly.evaluation.record",
     "score_threshold": "plausibly.conformal.score_threshold",
-    "select": "plausibly.labelled.verbs",
+    "select": "plausibly.data.verbs",
     "sensitivity": "plausibly.evaluation.sensitivity",
-    "to_frame": "plausibly.labelled.frame",
+    "to_frame": "plausibly.data.frame",
     "tune_raps": "plausibly.evaluation.tuning",
-    "unpack": "plausibly.labelled.packed",
+    "unpack": "plausibly.data.packed",
     "write_annotations": "plausibly.io",
     "write_plausibilities": "plausibly.io",
     "write_report": "plausibly.report.write",

@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias, TypeGuard
 import numpy as np
 import xarray as xr
 
+from plausibly.data import borders
+from plausibly.data.names import EXAMPLE, LABEL, NUMBERED
+from plausibly.data.near import near
+from plausibly.data.text import check_names, name_texts, not_among, quoted, several, text_array
 from plausibly.errors import InputError, listed
-from plausibly.labelled import borders
-from plausibly.labelled.names import EXAMPLE, LABEL, NUMBERED
-from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
 __all__ = ["predictions"]
 
@@ -62,7 +62,7 @@ def predictions(
     InputError
         ``rows-missing``, ``top-one``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
         ``label-twice``, ``scores-not-finite``, ``scores-do-not-sum``, ``rows-differ``, and what
-        `plausibly.labelled.borders.check_predictions` says.
+        `plausibly.data.borders.check_predictions` says.
 
     Examples
     --------

@@ -59,6 +59,28 @@ if TYPE_CHECKING:
     from plausibly.conformal.pvalues import PValues
     from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
     from plausibly.conformal.weights import check_weights, effective_size
+    from plausibly.data import names, states
+    from plausibly.data.build import Answer, AnswerRefused, table_from_codes, table_from_records
+    from plausibly.data.gathered import ResponseOptions
+    from plausibly.data.hierarchy import Hierarchy
+    from plausibly.data.left_out import with_left_out
+    from plausibly.data.near import near
+    from plausibly.data.packed import pack, unpack
+    from plausibly.data.responses import by_name as responses_by_name
+    from plausibly.data.responses import take_responses
+    from plausibly.data.rows import Rows, answered_rows
+    from plausibly.data.seal import check_table
+    from plausibly.data.settled import Duplicates, Response
+    from plausibly.data.sums import ordered_sum, whole
+    from plausibly.data.table import AnnotationTable, build_table
+    from plausibly.data.text import is_missing, is_name, name_text, quoted, several
+    from plausibly.data.validity import (
+        check_labels_once,
+        check_responses,
+        refuse_responses,
+        responses_of,
+    )
+    from plausibly.data.verbs import select
     from plausibly.guarantee import Guarantee, bounded
     from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
@@ -82,28 +104,6 @@ if TYPE_CHECKING:
     from plausibly.kernels.places import Places, by_places
     from plausibly.kernels.ragged import drawn_times, ragged_uniforms
     from plausibly.keys import Keys, hash_names
-    from plausibly.labelled import names, states
-    from plausibly.labelled.build import Answer, AnswerRefused, table_from_codes, table_from_records
-    from plausibly.labelled.gathered import ResponseOptions
-    from plausibly.labelled.hierarchy import Hierarchy
-    from plausibly.labelled.left_out import with_left_out
-    from plausibly.labelled.near import near
-    from plausibly.labelled.packed import pack, unpack
-    from plausibly.labelled.responses import by_name as responses_by_name
-    from plausibly.labelled.responses import take_responses
-    from plausibly.labelled.rows import Rows, answered_rows
-    from plausibly.labelled.seal import check_table
-    from plausibly.labelled.settled import Duplicates, Response
-    from plausibly.labelled.sums import ordered_sum, whole
-    from plausibly.labelled.table import AnnotationTable, build_table
-    from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
-    from plausibly.labelled.validity import (
-        check_labels_once,
-        check_responses,
-        refuse_responses,
-        responses_of,
-    )
-    from plausibly.labelled.verbs import select
 
 __all__ = [
     "AGGREGATOR",
@@ -234,10 +234,10 @@ _HOME = {
     "file_opening": "plausibly.io.files:opening",
     "from_named": "plausibly.io.named_predictions",
     "NamedPrediction": "plausibly.io.named_predictions",
-    "Duplicates": "plausibly.labelled.settled",
-    "AnnotationTable": "plausibly.labelled.table",
-    "Answer": "plausibly.labelled.build",
-    "AnswerRefused": "plausibly.labelled.build",
+    "Duplicates": "plausibly.data.settled",
+    "AnnotationTable": "plausibly.data.table",
+    "Answer": "plausibly.data.build",
+    "AnswerRefused": "plausibly.data.build",
     "Bools": "plausibly.arrays",
     "CalibrationData": "plausibly.conformal.data",
     "EXCHANGEABLE": "plausibly.conformal.replicates",
@@ -248,27 +248,27 @@ _HOME = {
     "Ints": "plausibly.arrays",
     "JsonNumber": "plausibly.io.json_files",
     "Keys": "plausibly.keys",
-    "Hierarchy": "plausibly.labelled.hierarchy",
+    "Hierarchy": "plausibly.data.hierarchy",
     "LABEL_CELLS": "plausibly.conformal.replicates",
     "Masses": "plausibly.arrays",
     "NamedArray": "plausibly.io.arrays",
     "PValues": "plausibly.conformal.pvalues",
     "Places": "plausibly.kernels.places",
     "Replicates": "plausibly.conformal.replicates",
-    "Response": "plausibly.labelled.settled",
-    "ResponseOptions": "plausibly.labelled.gathered",
-    "Rows": "plausibly.labelled.rows",
+    "Response": "plausibly.data.settled",
+    "ResponseOptions": "plausibly.data.gathered",
+    "Rows": "plausibly.data.rows",
     "TextTable": "plausibly.io.text",
     "UNSEEN": "plausibly.conformal.replicates",
     "XmlElement": "plausibly.io.xml_files:Element",
-    "answered_rows": "plausibly.labelled.rows",
+    "answered_rows": "plausibly.data.rows",
     "bounded": "plausibly.guarantee",
-    "build_table": "plausibly.labelled.table",
+    "build_table": "plausibly.data.table",
     "by_places": "plausibly.kernels.places",
     "called": "plausibly.conformal.components",
-    "check_labels_once": "plausibly.labelled.validity",
-    "check_responses": "plausibly.labelled.validity",
-    "check_table": "plausibly.labelled.seal",
+    "check_labels_once": "plausibly.data.validity",
+    "check_responses": "plausibly.data.validity",
+    "check_table": "plausibly.data.seal",
     "check_weights": "plausibly.conformal.weights",
     "columns_hint": "plausibly.io.hints",
     "decode_text": "plausibly.io.delimited:decode",
@@ -288,37 +288,37 @@ _HOME = {
     "hash_names": "plausibly.keys",
     "held_out_field": "plausibly.conformal.held_out",
     "is_annotation_file": "plausibly.io.annotation_files",
-    "is_missing": "plausibly.labelled.text",
-    "is_name": "plausibly.labelled.text",
+    "is_missing": "plausibly.data.text",
+    "is_name": "plausibly.data.text",
     "json_head": "plausibly.io.json_files",
     "json_shown": "plausibly.io.json_files",
-    "name_text": "plausibly.labelled.text",
-    "names": "plausibly.labelled.names",
-    "near": "plausibly.labelled.near:near",
-    "ordered_sum": "plausibly.labelled.sums",
-    "pack": "plausibly.labelled.packed",
+    "name_text": "plausibly.data.text",
+    "names": "plausibly.data.names",
+    "near": "plausibly.data.near:near",
+    "ordered_sum": "plausibly.data.sums",
+    "pack": "plausibly.data.packed",
     "parse_json": "plausibly.io.json_files",
-    "quoted": "plausibly.labelled.text",
+    "quoted": "plausibly.data.text",
     "ragged_uniforms": "plausibly.kernels.ragged",
     "read_annotation_file": "plausibly.io.annotation_files",
     "read_json": "plausibly.io.json_files",
     "read_json_lines": "plausibly.io.json_files",
     "read_table": "plausibly.io.text",
     "read_xml": "plausibly.io.xml_files",
-    "refuse_responses": "plausibly.labelled.validity",
+    "refuse_responses": "plausibly.data.validity",
     "require_held_out": "plausibly.conformal.held_out",
-    "responses_by_name": "plausibly.labelled.responses:by_name",
-    "responses_of": "plausibly.labelled.validity",
-    "select": "plausibly.labelled.verbs",
+    "responses_by_name": "plausibly.data.responses:by_name",
+    "responses_of": "plausibly.data.validity",
+    "select": "plausibly.data.verbs",
     "settle": "plausibly.kernels.masses",
-    "several": "plausibly.labelled.text",
-    "states": "plausibly.labelled.states",
-    "table_from_codes": "plausibly.labelled.build",
-    "table_from_records": "plausibly.labelled.build",
-    "take_responses": "plausibly.labelled.responses",
-    "unpack": "plausibly.labelled.packed",
-    "whole": "plausibly.labelled.sums",
-    "with_left_out": "plausibly.labelled.left_out",
+    "several": "plausibly.data.text",
+    "states": "plausibly.data.states",
+    "table_from_codes": "plausibly.data.build",
+    "table_from_records": "plausibly.data.build",
+    "take_responses": "plausibly.data.responses",
+    "unpack": "plausibly.data.packed",
+    "whole": "plausibly.data.sums",
+    "with_left_out": "plausibly.data.left_out",
 }
 
 

@@ -12,9 +12,9 @@ import xarray as xr
 
 import plausibly
 from cli_world import make, run
+from plausibly.data import borders
 from plausibly.errors import InputError
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
-from plausibly.labelled import borders
 from plausibly.plugin import AGGREGATOR, Keys, answered_rows, build_table, names, resolve
 from plausibly.testing import check_aggregator
 from plausibly_builtins.label_set.annotation import LabelSet

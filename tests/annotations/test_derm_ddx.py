@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import labelled_records as lr
-from plausibly.labelled import AnnotationTable, to_frame
+from plausibly.data import AnnotationTable, to_frame
 from plausibly.plugin import Floats, Keys
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.inverse_rank import InverseRank

@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 
 import labelled_records as lr
+from plausibly.data import to_frame
 from plausibly.errors import InputError
-from plausibly.labelled import to_frame
 from plausibly.plugin import (
     AGGREGATOR,
     ANNOTATION,

@@ -8,8 +8,8 @@ import xarray as xr
 
 import plausibly
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, default_aggregator
+from plausibly.data.left_out import read_left_out
 from plausibly.errors import IncompatibleComponents, InputError
-from plausibly.labelled.left_out import read_left_out
 from plausibly.plugin import ANNOTATION, Record, resolve
 
 ANSWERS: dict[str, object] = {

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import plausibly
 from plausibly.conformal.kept import Kept
+from plausibly.data import borders, known
+from plausibly.data.named import with_values
 from plausibly.errors import InputError
 from plausibly.keys import Names, hash_names
-from plausibly.labelled import borders, known
-from plausibly.labelled.named import with_values
 
 TEXTS = st.lists(st.text("ab\0", max_size=2), max_size=6)
 

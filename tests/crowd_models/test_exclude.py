@@ -9,8 +9,8 @@ import xarray as xr
 
 import plausibly
 from crowd_models_worlds import quiet, table_of
+from plausibly.data.left_out import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.labelled.left_out import read_left_out
 from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
 from plausibly.registry import default
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from plausibly.data import names
 from plausibly.demo.lidc import LABELS, Nodules, load_nodules
-from plausibly.labelled import names
 
 
 @pytest.fixture(scope="module")

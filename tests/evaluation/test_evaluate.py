@@ -14,11 +14,11 @@ from scipy.special import ndtri, stdtrit
 
 import eval_oracles as oracle
 from plausibly import calibrate
+from plausibly.data.packed import pack
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import TIES, Ties
-from plausibly.labelled.packed import pack
 
 AVERAGES = ("mean", "low", "high")
 

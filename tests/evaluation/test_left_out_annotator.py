@@ -9,10 +9,10 @@ import pytest
 import xarray as xr
 
 from plausibly import aggregate, calibrate, registry
+from plausibly.data import names
+from plausibly.data.verbs import select
 from plausibly.errors import InputError
 from plausibly.evaluation import interval, leave_one_annotator_out
-from plausibly.labelled import names
-from plausibly.labelled.verbs import select
 from plausibly.protocols import ANNOTATION
 
 LABELS = ["cat", "dog", "fox"]

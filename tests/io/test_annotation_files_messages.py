@@ -11,8 +11,8 @@ import xarray as xr
 
 import plausibly
 from io_files import refusal, said, written
+from plausibly.data.table import AnnotationTable, build_table
 from plausibly.io.annotation_files import read_annotation_file, write_annotations
-from plausibly.labelled.table import AnnotationTable, build_table
 
 
 def votes(label: str = "x", **more: object) -> AnnotationTable:

@@ -10,9 +10,9 @@ import xarray as xr
 
 import plausibly
 from io_annotation_tables import ENDINGS
-from plausibly.labelled.describe import not_counted
-from plausibly.labelled.table import AnnotationTable
-from plausibly.labelled.verbs import answered
+from plausibly.data.describe import not_counted
+from plausibly.data.table import AnnotationTable
+from plausibly.data.verbs import answered
 from plausibly.plugin import Response, ResponseOptions
 
 RESPONSES = [

@@ -13,9 +13,9 @@ import xarray as xr
 import plausibly
 from io_files import refusal, said, warned, written
 from plausibly import registry
+from plausibly.data.table import AnnotationTable
 from plausibly.errors import listed
 from plausibly.io.hints import columns_hint, guessed, has_header
-from plausibly.labelled.table import AnnotationTable
 from plausibly.plugin import READER, InputError, Record, build_table, table_from_records
 
 VOTES = "task,worker,label\nt1,a,cat\nt1,b,dog\nt2,a,dog\n"

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from io_files import refusal, result_or_refusal, said, written
+from plausibly.data.text import is_blank
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
-from plausibly.labelled.text import is_blank
 
 ENDINGS = (".csv", ".npz", ".nc")
 

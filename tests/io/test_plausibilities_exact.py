@@ -7,8 +7,8 @@ import xarray as xr
 from hypothesis import given, settings
 
 from io_plausibilities import EXACT, plausibilities, same
+from plausibly.data.packed import pack
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
-from plausibly.labelled.packed import pack
 
 LAM = xr.DataArray(
     [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]],

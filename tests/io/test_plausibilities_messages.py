@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
+from plausibly.data.packed import is_packed, pack
+from plausibly.data.table import build_table
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
-from plausibly.labelled.packed import is_packed, pack
-from plausibly.labelled.table import build_table
 
 LAM = xr.DataArray(
     [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]],

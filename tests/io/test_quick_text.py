@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plausibly.data.coded import Coded, Keyed
 from plausibly.errors import InputError
 from plausibly.io import quick_text
 from plausibly.io.quick_columns import LongColumn, ShortColumn
 from plausibly.io.quick_text import QuickTable, quick_table
 from plausibly.io.text import TextTable, read_text
 from plausibly.kernels import words
-from plausibly.labelled.coded import Coded, Keyed
 
 CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
     ["", "task", "NA", "None", "007", "7", "x" * 300, "12345678", "123456789", "\ufeff"]

@@ -16,11 +16,11 @@ import label_table_records as lt
 import labelled_records as lr
 import plausibly
 from io_files import csv_text, refusal, said, written
+from plausibly.data import build_table, to_frame
+from plausibly.data.aliases import aliases_of, merge_aliases, split_aliases
+from plausibly.data.merged import read_merged
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.labelled import build_table, to_frame
-from plausibly.labelled.aliases import aliases_of, merge_aliases, split_aliases
-from plausibly.labelled.merged import read_merged
-from plausibly.labelled.text import name_texts
 from plausibly.plugin import ANNOTATION, resolve, warn
 
 KINDS = sorted(lt.ANSWERS)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, written
+from plausibly.data.aliases import aliases_of
+from plausibly.data.hierarchy import Hierarchy
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError
-from plausibly.labelled.aliases import aliases_of
-from plausibly.labelled.hierarchy import Hierarchy
-from plausibly.labelled.text import name_texts
 
 
 def read(folder: Path, labels: str, votes: str) -> dict[str, list[float]]:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import label_table_trees as lt
 import plausibly
 from io_files import refusal, said
-from plausibly.labelled import match_labels
-from plausibly.labelled.hierarchy import Hierarchy
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.text import name_texts
+from plausibly.data import match_labels
+from plausibly.data.hierarchy import Hierarchy
+from plausibly.data.left_out import read_left_out
+from plausibly.data.text import name_texts
 from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
 
 TREE = {"dermatitis": "", "eczema": "dermatitis", "contact": "dermatitis", "tinea": ""}
@@ -258,7 +258,7 @@ def test_units_that_would_pass_what_a_float_holds() -> None:
     table = lt.table_of(tree, [("x", "top"), ("x", "k0")])
     huge = 2.0**52 - 1  # prime to 3: three times as many units would be needed
     table = table.assign(response_weight=("response", [huge, 1.0]))
-    table = plausibly.labelled.table.rebuilt(table)
+    table = plausibly.data.table.rebuilt(table)
     lam = plausibly.aggregate(table, "spread")
     assert "denominator" not in lam.coords
     assert abs(lam.values.sum() - 1) < 1e-12

@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 from io_files import said, written
+from plausibly.data.aliases import aliases_of
+from plausibly.data.hierarchy import Hierarchy
 from plausibly.io.tables import read_labels, table_from, with_coordinates, with_known_labels
-from plausibly.labelled.aliases import aliases_of
-from plausibly.labelled.hierarchy import Hierarchy
 
 
 def test_columns_of_numbers_may_have_empty_cells(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plausibly.data import match_examples, match_labels
+from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.near import difference, near, near_pair
 from plausibly.errors import InputError
-from plausibly.labelled import match_examples, match_labels
-from plausibly.labelled.left_out import read_left_out, with_left_out
-from plausibly.labelled.near import difference, near, near_pair
 
 
 def array(examples: list[str], labels: list[str]) -> xr.DataArray:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import refusal, written
+from plausibly.data import match_examples, match_labels
+from plausibly.data.aliases import called
+from plausibly.data.near import alike
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError
-from plausibly.labelled import match_examples, match_labels
-from plausibly.labelled.aliases import called
-from plausibly.labelled.near import alike
-from plausibly.labelled.text import name_texts
 
 HEADER = "task,worker,label\n"
 

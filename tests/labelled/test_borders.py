@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 from numpy.typing import ArrayLike, DTypeLike
 
+from plausibly.data import check_plausibilities, check_predictions
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.labelled import check_plausibilities, check_predictions
 
 Check = Callable[..., xr.DataArray]
 BOTH = pytest.mark.parametrize(

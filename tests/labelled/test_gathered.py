@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import plausibly
 from plausibly import registry
-from plausibly.labelled import names
-from plausibly.labelled.describe import not_counted
-from plausibly.labelled.gathered import ResponseOptions
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.settled import Duplicates, Response
-from plausibly.labelled.table import AnnotationTable
+from plausibly.data import names
+from plausibly.data.describe import not_counted
+from plausibly.data.gathered import ResponseOptions
+from plausibly.data.left_out import read_left_out
+from plausibly.data.settled import Duplicates, Response
+from plausibly.data.table import AnnotationTable
 from plausibly.protocols import ANNOTATION, READER
 
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
+from plausibly.data.text import name_texts
 from plausibly.errors import PlausiblyWarning
 from plausibly.keys import hash_names
-from plausibly.labelled.text import name_texts
 from plausibly.plugin import group_names, name_text
 
 

@@ -10,13 +10,13 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plausibly.data import order
+from plausibly.data.coded import Coded, Keyed
+from plausibly.data.order import by_keys, in_order
+from plausibly.data.text import text_array, text_index
 from plausibly.kernels import threads
 from plausibly.kernels.utf8 import Utf8
 from plausibly.keys import Names
-from plausibly.labelled import order
-from plausibly.labelled.coded import Coded, Keyed
-from plausibly.labelled.order import by_keys, in_order
-from plausibly.labelled.text import text_array, text_index
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 8])

@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly.data import borders, own
 from plausibly.errors import ComponentError, InputError
-from plausibly.labelled import borders, own
 from plausibly.plugin import Keys, Rows, answered_rows
 
 VOTES = [("a", "x", "k"), ("a", "y", "l"), ("b", "x", "k"), ("b", "y", "k")]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
+from plausibly.data import check_packed, check_plausibilities, pack, unpack
 from plausibly.errors import InputError
-from plausibly.labelled import check_packed, check_plausibilities, pack, unpack
 
 
 def plausibilities(values: NDArray[np.floating]) -> xr.DataArray:

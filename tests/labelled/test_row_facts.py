@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from plausibly.data import row_facts as module
+from plausibly.data.row_facts import all_whole, hard_rows, off_whole, row_facts, sound
 from plausibly.kernels import threads
-from plausibly.labelled import row_facts as module
-from plausibly.labelled.row_facts import all_whole, hard_rows, off_whole, row_facts, sound
 
 SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4)) | st.tuples(
     st.integers(1, 3), st.integers(1, 6), st.integers(1, 3)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plausibly.data import AnnotationTable, Rows, ordered_sum, sums
+from plausibly.data.sums import sums_by_label, whole
 from plausibly.kernels import threads
-from plausibly.labelled import AnnotationTable, Rows, ordered_sum, sums
-from plausibly.labelled.sums import sums_by_label, whole
 
 
 @given(

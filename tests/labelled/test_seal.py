@@ -11,17 +11,9 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plausibly.data import AnnotationTable, build_table, check_table, concat, seal, select, to_frame
+from plausibly.data.verbs import answered
 from plausibly.errors import InputError
-from plausibly.labelled import (
-    AnnotationTable,
-    build_table,
-    check_table,
-    concat,
-    seal,
-    select,
-    to_frame,
-)
-from plausibly.labelled.verbs import answered
 
 CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
     "isel": lambda t: t.isel(example=[0, 2]),

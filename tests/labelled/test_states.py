@@ -7,10 +7,10 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.labelled import names, states
-from plausibly.labelled.describe import describe, not_counted
-from plausibly.labelled.seal import is_intact
-from plausibly.labelled.table import AnnotationTable, build_table, rebuilt
+from plausibly.data import names, states
+from plausibly.data.describe import describe, not_counted
+from plausibly.data.seal import is_intact
+from plausibly.data.table import AnnotationTable, build_table, rebuilt
 
 
 def table(kind: str = "single-label") -> AnnotationTable:

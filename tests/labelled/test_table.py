@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import labelled_records as lr
+from plausibly.data import AnnotationTable, build_table, check_table, table_from_records
+from plausibly.data.build import Answer
 from plausibly.errors import InputError
-from plausibly.labelled import AnnotationTable, build_table, check_table, table_from_records
-from plausibly.labelled.build import Answer
 
 Engine = Literal["scipy", "netcdf4"]
 

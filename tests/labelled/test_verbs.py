@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled_records as lr
-from plausibly.errors import InputError
-from plausibly.labelled import (
+from plausibly.data import (
     AnnotationTable,
     answered,
     check_answered,
@@ -23,8 +22,9 @@ from plausibly.labelled import (
     table_from_records,
     to_frame,
 )
-from plausibly.labelled.build import Answer
-from plausibly.labelled.table import rebuilt
+from plausibly.data.build import Answer
+from plausibly.data.table import rebuilt
+from plausibly.errors import InputError
 
 
 def single(answer: object) -> Answer:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from plausibly.data.known import names_of
 from plausibly.keys import Names, hash_names
-from plausibly.labelled.known import names_of
 from plausibly.lazy.chunks import Chunk
 from plausibly.lazy.rows import Named
 from plausibly.lazy.scores import Ask

@@ -12,12 +12,12 @@ import xarray as xr
 
 import plausibly
 from planning_world import pilot
+from plausibly.data.table import rebuilt
 from plausibly.errors import InputError
 from plausibly.evaluation.planning_law import Law
 from plausibly.evaluation.planning_options import ladder
 from plausibly.evaluation.planning_responses import Responses
 from plausibly.keys import Keys
-from plausibly.labelled.table import rebuilt
 
 Argument: TypeAlias = Any  # of plausibly.plan, which checks it
 PREDICTIONS, VOTES = pilot(300, 5)

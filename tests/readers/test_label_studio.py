@@ -11,7 +11,7 @@ import pytest
 import plausibly
 from io_files import refusal, said, warned, written
 from label_studio_files import annotation, answers, export, read, region, task, votes
-from plausibly.labelled.left_out import read_left_out
+from plausibly.data.left_out import read_left_out
 from plausibly_builtins.readers._label_studio_tasks import moment
 from plausibly_builtins.readers.label_studio import LabelStudio
 

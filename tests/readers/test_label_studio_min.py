@@ -13,8 +13,8 @@ import xarray as xr
 import plausibly
 from io_files import refusal, said, written
 from label_studio_files import answers, votes
+from plausibly.data.left_out import read_left_out
 from plausibly.errors import PlausiblyWarning
-from plausibly.labelled.left_out import read_left_out
 from plausibly_builtins.readers.label_studio_min import LabelStudioMin
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one

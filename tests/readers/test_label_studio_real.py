@@ -11,7 +11,7 @@ import pytest
 import plausibly
 from io_files import refusal
 from label_studio_files import read, votes
-from plausibly.labelled.left_out import read_left_out
+from plausibly.data.left_out import read_left_out
 from plausibly.plugin import READER, resolve
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one

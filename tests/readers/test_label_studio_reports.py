@@ -10,7 +10,7 @@ import pytest
 import plausibly
 from io_files import refusal, said, warned, written
 from label_studio_files import annotation, answers, export, read, region, task, votes
-from plausibly.labelled.left_out import read_left_out
+from plausibly.data.left_out import read_left_out
 
 
 def test_report_13_two_annotations_of_a_task_are_two_votes(tmp_path: Path) -> None:

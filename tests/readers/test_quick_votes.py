@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plausibly
+from plausibly.data import order
 from plausibly.errors import InputError
 from plausibly.io import quick_text
-from plausibly.labelled import order
 
 NAMES = st.sampled_from(["t1", "t2", "t10", "ä", "b", "a", "12345678", "123456789", "", "x y"])
 LABELS = st.sampled_from(["l", "k", "NA", "", "long label"])

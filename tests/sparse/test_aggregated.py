@@ -10,8 +10,8 @@ import xarray as xr
 
 import plausibly
 from plausibly.conformal.aggregate import FEW_LABELS, aggregated
+from plausibly.data import check_packed
 from plausibly.errors import InputError
-from plausibly.labelled import check_packed
 from plausibly.plugin import (
     AGGREGATOR,
     Keys,

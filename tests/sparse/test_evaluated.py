@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly.data.packed import slots_of
 from plausibly.evaluation import (
     coverage_by_label,
     coverage_by_risk,
@@ -17,7 +18,6 @@ from plausibly.evaluation import (
 )
 from plausibly.evaluation.judged import judge
 from plausibly.kernels import coverage
-from plausibly.labelled.packed import slots_of
 from plausibly.plugin import pack
 from sparse_world import label_names, mentions, plausibilities, shuffled
 

@@ -13,10 +13,10 @@ import xarray as xr
 import plausibly
 from plausibly.arrays import Floats
 from plausibly.conformal.data import CalibrationData
+from plausibly.data.packed import slots_of
+from plausibly.data.packed_border import as_checked
 from plausibly.kernels import coverage
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled.packed import slots_of
-from plausibly.labelled.packed_border import as_checked
 from plausibly.plugin import CALIBRATOR, resolve
 from sparse_world import label_names, mentions
 
@@ -51,7 +51,7 @@ def test_aggregation(kind: str) -> None:
 
 
 def test_alignment_and_files(packed: xr.Dataset) -> None:
-    from plausibly.labelled.align import match_examples, match_labels
+    from plausibly.data.align import match_examples, match_labels
 
     shell = xr.DataArray(
         np.broadcast_to(np.float32(0), (EXAMPLES, LABELS)),

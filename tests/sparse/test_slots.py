@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
+from plausibly.data import check_packed, pack, unpack
+from plausibly.data.packed import slots_of, take_labels
 from plausibly.kernels import coverage, draws
 from plausibly.kernels.slots import Slots, packed_pairs
-from plausibly.labelled import check_packed, pack, unpack
-from plausibly.labelled.packed import slots_of, take_labels
 from sparse_world import plausibilities
 
 WEIGHTS = np.array([0.1, 0.1, 0.3, 0.7, 1e-30])

@@ -10,9 +10,9 @@ import xarray as xr
 
 import plausibly
 from cli_calibrators import make
+from plausibly.data.augmented import seen_in_one
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.keys import hash_names
-from plausibly.labelled.augmented import seen_in_one
 
 METHODS: dict[str, dict[str, object]] = {
     scores: {"calibrator": {"name": "augmentation", "scores": scores}}

@@ -11,7 +11,7 @@ import xarray as xr
 
 from kit_mutants import Mutant, changed, common
 from plausibly.arrays import Floats
-from plausibly.labelled import pack
+from plausibly.data import pack
 from plausibly.plugin import Keys, Rows, answered_rows
 
 

@@ -9,8 +9,8 @@ import attrs
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
+from plausibly.data.seal import sealed
 from plausibly.errors import InputError
-from plausibly.labelled.seal import sealed
 from plausibly.plugin import ANNOTATION, resolve
 
 Labels = Sequence[str] | None

@@ -13,8 +13,8 @@ import xarray as xr
 
 import plausibly
 from io_files import written
+from plausibly.data import states
 from plausibly.errors import PlausiblyWarning
-from plausibly.labelled import states
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 Option: TypeAlias = Any  # of a reader, by its name

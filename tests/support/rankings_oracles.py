@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.labelled import AnnotationTable
-from plausibly.labelled.table import build_table
+from plausibly.data import AnnotationTable
+from plausibly.data.table import build_table
 
 Ranking = Sequence[Sequence[str]]
 Column = NDArray[np.float64]

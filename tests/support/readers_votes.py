@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import xarray as xr
 
-from plausibly.labelled.states import STATES
+from plausibly.data.states import STATES
 
 Vote: TypeAlias = tuple[str, str | None, tuple[str, ...]]
 """Example, annotator (None = unknown), labels in the order of their names."""

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import plausibly
 from kit_annotations import Words
+from plausibly.data.borders import check_plausibilities, check_predictions
+from plausibly.data.seal import check_table
 from plausibly.errors import InputError
-from plausibly.labelled.borders import check_plausibilities, check_predictions
-from plausibly.labelled.seal import check_table
 from plausibly.testing import strategies, worlds
 
 Found = TypeVar("Found")

@@ -10,7 +10,7 @@ import xarray as xr
 
 from plausibly.accessor.arrays import ArrayAccessor
 from plausibly.accessor.datasets import DatasetAccessor
-from plausibly.labelled.accessors import register
+from plausibly.data.accessors import register
 
 __all__ = ["ArrayAccessor", "DatasetAccessor", "of"]
 

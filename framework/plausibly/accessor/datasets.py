@@ -11,12 +11,12 @@ import xarray as xr
 from plausibly.accessor.figures import DatasetFigures
 from plausibly.accessor.guarantees import guarantee_of
 from plausibly.accessor.listing import Listing, Row
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.inputs import as_plausibilities, as_sets
 from plausibly.guarantee import Guarantee
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 from plausibly.plots import reading
 from plausibly.plots.text import shown_name
 

@@ -94,11 +94,11 @@ def _run(
     dry_run: bool,
 ) -> None:
     from plausibly.cli import matching, reading
+    from plausibly.data import names
+    from plausibly.data.left_out import read_left_out
+    from plausibly.data.text import several
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
-    from plausibly.labelled import names
-    from plausibly.labelled.left_out import read_left_out
-    from plausibly.labelled.text import several
 
     opinions = reading.read_opinions(asked_opinions, naming, output)
     lam = opinions.plausibilities
@@ -171,8 +171,8 @@ _FORMS = {
 def _fitting(lam: xr.DataArray | xr.Dataset, out: Path) -> common.Form:
     """Return the form that nobody chose: of few labels a number each, of many what is not 0."""
     from plausibly.cli.reading import label_names
+    from plausibly.data.names import DRAW
     from plausibly.io.plausibilities import PACKED_ENDINGS
-    from plausibly.labelled.names import DRAW
 
     if len(label_names(lam)) <= MANY_LABELS:
         return common.Form.wide
@@ -187,9 +187,9 @@ def _formed(
     """Return plausibilities in the form in which they are to be written."""
     import xarray as xr
 
+    from plausibly.data.names import DRAW
+    from plausibly.data.packed import pack, unpack
     from plausibly.io.plausibilities import PACKED_ENDINGS
-    from plausibly.labelled.names import DRAW
-    from plausibly.labelled.packed import pack, unpack
 
     if form is common.Form.packed:
         drawn = DRAW in lam.dims
@@ -212,9 +212,9 @@ def _certain(lam: xr.DataArray | xr.Dataset) -> tuple[int, int]:
     """Return how many examples have a tie for the first place, and how many one certain label."""
     import xarray as xr
 
+    from plausibly.data.borders import mean_over_draws
+    from plausibly.data.packed import slots_of
     from plausibly.kernels.coverage import tie_counts
-    from plausibly.labelled.borders import mean_over_draws
-    from plausibly.labelled.packed import slots_of
 
     if isinstance(lam, xr.Dataset):
         slots = slots_of(lam)

@@ -181,11 +181,11 @@ def _draws(draws: int | None, risk: str | None) -> int | None:
 
 def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
     from plausibly.cli import layout, reading
+    from plausibly.data.describe import describe
     from plausibly.evaluation import agreement_words as words
     from plausibly.evaluation.agreement import agreement as measured
     from plausibly.evaluation.agreement_data import agreement_as_json
     from plausibly.io import read_annotations, read_examples, with_coordinates
-    from plausibly.labelled.describe import describe
 
     whose = opinions.path.name
     with output.working(f"reading {whose}"):

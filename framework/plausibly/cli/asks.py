@@ -13,9 +13,9 @@ from plausibly.cli import layout
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.replicates import LABEL_CELLS
 from plausibly.conformal.vacuity import warn_if_vacuous
+from plausibly.data.names import AUGMENTATION
+from plausibly.data.text import name_texts, quoted, several
 from plausibly.errors import IncompatibleComponents, InputError, listed
-from plausibly.labelled.names import AUGMENTATION
-from plausibly.labelled.text import name_texts, quoted, several
 
 NO_THRESHOLD = "none (by p-value)"
 

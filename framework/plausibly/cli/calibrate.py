@@ -186,9 +186,9 @@ def _run(
     from plausibly.conformal import FORMAT
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.calibrate import calibrate as calibrated
+    from plausibly.data.names import EXAMPLE
+    from plausibly.data.text import several
     from plausibly.extras import require
-    from plausibly.labelled.names import EXAMPLE
-    from plausibly.labelled.text import several
     from plausibly.protocols import CALIBRATOR, COMBINER, SCORE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read

@@ -273,8 +273,8 @@ def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None
     """Raise `CheckFailed` where the aggregated coverage is too low at any alpha."""
     if fail_under is None:
         return
+    from plausibly.data.names import ALPHA
     from plausibly.evaluation.describe import decimal, ends
-    from plausibly.labelled.names import ALPHA
 
     whole = evaluation if ALPHA in evaluation.dims else evaluation.expand_dims(ALPHA)
     for alpha in whole[ALPHA].values:

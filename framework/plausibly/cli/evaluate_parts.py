@@ -12,6 +12,8 @@ from plausibly.cli import asked, matching, reading
 from plausibly.cli.output import Output
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
+from plausibly.data import names
+from plausibly.data.text import quoted
 from plausibly.errors import InputError
 from plausibly.evaluation import describe_parts as told
 from plausibly.evaluation import inputs
@@ -25,8 +27,6 @@ from plausibly.evaluation.subgroups import SUBGROUP, coverage_by_subgroup
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
 from plausibly.io import read_labels
 from plausibly.kernels.coverage import Ties
-from plausibly.labelled import names
-from plausibly.labelled.text import quoted
 
 AMBIGUITY = "entropy of the plausibilities"
 DOUBT = "entropy of the predictions"

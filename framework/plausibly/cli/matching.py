@@ -9,11 +9,11 @@ import xarray as xr
 from plausibly.cli.asked import Method, Naming
 from plausibly.cli.reading import Opinions, label_names, table_of
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import align
+from plausibly.data.left_out import read_left_out
+from plausibly.data.near import near
+from plausibly.data.text import quoted
 from plausibly.errors import InputError
-from plausibly.labelled import align
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.near import near
-from plausibly.labelled.text import quoted
 from plausibly.protocols import COMBINER, SCORE
 
 

@@ -255,9 +255,9 @@ def _read(
     naming: asked.Naming,
 ) -> _Read:
     from plausibly.cli import layout, matching, reading
+    from plausibly.data.names import EXAMPLE
+    from plausibly.data.verbs import answered, select
     from plausibly.errors import counted
-    from plausibly.labelled.names import EXAMPLE
-    from plausibly.labelled.verbs import answered, select
 
     with reading.told_of_swaps(asked_opinions, asked_model):
         model = reading.read_model(asked_model, naming, output)

@@ -106,13 +106,13 @@ def _run(
     from plausibly.cli import asks, matching, reading
     from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.stored import load_predictor
+    from plausibly.data import names
+    from plausibly.data.left_out import read_left_out
+    from plausibly.data.text import several
     from plausibly.errors import counted
     from plausibly.evaluation.likeness import warn_of_shift
     from plausibly.io import read_sets, write_sets
     from plausibly.io.sets import check_output
-    from plausibly.labelled import names
-    from plausibly.labelled.left_out import read_left_out
-    from plausibly.labelled.text import several
 
     read_alphas(alphas)
     in_store = out.suffix.lower() == ".zarr"

@@ -15,6 +15,13 @@ from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.aggregate import FEW_LABELS, aggregate, default_aggregator
 from plausibly.conformal.components import described
+from plausibly.data import names
+from plausibly.data.aliases import called
+from plausibly.data.describe import describe, not_counted
+from plausibly.data.merged import read_merged
+from plausibly.data.packed import label_dim
+from plausibly.data.rows import Rows
+from plausibly.data.text import check_names, name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
     read_annotations,
@@ -27,13 +34,6 @@ from plausibly.io import (
 )
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
-from plausibly.labelled import names
-from plausibly.labelled.aliases import called
-from plausibly.labelled.describe import describe, not_counted
-from plausibly.labelled.merged import read_merged
-from plausibly.labelled.packed import label_dim
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.text import check_names, name_texts, several, text_array
 from plausibly.protocols import AGGREGATOR, Aggregator, Kind, PackedAggregator
 
 P = TypeVar("P")

@@ -14,11 +14,11 @@ from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.alphas import read_alphas
 from plausibly.conformal.stored import load_predictor
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 from plausibly.report import REPORT, sources
 from plausibly.report import of_predictor as predicted
 from plausibly.report.model import ReportData

@@ -177,7 +177,7 @@ class _Own:
         import xarray as xr
 
         from plausibly.cli import matching, reading
-        from plausibly.labelled.packed import unpack
+        from plausibly.data.packed import unpack
 
         with reading.told_of_swaps(self.opinions, self.model):
             model = reading.read_model(self.model, self.naming, output)
@@ -238,7 +238,7 @@ def _dry(
     own: _Own | None,
     options: dict[str, object],
 ) -> None:
-    from plausibly.labelled.text import several
+    from plausibly.data.text import several
     from plausibly.reproduction import page
     from plausibly.reproduction.run import CLAIMS, check_asked
 

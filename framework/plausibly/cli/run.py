@@ -139,8 +139,8 @@ def _dry(
     reported: bool,
 ) -> None:
     from plausibly.cli import study_words as words
+    from plausibly.data.text import several
     from plausibly.evaluation.checkpoint import Checkpoint
-    from plausibly.labelled.text import several
     from plausibly.report import REPORT, can_report
     from plausibly.study import prepare
     from plausibly.study.files import targets_of
@@ -179,7 +179,7 @@ def _finished(
     output: Output, ready: Prepared, checkpoint: Checkpoint, processes: int, width: int
 ) -> StudyResult:
     """Run what an interrupted run has left of a study, and say what it had finished."""
-    from plausibly.labelled.text import several
+    from plausibly.data.text import several
     from plausibly.study import run_study
 
     count = ready.study.splits.count

@@ -181,11 +181,11 @@ def _run(
     dry_run: bool,
 ) -> None:
     from plausibly.cli import layout, reading
+    from plausibly.data.describe import describe
     from plausibly.evaluation.sensitivity import sensitivity as measured
     from plausibly.evaluation.sensitivity_parts import read_aggregators
     from plausibly.evaluation.sensitivity_words import describe_sensitivity, sensitivity_as_json
     from plausibly.io import read_annotations
-    from plausibly.labelled.describe import describe
 
     asked_for = [one for one in wanted.aggregators if one is not None]
     read_aggregators(asked_for)  # a slip is said before anything is read

@@ -18,14 +18,14 @@ from plausibly.cli.asks import asked_of_new, next_command
 from plausibly.cli.promise import notes_of, promise_of
 from plausibly.cli.reading import annotation_facts, augmentation_facts, label_names, shape_text
 from plausibly.config.resolved import component_table
+from plausibly.data import names
+from plausibly.data.describe import describe
+from plausibly.data.text import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.design import BY_GROUP
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
-from plausibly.labelled import names
-from plausibly.labelled.describe import describe
-from plausibly.labelled.text import several
 from plausibly.protocols import AGGREGATOR
 from plausibly.study import Prepared, StudyResult
 from plausibly.study.assumptions import assumptions

@@ -9,15 +9,15 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.conformal.components import called
+from plausibly.data import names, own, seal, verbs
+from plausibly.data.hierarchy import without_parents
+from plausibly.data.left_out import Labelled, with_left_out
+from plausibly.data.packed import is_packed, pack, unpack
+from plausibly.data.packed_border import as_checked
+from plausibly.data.rows import asked
+from plausibly.data.text import several
 from plausibly.errors import InputError, listed
 from plausibly.keys import Keys
-from plausibly.labelled import names, own, seal, verbs
-from plausibly.labelled.hierarchy import without_parents
-from plausibly.labelled.left_out import Labelled, with_left_out
-from plausibly.labelled.packed import is_packed, pack, unpack
-from plausibly.labelled.packed_border import as_checked
-from plausibly.labelled.rows import asked
-from plausibly.labelled.text import several
 from plausibly.protocols import (
     AGGREGATOR,
     Aggregator,

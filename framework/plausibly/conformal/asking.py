@@ -18,9 +18,9 @@ from plausibly.conformal.replicates import LABEL_CELLS, Replicates
 from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_of_heavy, warn_of_unseen
 from plausibly.conformal.weights import check_weights
+from plausibly.data import names, text
 from plausibly.kernels import narrow
 from plausibly.keys import Keys
-from plausibly.labelled import names, text
 from plausibly.protocols import ScoreFunction
 
 

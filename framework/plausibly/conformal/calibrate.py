@@ -26,10 +26,10 @@ from plausibly.conformal.held_out import keyed_share, one_of_each
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.pools import Pools
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import InputError, counted
 from plausibly.keys import Keys
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 from plausibly.protocols import (
     CALIBRATOR,
     COMBINER,

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names, text
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled import names, text
 
 
 def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputError:

@@ -16,15 +16,15 @@ from plausibly.conformal.coordinates import coordinates_over
 from plausibly.conformal.data import CalibrationData, ScoreSource
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.scoring import scores_of
+from plausibly.data import align, borders, names
+from plausibly.data.augmented import check_augmented, is_augmented
+from plausibly.data.known import names_of
+from plausibly.data.named import is_lazy
+from plausibly.data.packed import about_packed, slots_of
+from plausibly.data.packed_border import as_checked
 from plausibly.errors import InputError
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys
-from plausibly.labelled import align, borders, names
-from plausibly.labelled.augmented import check_augmented, is_augmented
-from plausibly.labelled.known import names_of
-from plausibly.labelled.named import is_lazy
-from plausibly.labelled.packed import about_packed, slots_of
-from plausibly.labelled.packed_border import as_checked
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 
 

@@ -27,16 +27,16 @@ from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array, se
 from plausibly.conformal.replicates import DRAWN_LABELS, UNIFORMS
 from plausibly.conformal.scoring import scores_of
 from plausibly.conformal.vacuity import warn_if_vacuous
+from plausibly.data import borders, names
+from plausibly.data.augmented import is_augmented
+from plausibly.data.known import names_of
+from plausibly.data.packed import slots_of
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import row_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
 from plausibly.keys import Keys
-from plausibly.labelled import borders, names
-from plausibly.labelled.augmented import is_augmented
-from plausibly.labelled.known import names_of
-from plausibly.labelled.packed import slots_of
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
 _BLOCK = 1 << 21

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Floats, FloatType
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.replicates import Replicates
+from plausibly.data import borders, names
+from plausibly.data.augmented import check_augmented, is_augmented, match_augmentations
+from plausibly.data.known import names_of
+from plausibly.data.named import with_values
+from plausibly.data.text import not_among
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
-from plausibly.labelled import borders, names
-from plausibly.labelled.augmented import check_augmented, is_augmented, match_augmentations
-from plausibly.labelled.known import names_of
-from plausibly.labelled.named import with_values
-from plausibly.labelled.text import not_among
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"

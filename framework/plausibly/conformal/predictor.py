@@ -29,7 +29,7 @@ from plausibly.conformal.labelled_sets import (
     threshold_array,
 )
 from plausibly.conformal.queries import Queries, combined
-from plausibly.labelled.named import is_lazy
+from plausibly.data.named import is_lazy
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)

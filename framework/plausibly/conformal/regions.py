@@ -27,10 +27,10 @@ from plausibly.conformal import regions_simplex as simplex
 from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, sets_attrs
+from plausibly.data import align, borders, names
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.masses import share
 from plausibly.kernels.order import order_statistic
-from plausibly.labelled import align, borders, names
 from plausibly.protocols import SCORE
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.components import called
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.conformal.scoring import scores_of
+from plausibly.data import align, borders, names
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
 

@@ -13,8 +13,8 @@ from plausibly.arrays import Floats
 from plausibly.conformal.alphas import Alphas, read_alphas
 from plausibly.conformal.regions_promise import check_drawable
 from plausibly.conformal.regions_simplex import vertices
+from plausibly.data import align, borders, names
 from plausibly.extras import require
-from plausibly.labelled import align, borders, names
 from plausibly.palette import BLUE, INK, VERMILION
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import xarray as xr
 
 from plausibly.conformal.alphas import Alphas, exact, is_several, read_alphas, rounded_up
 from plausibly.conformal.regions_simplex import grid_size
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import Guarantee, Target, bounded
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 

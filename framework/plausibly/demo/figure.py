@@ -7,11 +7,11 @@ from types import ModuleType
 from typing import Any  # Any below: objects of matplotlib, which may not be installed
 
 from plausibly.atomic import replacing
+from plausibly.data import names
 from plausibly.demo.study import Result
 from plausibly.errors import counted
 from plausibly.evaluation.study import METHOD, SPLIT
 from plausibly.extras import require
-from plausibly.labelled import names
 from plausibly.palette import INK
 from plausibly.plots.rows import GUARANTEED, NOTHING, VACUOUS, draw_rows, legend_of
 

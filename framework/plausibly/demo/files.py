@@ -10,11 +10,11 @@ from pathlib import Path
 import xarray as xr
 
 from plausibly.atomic import check_ours, replacing, unwritable
+from plausibly.data import names
 from plausibly.demo.figure import write_figure
 from plausibly.demo.study import Result
 from plausibly.demo.subjects import Subject
 from plausibly.io import write_plausibilities, write_sets
-from plausibly.labelled import names
 
 FIGURE = "coverage.png"
 SETS = "sets.csv"

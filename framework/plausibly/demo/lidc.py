@@ -14,8 +14,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.labelled import names
-from plausibly.labelled.text import text_array
+from plausibly.data import names
+from plausibly.data.text import text_array
 from plausibly.protocols import ANNOTATION, Record
 
 FEATURE = "feature"

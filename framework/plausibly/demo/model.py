@@ -9,9 +9,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.data import names
 from plausibly.extras import require
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
 
 FOLDS = 10
 _TOLERANCE = 1e-6

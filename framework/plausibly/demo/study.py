@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.calibrate import calibrate
+from plausibly.data import names
 from plausibly.demo.subjects import Subject
 from plausibly.evaluation.methods import MethodTable
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
 
 ALPHA = "0.1"
 DRAWS = 10

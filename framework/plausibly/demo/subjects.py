@@ -11,10 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.conformal.aggregate import aggregate
+from plausibly.data import names
 from plausibly.demo import lidc, model, toy
 from plausibly.errors import counted
 from plausibly.keys import Keys
-from plausibly.labelled import names
 
 Name: TypeAlias = Literal["nodules", "toy"]
 

@@ -14,10 +14,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Hashes
+from plausibly.data import names
+from plausibly.data.text import text_array
 from plausibly.errors import InputError, counted
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
-from plausibly.labelled.text import text_array
 
 AXIS = "axis"
 

@@ -6,12 +6,12 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
 from plausibly.demo.study import ALPHA, DRAWS, EXPECTED, VOTED, Result
 from plausibly.demo.subjects import Subject, percent
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.study import METHOD, SPLIT
-from plausibly.labelled import names
 
 
 @attrs.frozen(kw_only=True)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Ints
 from plausibly.conformal.coordinates import group_names
+from plausibly.data import names
+from plausibly.data.text import name_texts, positions, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import agreement_likeness, agreement_measures, inputs, intervals
 from plausibly.evaluation import agreement_parts as parts
@@ -21,8 +23,6 @@ from plausibly.evaluation.agreement_order import ORDER, order_in_words, order_po
 from plausibly.evaluation.agreement_resampling import Resampling
 from plausibly.evaluation.planning_options import check_resamples
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
-from plausibly.labelled.text import name_texts, positions, text_array
 
 MEASURE, GROUP = "measure", "group"
 

@@ -10,14 +10,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, Hashes, Ints
+from plausibly.data import names
+from plausibly.data.responses import by_name
+from plausibly.data.rows import Rows
+from plausibly.data.seal import check_table
+from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation.agreement_resampling import Matrix, matrix
 from plausibly.keys import hash_names
-from plausibly.labelled import names
-from plausibly.labelled.responses import by_name
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.text import name_texts, several
 
 SINGLE, SETS, RANKINGS = "single-label", "label-set", "partial-ranking"
 KINDS = (SINGLE, SETS, RANKINGS)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import xarray as xr
 
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out
 
 
 def agreement_as_json(found: xr.Dataset) -> dict[str, object]:

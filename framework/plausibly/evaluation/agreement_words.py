@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.text import not_among, quoted, several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal, ends
-from plausibly.labelled import names
-from plausibly.labelled.text import not_among, quoted, several
 
 WIDTH = 80
 _TITLE, _VALUE = 50, 8

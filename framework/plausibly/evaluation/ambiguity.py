@@ -9,13 +9,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
+from plausibly.data import borders, names
+from plausibly.data.packed import slots_of
+from plausibly.data.text import name_texts, positions
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.judged import Judged
 from plausibly.kernels.coverage import row_blocks, row_sums
-from plausibly.labelled import borders, names
-from plausibly.labelled.packed import slots_of
-from plausibly.labelled.text import name_texts, positions
 
 _NEARLY = 0.01  # as far as rows of probabilities in files may be from 1
 _EXACTLY = 1e-6  # as far as those of plausibilities may be, which stay as they are

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names, text
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.splits import Values
-from plausibly.labelled import names, text
 
 _WHAT = {
     "splits": "a study of {} splits",

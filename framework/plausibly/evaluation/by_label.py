@@ -7,10 +7,10 @@ import math
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import judge
-from plausibly.labelled import names
 
 
 def coverage_by_label(

@@ -9,6 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.data import align, borders, names
+from plausibly.data.text import name_texts, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval
@@ -16,8 +18,6 @@ from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels.coverage import row_sums
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names
-from plausibly.labelled.text import name_texts, text_array
 
 TOP = "top"
 _TIED = 1e-9  # relative: plausibilities that should be equal are closer than this

@@ -11,12 +11,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats
+from plausibly.data import names
+from plausibly.data.named import is_lazy
 from plausibly.evaluation.judged import Judged
 from plausibly.evaluation.measuring import Known, Measures, Measuring, Opinions
 from plausibly.evaluation.shown import TIED_SHARE
 from plausibly.kernels import coverage
-from plausibly.labelled import names
-from plausibly.labelled.named import is_lazy
 from plausibly.lazy.chunks import whole_rows
 from plausibly.lazy.columns import columns_later, values_later
 

@@ -13,13 +13,13 @@ import xarray as xr
 
 from plausibly.conformal.labelled_sets import GUARANTEES, OVERLAP
 from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out
 from plausibly.errors import counted
 from plausibly.evaluation.evaluate import AMBIGUITY
 from plausibly.evaluation.shown import measured
 from plausibly.evaluation.summary import CELL, COVERAGE, ENDS, GUARANTEED, ROUGH
 from plausibly.guarantee import Guarantee, bounded
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out
 
 WIDTH = 80
 AGGREGATED = "aggregated_coverage"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
 from plausibly.errors import counted
 from plausibly.evaluation.describe import MOST_GROUPS, WIDTH, decimal, ends
 from plausibly.evaluation.risk import LEVEL
@@ -16,7 +17,6 @@ from plausibly.evaluation.strata import SIZE, STRATUM
 from plausibly.evaluation.subgroups import SUBGROUP
 from plausibly.evaluation.summary import ENDS
 from plausibly.evaluation.uniformity import OF
-from plausibly.labelled import names
 
 _TITLE = 26
 _SHOWN_LABELS = 12

@@ -15,6 +15,9 @@ from plausibly.arrays import Bools, Floats, Ints
 from plausibly.conformal.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
+from plausibly.data.augmented import seen_in_one
+from plausibly.data.text import several
 from plausibly.errors import InputError
 from plausibly.evaluation.heard import Said, listening
 from plausibly.evaluation.methods import Method, with_draws
@@ -23,9 +26,6 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
-from plausibly.labelled.augmented import seen_in_one
-from plausibly.labelled.text import several
 
 MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
 TRUE = "true_coverage"

@@ -6,13 +6,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
+from plausibly.data.text import several, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation.agreement_answers import SINGLE, Answers
 from plausibly.evaluation.agreement_resampling import matrix
 from plausibly.evaluation.inputs import as_plausibilities
 from plausibly.keys import hash_names
-from plausibly.labelled import names
-from plausibly.labelled.text import several, text_array
 
 TOGETHER = "together"
 OTHER = "other"

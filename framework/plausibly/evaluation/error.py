@@ -13,13 +13,13 @@ from plausibly.arrays import Bools
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import align, borders, names
 from plausibly.errors import InputError, PlausiblyWarning, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import check_method
 from plausibly.evaluation.splits import check_share, split
 from plausibly.kernels import coverage
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import ComponentLike, ScoreFunction
 

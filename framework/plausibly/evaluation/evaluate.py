@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from plausibly.arrays import Ints
 from plausibly.conformal.coordinates import group_names
 from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.named import is_lazy
+from plausibly.data.text import text_array
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.intervals import interval as interval_of
@@ -23,10 +27,6 @@ from plausibly.evaluation.some_rows import voted
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out, with_left_out
-from plausibly.labelled.named import is_lazy
-from plausibly.labelled.text import text_array
 
 if TYPE_CHECKING:
     import dask.array

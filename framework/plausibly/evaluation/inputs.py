@@ -14,11 +14,11 @@ from plausibly.arrays import Ints
 from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.coordinates import as_values, emptiness, group_names
 from plausibly.conformal.labelled_sets import LABEL_ORDER
+from plausibly.data import borders, names, text
+from plausibly.data.named import is_lazy
+from plausibly.data.packed_border import as_checked
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.coverage import TIES, Ties
-from plausibly.labelled import borders, names, text
-from plausibly.labelled.named import is_lazy
-from plausibly.labelled.packed_border import as_checked
 
 SETS = "the prediction sets"
 

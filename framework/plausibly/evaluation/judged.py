@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, Hashes, Ints
 from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
+from plausibly.data import align, names
+from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.packed import about_packed, slots_of
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod
@@ -22,9 +25,6 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties, row_blocks
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, names
-from plausibly.labelled.left_out import read_left_out, with_left_out
-from plausibly.labelled.packed import about_packed, slots_of
 
 _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 

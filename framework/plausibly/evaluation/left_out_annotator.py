@@ -15,6 +15,9 @@ from plausibly.arrays import Floats, Hashes, Ints
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
+from plausibly.data import align, borders, names, seal, verbs
+from plausibly.data.table import rebuilt
+from plausibly.data.text import name_texts, not_among, positions, text_array
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod, interval
@@ -22,9 +25,6 @@ from plausibly.evaluation.splits import Values, units_of
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels import coverage
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names, seal, verbs
-from plausibly.labelled.table import rebuilt
-from plausibly.labelled.text import name_texts, not_among, positions, text_array
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     Aggregator,

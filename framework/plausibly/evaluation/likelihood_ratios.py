@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
 from plausibly.conformal.weights import check_weights, effective_size
+from plausibly.data import names, text
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.extras import require
-from plausibly.labelled import names, text
 
 FEATURE = "feature"
 SOURCE, TARGET = 0, 1

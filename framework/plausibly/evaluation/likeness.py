@@ -13,9 +13,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats
+from plausibly.data import align, borders, names
+from plausibly.data.text import does, name_texts, several
 from plausibly.errors import counted, listed, warn
-from plausibly.labelled import align, borders, names
-from plausibly.labelled.text import does, name_texts, several
 
 SUSPECTED = 0.001
 """A shift is warned of where chance would give as large a distance less often than this."""

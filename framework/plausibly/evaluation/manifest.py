@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly import registry
+from plausibly.data import names
+from plausibly.data.text import name_texts
 from plausibly.errors import ComponentError, InputError
 from plausibly.evaluation.design import Design
 from plausibly.evaluation.methods import Method
-from plausibly.labelled import names
-from plausibly.labelled.text import name_texts
 from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
 FORMAT = 1

@@ -8,12 +8,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, Ints
+from plausibly.data import names
+from plausibly.data.named import is_lazy
 from plausibly.evaluation.summary import SET_SIZE
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.slots import Slots
-from plausibly.labelled import names
-from plausibly.labelled.named import is_lazy
 
 Measures = dict[str, NDArray[np.float64]]
 

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.alphas import Alphas, is_several, read_alphas
+from plausibly.data import names
 from plausibly.evaluation import planning_options as options
 from plausibly.evaluation.planning_law import ONE_DRAW
 from plausibly.evaluation.planning_needed import default_combiners, examples_to_speak
 from plausibly.evaluation.planning_options import Draws
 from plausibly.evaluation.planning_parts import Goal, bootstrapped, thinned, variances
 from plausibly.evaluation.planning_read import read_pilot, warn_if_certain
-from plausibly.labelled import names
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
-from plausibly.labelled import names
+from plausibly.data import names
 from plausibly.protocols import COMBINER, ComponentLike, PValueCombiner
 
 _EXAMPLES = 20

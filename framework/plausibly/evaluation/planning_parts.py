@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
 from plausibly.conformal.aggregate import aggregated
+from plausibly.data import names
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.evaluation.planning_law import Law, Shares, examples_needed
@@ -21,7 +22,6 @@ from plausibly.evaluation.planning_responses import Responses
 from plausibly.evaluation.some_rows import above_zero, few_rows, opinions_of
 from plausibly.kernels.coverage import row_sums
 from plausibly.keys import Keys
-from plausibly.labelled import names
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _THINNINGS = 3

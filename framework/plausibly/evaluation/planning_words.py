@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.planning_options import EXPECTED
 from plausibly.guarantee import bounded
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 
 WIDTH = 80
 _TITLE = 12

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.atomic import check_ours, holds, replacing
+from plausibly.data import names
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.results import METHOD, SPLIT
 from plausibly.evaluation.shown import Study
 from plausibly.io import netcdf
-from plausibly.labelled import names
 
 _INT32 = range(-(2**31), 2**31)
 _SEED = "seed"

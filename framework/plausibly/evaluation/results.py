@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools
+from plausibly.data import names
 from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated
 from plausibly.evaluation.shown import Study
-from plausibly.labelled import names
 
 METHOD = "method"
 SPLIT = "split"

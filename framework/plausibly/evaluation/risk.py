@@ -9,14 +9,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
+from plausibly.data.near import near
+from plausibly.data.text import is_missing, name_text, name_texts, quoted, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, judge
 from plausibly.kernels.coverage import row_sums
-from plausibly.labelled import names
-from plausibly.labelled.near import near
-from plausibly.labelled.text import is_missing, name_text, name_texts, quoted, text_array
 
 Risk: TypeAlias = "str | Mapping[str, object] | xr.DataArray"
 """Levels of the labels: a coordinate over label, or levels by the name of the label."""

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.data import align, borders, names, seal, verbs
+from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.text import name_texts
 from plausibly.evaluation import inputs
 from plausibly.evaluation.asked import check_count
 from plausibly.evaluation.design import Stated
@@ -28,9 +31,6 @@ from plausibly.evaluation.sensitivity_parts import (
 )
 from plausibly.evaluation.splits import check_share, split, split_keys
 from plausibly.keys import hash_names
-from plausibly.labelled import align, borders, names, seal, verbs
-from plausibly.labelled.left_out import read_left_out, with_left_out
-from plausibly.labelled.text import name_texts
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     Calibrator,

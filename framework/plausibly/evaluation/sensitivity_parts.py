@@ -16,6 +16,10 @@ from plausibly.arrays import Bools, Floats
 from plausibly.conformal.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import borders, names
+from plausibly.data.left_out import read_left_out
+from plausibly.data.near import near
+from plausibly.data.text import text_array
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.design import BY_GROUP, Stated, mean_by_group
 from plausibly.evaluation.heard import Said, listening
@@ -23,10 +27,6 @@ from plausibly.evaluation.methods import Method, component_name
 from plausibly.evaluation.splits import Values, split_seed
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import row_sums
-from plausibly.labelled import borders, names
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.near import near
-from plausibly.labelled.text import text_array
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 
 CALIBRATED_WITH = "calibrated_with"

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import BY_GROUP, per
 from plausibly.evaluation.sensitivity_parts import CALIBRATED_WITH, JUDGED_BY, SPLIT
 from plausibly.evaluation.tables import CROSS, TOLERATED
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 
 _WIDTH = 80
 _AT_ONCE = 5  # columns of judges

@@ -9,9 +9,9 @@ from typing import Any, Self
 import xarray as xr
 
 from plausibly import markup
+from plausibly.data import names
+from plausibly.data.named import is_lazy
 from plausibly.errors import counted
-from plausibly.labelled import names
-from plausibly.labelled.named import is_lazy
 
 TIED_SHARE = "tied_share"
 _NOT_MEASURED = "not measured yet: compute() or load() reads each chunk once"

@@ -9,11 +9,11 @@ import xarray as xr
 
 from plausibly.arrays import Floats, Ints
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import borders, names
+from plausibly.data.named import is_lazy
+from plausibly.data.packed import slots_of
+from plausibly.data.text import positions
 from plausibly.kernels.slots import Slots, packed_pairs
-from plausibly.labelled import borders, names
-from plausibly.labelled.named import is_lazy
-from plausibly.labelled.packed import slots_of
-from plausibly.labelled.text import positions
 
 _CELLS = 1 << 18  # of what is in hand at once
 

@@ -13,9 +13,9 @@ from plausibly.arrays import Bools, Hashes, Ints
 from plausibly.conformal.alphas import exact
 from plausibly.conformal.coordinates import group_names
 from plausibly.conformal.held_out import keyed_share
+from plausibly.data.text import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled.text import several
 
 _SEED_BITS = 53  # a uniform carries this many
 

@@ -12,6 +12,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.data import align, borders, names
+from plausibly.data.augmented import check_augmented, is_augmented
 from plausibly.evaluation import inputs
 from plausibly.evaluation.asked import check_count, read_numbers, strata_of
 from plausibly.evaluation.checkpoint import Checkpoint
@@ -23,8 +25,6 @@ from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
 from plausibly.evaluation.shown import Study
 from plausibly.evaluation.splits import check_share, check_strata
 from plausibly.kernels.coverage import Ties
-from plausibly.labelled import align, borders, names
-from plausibly.labelled.augmented import check_augmented, is_augmented
 from plausibly.progress import Progress, Tick, ticking
 
 __all__ = ["DRAWS", "METHOD", "SIZE", "SPLIT", "Progress", "compare"]

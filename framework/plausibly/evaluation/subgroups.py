@@ -14,12 +14,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data.text import name_text, text_array
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import Judged, judge
 from plausibly.evaluation.summary import SET_SIZE
-from plausibly.labelled.text import name_text, text_array
 
 SUBGROUP = "subgroup"
 MULTIPLICITY = (

@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import BY_GROUP, per
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
-from plausibly.labelled import names
 
 TOLERATED = 0.01
 CROSS = "✗"

@@ -11,9 +11,9 @@ import xarray as xr
 
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names, text, verbs
+from plausibly.data.left_out import with_left_out
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled import names, text, verbs
-from plausibly.labelled.left_out import with_left_out
 
 Goal: TypeAlias = Literal["set-size", "size-stratified"]
 

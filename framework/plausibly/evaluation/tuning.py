@@ -21,6 +21,8 @@ from plausibly.arrays import Bools, Floats
 from plausibly.conformal.alphas import AlphaLike, read_alpha
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
+from plausibly.data import borders, names, text
+from plausibly.data.augmented import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.some_rows import about_examples, above_zero, opinions_of
@@ -30,8 +32,6 @@ from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.slots import Slots
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import borders, names, text
-from plausibly.labelled.augmented import is_augmented
 from plausibly.protocols import SCORE
 
 PENALTIES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from plausibly.arrays import Ints
 from plausibly.conformal.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import align, names
 from plausibly.errors import counted, warn
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import IntervalMethod, interval
@@ -26,7 +27,6 @@ from plausibly.evaluation.some_rows import (
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels.draws import draw_labels
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, names
 
 OF = "of"
 VOTED, DRAWN, TRUE = "voted", "drawn", "true"

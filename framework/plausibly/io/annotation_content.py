@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.arrays import Ints
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out
+from plausibly.data.table import AnnotationTable, build_table, rebuilt
+from plausibly.data.text import name_texts, quoted, several
 from plausibly.errors import InputError, listed
 from plausibly.io import pieces
 from plausibly.io.annotation_rows import Read
 from plausibly.io.pieces import Content
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.table import AnnotationTable, build_table, rebuilt
-from plausibly.labelled.text import name_texts, quoted, several
 from plausibly.protocols import ANNOTATION
 from plausibly.registry.calls import calling
 

@@ -10,6 +10,10 @@ import xarray as xr
 
 from plausibly import extras
 from plausibly.atomic import replacing
+from plausibly.data import names
+from plausibly.data.seal import check_table
+from plausibly.data.table import AnnotationTable, rebuilt
+from plausibly.data.text import name_texts, quoted, several
 from plausibly.errors import InputError, MissingExtra
 from plausibly.io import about, annotation_rows, files, netcdf, numpy_files, parquet, pieces, text
 from plausibly.io.annotation_content import (
@@ -25,10 +29,6 @@ from plausibly.io.pieces import MARK, Content
 from plausibly.io.plausibilities import unknown_ending
 from plausibly.io.stored import ABOUT, netcdf_content, npz_content, npz_names, write_npz
 from plausibly.io.stored import write_netcdf as write_classic
-from plausibly.labelled import names
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.table import AnnotationTable, rebuilt
-from plausibly.labelled.text import name_texts, quoted, several
 
 _ROLE = "annotations"
 

@@ -13,6 +13,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Ints
+from plausibly.data import names
+from plausibly.data.rows import Rows
+from plausibly.data.states import STATES
+from plausibly.data.text import name_texts, positions, quoted
 from plausibly.errors import InputError, counted
 from plausibly.io import about, parquet
 from plausibly.io.delimited import line
@@ -20,10 +24,6 @@ from plausibly.io.exact_json import check_encodable
 from plausibly.io.numbers import plain
 from plausibly.io.pieces import MARK
 from plausibly.io.text import TextTable
-from plausibly.labelled import names
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.states import STATES
-from plausibly.labelled.text import name_texts, positions, quoted
 
 RESPONSE, EXAMPLE, ANNOTATOR, LABEL = NEEDED = (
     names.RESPONSE,

@@ -13,6 +13,11 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
+from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL
+from plausibly.data.near import warn_alike
+from plausibly.data.seal import check_table
+from plausibly.data.table import AnnotationTable, rebuilt
+from plausibly.data.text import quoted, several
 from plausibly.errors import (
     ComponentError,
     InputError,
@@ -28,11 +33,6 @@ from plausibly.io.json_files import json_head, read_json, read_json_lines
 from plausibly.io.stored import npz_names
 from plausibly.io.tables import Names, table_from
 from plausibly.io.xml_files import read_xml
-from plausibly.labelled.names import ANNOTATOR, EXAMPLE, KIND, LABEL
-from plausibly.labelled.near import warn_alike
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.table import AnnotationTable, rebuilt
-from plausibly.labelled.text import quoted, several
 from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, ComponentLike, Reader
 from plausibly.registry.calls import calling

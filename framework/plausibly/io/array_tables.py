@@ -10,13 +10,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.data.near import near
+from plausibly.data.text import is_blank, quoted
 from plausibly.errors import InputError, listed
 from plausibly.io import files, frames, parquet, text, views
 from plausibly.io.arrays import NamedArray
 from plausibly.io.hints import names_examples
 from plausibly.io.numbers import numbers
-from plausibly.labelled.near import near
-from plausibly.labelled.text import is_blank, quoted
 
 _REST = "a column of example names, then one column of numbers a label and nothing else"
 _INDEX = ("", "Unnamed: 0", "__index_level_0__")

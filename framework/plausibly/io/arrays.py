@@ -11,14 +11,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data.aliases import renamed_columns
+from plausibly.data.hierarchy import Hierarchy
+from plausibly.data.names import AUGMENTATION, EXAMPLE, LABEL, NUMBERED
+from plausibly.data.near import near
+from plausibly.data.text import check_names, name_texts, not_among, quoted, several, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import netcdf, numpy_files
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
-from plausibly.labelled.aliases import renamed_columns
-from plausibly.labelled.hierarchy import Hierarchy
-from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL, NUMBERED
-from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, name_texts, not_among, quoted, several, text_array
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
 EXAMPLE_ARRAYS = ("examples", "names", "example")

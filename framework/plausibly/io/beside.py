@@ -13,11 +13,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data.names import ALPHA, EXAMPLE, LABEL, LEFT_OUT
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import files
 from plausibly.io.delimited import decode
-from plausibly.labelled.names import ALPHA, EXAMPLE, LABEL, LEFT_OUT
-from plausibly.labelled.text import name_texts
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.data.text import quoted
 from plausibly.errors import InputError
-from plausibly.labelled.text import quoted
 
 _KINDS = "biufUmMO"
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -8,10 +8,10 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.conformal.components import called
+from plausibly.data.names import LABEL
+from plausibly.data.text import quoted
 from plausibly.errors import InputError
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
-from plausibly.labelled.names import LABEL
-from plausibly.labelled.text import quoted
 from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader
 from plausibly.registry.calls import calling, failed
 from plausibly.registry.conformance import problems

@@ -7,8 +7,8 @@ import stat
 import zlib
 from pathlib import Path
 
+from plausibly.data.near import near
 from plausibly.errors import SLASHES, InputError, counted, listed
-from plausibly.labelled.near import near
 
 HEAD = 65_536
 """How many of the first bytes a reader is shown that is asked whether it recognises a file."""

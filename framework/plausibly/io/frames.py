@@ -18,9 +18,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from plausibly import extras
+from plausibly.data.text import is_missing, is_name, name_text, quoted, several
 from plausibly.errors import InputError, counted, listed
 from plausibly.io.text import TextTable
-from plausibly.labelled.text import is_missing, is_name, name_text, quoted, several
 
 WHOSE = "the frame"
 _DATA_SET = "the data set"

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.data.aliases import read_aliases
+from plausibly.data.hierarchy import Hierarchy
+from plausibly.data.names import ALIAS, LABEL, ORDER, PARENT
+from plausibly.data.near import near
+from plausibly.data.text import quoted, text_array
 from plausibly.errors import InputError
 from plausibly.io.numbers import plain
 from plausibly.io.text import TextTable
-from plausibly.labelled.aliases import read_aliases
-from plausibly.labelled.hierarchy import Hierarchy
-from plausibly.labelled.names import ALIAS, LABEL, ORDER, PARENT
-from plausibly.labelled.near import near
-from plausibly.labelled.text import quoted, text_array
 
 _ALIASES = "aliases"  # read as the same
 

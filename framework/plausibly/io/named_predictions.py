@@ -9,12 +9,12 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.data import borders
+from plausibly.data.left_out import with_left_out
+from plausibly.data.names import EXAMPLE, LABEL
+from plausibly.data.near import near
+from plausibly.data.text import check_names, not_among, quoted, several, text_array
 from plausibly.errors import InputError, listed
-from plausibly.labelled import borders
-from plausibly.labelled.left_out import with_left_out
-from plausibly.labelled.names import EXAMPLE, LABEL
-from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, not_among, quoted, several, text_array
 
 _WITHOUT = "examples without prediction"
 _UNNAMED = "a model without name"

@@ -12,9 +12,9 @@ import numpy as np
 import xarray as xr
 
 from plausibly import extras
+from plausibly.data.names import AUGMENTATION, EXAMPLE, LABEL
 from plausibly.errors import InputError, listed
 from plausibly.io import files
-from plausibly.labelled.names import AUGMENTATION, EXAMPLE, LABEL
 
 CLASSIC = (b"CDF\x01", b"CDF\x02")
 SIGNATURES = (*CLASSIC, b"CDF\x05", b"\x89HDF")

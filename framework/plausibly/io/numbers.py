@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.data.text import NUMBER, WHOLE
 from plausibly.errors import InputError, counted, listed
 from plausibly.io.text import TextTable
-from plausibly.labelled.text import NUMBER, WHOLE
 
 _DIGITS = 19  # more than these do not fit 64 bits
 _FAULTS = {

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
-from plausibly.labelled.text import name_texts
 
 _MAGIC = b"\x93NUMPY"
 _HEADER = 10_000

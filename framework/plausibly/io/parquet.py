@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly import extras
+from plausibly.data.coded import Coded
+from plausibly.data.text import is_missing, name_text
 from plausibly.errors import InputError
 from plausibly.io import files
 from plausibly.io.quick_columns import ShortColumn
 from plausibly.io.text import TextTable, distinct
 from plausibly.kernels import words
-from plausibly.labelled.coded import Coded
-from plausibly.labelled.text import is_missing, name_text
 
 Content = Literal["number", "text", "nested"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import xarray as xr
 
 from plausibly import registry
+from plausibly.data.names import LABEL
+from plausibly.data.seal import check_table
+from plausibly.data.table import AnnotationTable, rebuilt
 from plausibly.io.declared import read_declared
 from plausibly.io.tables import Names, table_from
-from plausibly.labelled.names import LABEL
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.table import AnnotationTable, rebuilt
 from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record
 from plausibly.registry.calls import calling
 

@@ -10,6 +10,10 @@ import xarray as xr
 
 from plausibly import extras
 from plausibly.atomic import replacing
+from plausibly.data.borders import check_plausibilities
+from plausibly.data.names import CONVERGENCE, JOINT
+from plausibly.data.packed import is_packed, pack, unpack
+from plausibly.data.packed_border import check_packed_plausibilities
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import (
     files,
@@ -22,10 +26,6 @@ from plausibly.io import (
     text,
 )
 from plausibly.io.pieces import MARK, Content
-from plausibly.labelled.borders import check_plausibilities
-from plausibly.labelled.names import CONVERGENCE, JOINT
-from plausibly.labelled.packed import is_packed, pack, unpack
-from plausibly.labelled.packed_border import check_packed_plausibilities
 
 Form = Literal["wide", "long"]
 """One column a label, or one row a label that is plausible at all."""

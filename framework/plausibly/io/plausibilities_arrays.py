@@ -11,10 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.data.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
 from plausibly.errors import InputError
 from plausibly.io import arrays, netcdf, numpy_files, stored
 from plausibly.io.pieces import MARK, Content, Piece, damaged, pieces_of
-from plausibly.labelled.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
 
 KIND = "plausibilities"
 KEYS = {EXAMPLE: "examples", LABEL: "labels", DRAW: "draws"}

@@ -16,6 +16,12 @@ import xarray as xr
 
 from plausibly.arrays import Floats, Ints
 from plausibly.conformal.aggregate import FEW_LABELS
+from plausibly.data import names
+from plausibly.data.borders import check_plausibilities
+from plausibly.data.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
+from plausibly.data.packed import about_packed, check_packed, is_packed, of_slots
+from plausibly.data.packed_border import checked_rows
+from plausibly.data.text import name_texts, quoted, several, text_array
 from plausibly.errors import InputError, listed
 from plausibly.io import about, parquet, pieces, text
 from plausibly.io.annotation_rows import Columns, write_csv, write_parquet
@@ -25,12 +31,6 @@ from plausibly.io.pieces import MARK, Content, Piece
 from plausibly.io.plausibilities_arrays import KIND, array_of, content_of, not_totals
 from plausibly.io.plausibilities_wide import draw_column, draw_texts, read_totals, totals_of
 from plausibly.kernels.slots import packed_pairs
-from plausibly.labelled import names
-from plausibly.labelled.borders import check_plausibilities
-from plausibly.labelled.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
-from plausibly.labelled.packed import about_packed, check_packed, is_packed, of_slots
-from plausibly.labelled.packed_border import checked_rows
-from plausibly.labelled.text import name_texts, quoted, several, text_array
 
 VALUE = "plausibility"
 

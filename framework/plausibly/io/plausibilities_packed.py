@@ -6,10 +6,10 @@ from pathlib import Path
 
 import xarray as xr
 
+from plausibly.data.names import EXAMPLE, LABEL, LABEL_NAME, WEIGHT
 from plausibly.io import stored
 from plausibly.io.pieces import Content, damaged, pieces_of
 from plausibly.io.plausibilities_arrays import KIND
-from plausibly.labelled.names import EXAMPLE, LABEL, LABEL_NAME, WEIGHT
 
 KEYS = {EXAMPLE: "examples", LABEL_NAME: "labels"}
 

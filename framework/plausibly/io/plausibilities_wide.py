@@ -13,6 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.data.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
+from plausibly.data.text import name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import about, arrays, files, parquet, pieces, text
 from plausibly.io.array_tables import from_table
@@ -27,8 +29,6 @@ from plausibly.io.plausibilities_arrays import (
     not_totals,
     with_totals,
 )
-from plausibly.labelled.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
-from plausibly.labelled.text import name_texts, several, text_array
 
 _ROLE = "plausibilities"
 _INT64 = 2**63

@@ -10,6 +10,12 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
+from plausibly.data import borders
+from plausibly.data.augmented import check_augmented, is_augmented
+from plausibly.data.left_out import with_left_out
+from plausibly.data.names import EXAMPLE, LABEL, NORMALISED, SCALE
+from plausibly.data.near import near
+from plausibly.data.text import check_names, name_texts, quoted, several, text_array
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, frames, netcdf
 from plausibly.io.array_tables import from_frame, from_table
@@ -17,12 +23,6 @@ from plausibly.io.export_predictions import in_export
 from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.tables import Names
 from plausibly.io.text import first_rows
-from plausibly.labelled import borders
-from plausibly.labelled.augmented import check_augmented, is_augmented
-from plausibly.labelled.left_out import with_left_out
-from plausibly.labelled.names import EXAMPLE, LABEL, NORMALISED, SCALE
-from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, name_texts, quoted, several, text_array
 from plausibly.protocols import ComponentLike, Reader
 
 _ROLE = "predictions"
@@ -72,7 +72,7 @@ def read_predictions(
     example : str
         Column of a table that names the examples.
     scale : {"probability", "logit", "independent", "any"}, optional
-        What the numbers are; see `plausibly.labelled.borders.check_predictions`. Default:
+        What the numbers are; see `plausibly.data.borders.check_predictions`. Default:
         ``"probability"``, and what the reader says (``"any"``) of predictions in an export.
     normalise : bool
         Divide each row by its sum (scale ``probability`` only), recorded in the attribute

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.atomic import check_ours, recover, together, unwritable
+from plausibly.data.names import ALPHA, EXAMPLE, LABEL
+from plausibly.data.text import check_names, name_texts, text_array
 from plausibly.errors import InputError, listed
 from plausibly.io import beside, files, parquet, store, text
 from plausibly.io.delimited import line
 from plausibly.io.plausibilities import unknown_ending
-from plausibly.labelled.names import ALPHA, EXAMPLE, LABEL
-from plausibly.labelled.text import check_names, name_texts, text_array
 
 COLUMNS = (EXAMPLE, ALPHA, "size", "labels")
 """The first columns, whatever the labels are called: those that follow are the labels."""

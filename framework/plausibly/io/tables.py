@@ -9,12 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.errors import InputError, counted, listed
-from plausibly.io import files, text
-from plausibly.io.delimited import decode
-from plausibly.io.label_tables import label_columns
-from plausibly.io.numbers import plain
-from plausibly.labelled.names import (
+from plausibly.data.names import (
     ALIAS,
     ALPHA,
     ANNOTATOR,
@@ -25,9 +20,14 @@ from plausibly.labelled.names import (
     RESPONSE,
     SLOT,
 )
-from plausibly.labelled.near import near, near_pair
-from plausibly.labelled.packed import label_dim
-from plausibly.labelled.text import name_texts, quoted, text_array
+from plausibly.data.near import near, near_pair
+from plausibly.data.packed import label_dim
+from plausibly.data.text import name_texts, quoted, text_array
+from plausibly.errors import InputError, counted, listed
+from plausibly.io import files, text
+from plausibly.io.delimited import decode
+from plausibly.io.label_tables import label_columns
+from plausibly.io.numbers import plain
 
 _TABLES = frozenset({".csv", ".tsv", ".tab", ".parquet", ".pq"})
 _DIMS = frozenset({ALPHA, ANNOTATOR, "augmentation", DRAW, EXAMPLE, LABEL, MENTION, RESPONSE, SLOT})

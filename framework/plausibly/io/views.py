@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.data.names import EXAMPLE
+from plausibly.data.text import check_names, quoted, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled.names import EXAMPLE
-from plausibly.labelled.text import check_names, quoted, several
 
 Places = Callable[[Iterable[int]], str]
 """Returns where rows stand in a file, as messages say it: ``lines 4, 8``."""

@@ -12,11 +12,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
+from plausibly.data.named import float_type, named_array
+from plausibly.data.text import several
 from plausibly.errors import InputError
 from plausibly.extras import require
-from plausibly.labelled import names
-from plausibly.labelled.named import float_type, named_array
-from plausibly.labelled.text import several
 
 if TYPE_CHECKING:
     import dask.array

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
 from plausibly.extras import require
-from plausibly.labelled import names
 from plausibly.lazy.chunks import Chunk, of_each
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
+from plausibly.data import borders, names
+from plausibly.data.known import names_of
+from plausibly.data.packed import of_slots
+from plausibly.data.text import text_array
 from plausibly.kernels.slots import Slots, packed_pairs
-from plausibly.labelled import borders, names
-from plausibly.labelled.known import names_of
-from plausibly.labelled.packed import of_slots
-from plausibly.labelled.text import text_array
 from plausibly.lazy.chunks import Chunk, chunks_of, mapped, named_chunks, reduced
 from plausibly.lazy.rows import Named
 

@@ -22,9 +22,9 @@ from plausibly.conformal.labelled_sets import (
 )
 from plausibly.conformal.replicates import LABEL_CELLS
 from plausibly.conformal.vacuity import warn_of_unseen
+from plausibly.data import borders, names, text
+from plausibly.data.known import names_of
 from plausibly.keys import Keys
-from plausibly.labelled import borders, names, text
-from plausibly.labelled.known import names_of
 from plausibly.lazy.chunks import Chunk, chunks_of, mapped, named_chunks
 from plausibly.lazy.rows import Named, RowScores
 

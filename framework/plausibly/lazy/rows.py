@@ -19,12 +19,12 @@ from plausibly.conformal.as_given import scores_as_given
 from plausibly.conformal.asking import score_uniforms
 from plausibly.conformal.examples import Examples
 from plausibly.conformal.scoring import scores_of
+from plausibly.data import borders, names
+from plausibly.data.named import float_type
+from plausibly.data.row_facts import predictions_sound
+from plausibly.data.text import text_array
 from plausibly.kernels.coverage import row_blocks
 from plausibly.keys import Keys, Names, hash_bytes
-from plausibly.labelled import borders, names
-from plausibly.labelled.named import float_type
-from plausibly.labelled.row_facts import predictions_sound
-from plausibly.labelled.text import text_array
 from plausibly.lazy.chunks import Chunk
 from plausibly.protocols import ScoreFunction
 

@@ -10,10 +10,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, FloatType, Ints
+from plausibly.data import borders, names
+from plausibly.data.known import names_of
 from plausibly.errors import InputError
 from plausibly.kernels import narrow
-from plausibly.labelled import borders, names
-from plausibly.labelled.known import names_of
 from plausibly.lazy.chunks import Chunk, chunks_of, reduced
 from plausibly.lazy.rows import Named, RowScores
 

@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import QUANTITIES
 from plausibly.evaluation.shown import measured
 from plausibly.evaluation.tables import cells
-from plausibly.labelled import names
 from plausibly.plots import reading
 from plausibly.plots.style import (
     DASHES,

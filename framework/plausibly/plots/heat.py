@@ -8,12 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.reliability import RESPONSES
 from plausibly.evaluation.tables import TOLERATED
 from plausibly.extras import require
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 from plausibly.palette import BLUE, INK, VERMILION
 from plausibly.plots import reading
 from plausibly.plots.style import Axes, axes_of, luminance, tone

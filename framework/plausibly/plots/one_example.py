@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from plausibly.arrays import Bools, Floats
 from plausibly.conformal.alphas import Alphas
 from plausibly.conformal.regions import PlausibilityRegion
+from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled import names
 from plausibly.palette import BLUE, GREY
 from plausibly.plots import reading
 from plausibly.plots.style import OTHERS, Axes, Look, axes_of, legend_below, tidy, tone

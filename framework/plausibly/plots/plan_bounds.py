@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
 from plausibly.errors import counted
-from plausibly.labelled import names
 from plausibly.plots import reading
 from plausibly.plots.style import DASHES, OTHERS, Axes, axes_of, legend_below, tidy, tone
 from plausibly.plots.text import heading, share

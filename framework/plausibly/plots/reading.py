@@ -10,11 +10,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.labelled_sets import GUARANTEES
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.shown import measured
 from plausibly.guarantee import Guarantee
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 from plausibly.plots.text import share
 
 EVALUATION = "evaluation"

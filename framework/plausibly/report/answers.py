@@ -8,9 +8,9 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from plausibly.labelled import names
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.text import name_texts, positions
+from plausibly.data import names
+from plausibly.data.rows import Rows
+from plausibly.data.text import name_texts, positions
 from plausibly.report.subject import Subject
 
 Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.labelled_sets import OVERLAP
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import PlausiblyWarning, counted
 from plausibly.evaluation.likeness import shift
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 from plausibly.report.facts import BROKEN, HELD, UNCHECKED, Believe, Check, Uniformity
 from plausibly.report.model import Words
 from plausibly.report.subject import MethodSets, Subject

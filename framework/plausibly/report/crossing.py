@@ -15,15 +15,15 @@ from plausibly.arrays import Bools, Floats
 from plausibly.conformal.alphas import AlphaLike
 from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.design import as_asked
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.guarantee import Guarantee
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out, with_left_out
-from plausibly.labelled.text import name_texts
 from plausibly.report.subject import MethodSets, Tested
 
 T = TypeVar("T", bound=np.generic)

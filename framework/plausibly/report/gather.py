@@ -5,12 +5,12 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out
+from plausibly.data.text import name_texts, several
 from plausibly.errors import counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.text import name_texts, several
 from plausibly.report import sections
 from plausibly.report.believing import believe, method_checks, uniformity
 from plausibly.report.cases_made import SURPRISING, Outcomes, cases, severities

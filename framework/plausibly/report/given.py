@@ -13,13 +13,13 @@ import xarray as xr
 
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alphas
+from plausibly.data import align, borders, names
+from plausibly.data.augmented import check_augmented, is_augmented
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.methods import Method, Methods, read_methods
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
-from plausibly.labelled import align, borders, names
-from plausibly.labelled.augmented import check_augmented, is_augmented
-from plausibly.labelled.text import name_texts
 from plausibly.report.of_study import Compared
 
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"

@@ -11,6 +11,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.data import names
+from plausibly.data.text import name_text
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.evaluate import evaluate
@@ -19,8 +21,6 @@ from plausibly.evaluation.realised import sorted_coverage
 from plausibly.evaluation.strata import coverage_by_size
 from plausibly.evaluation.subgroups import coverage_by_subgroup
 from plausibly.kernels.coverage import Ties
-from plausibly.labelled import names
-from plausibly.labelled.text import name_text
 from plausibly.report.subject import MethodSets, Subject
 
 POLICIES: tuple[Ties, ...] = ("first", "fractional", "any", "all")

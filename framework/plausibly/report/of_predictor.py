@@ -10,10 +10,10 @@ import xarray as xr
 
 from plausibly.conformal.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import align, names
+from plausibly.data.text import name_texts
 from plausibly.errors import PlausiblyWarning, counted
 from plausibly.kernels.coverage import Ties
-from plausibly.labelled import align, names
-from plausibly.labelled.text import name_texts
 from plausibly.report import options as chosen
 from plausibly.report.believing import exchangeable, of_overlap, of_shift
 from plausibly.report.crossing import made, method_sets

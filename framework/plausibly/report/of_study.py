@@ -14,16 +14,16 @@ from plausibly.config.creation import without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
+from plausibly.data.borders import mean_over_draws
+from plausibly.data.table import rebuilt
+from plausibly.data.text import name_texts, several, text_array
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.likeness import warn_of_copies
 from plausibly.evaluation.methods import Method
 from plausibly.evaluation.splits import split_seed
 from plausibly.kernels.coverage import Ties
-from plausibly.labelled import names
-from plausibly.labelled.borders import mean_over_draws
-from plausibly.labelled.table import rebuilt
-from plausibly.labelled.text import name_texts, several, text_array
 from plausibly.protocols import AGGREGATOR
 from plausibly.report import options as chosen
 from plausibly.report.believing import exchangeable

@@ -8,13 +8,13 @@ from pathlib import Path
 import attrs
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.near import near
+from plausibly.data.text import is_missing, name_texts, quoted
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.risk import label_coordinate
 from plausibly.io import with_coordinates
 from plausibly.io.tables import table_from
-from plausibly.labelled import names
-from plausibly.labelled.near import near
-from plausibly.labelled.text import is_missing, name_texts, quoted
 from plausibly.report.model import Words
 from plausibly.report.pictures import picture
 from plausibly.study.coordinates import MOST_GROUPS, coordinates, groups_of, owners

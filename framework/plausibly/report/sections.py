@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.text import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.evaluate import AMBIGUITY
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE
 from plausibly.evaluation.summary import SET_SIZE
 from plausibly.guarantee import Guarantee
-from plausibly.labelled import names
-from plausibly.labelled.text import several
 from plausibly.report.measuring import Measured
 from plausibly.report.numbers import about_percent, interval, measured
 from plausibly.report.subject import Subject

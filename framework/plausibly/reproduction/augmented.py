@@ -14,11 +14,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.conformal.calibrate import calibrate
+from plausibly.data import names
+from plausibly.data.text import text_array
 from plausibly.errors import counted
 from plausibly.extras import require
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
-from plausibly.labelled.text import text_array
 from plausibly.reproduction import columns, digits, page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.claim import Claim, close, decimal, mean_spread

@@ -9,8 +9,8 @@ from __future__ import annotations
 import attrs
 import xarray as xr
 
+from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.labelled import names
 from plausibly.reproduction import columns, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.claim import CLOSE, Claim, close, decimal, mean_spread

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import xarray as xr
 
-from plausibly.labelled import names
+from plausibly.data import names
 from plausibly.reproduction import page
 from plausibly.reproduction.asked import Drawing
 

@@ -12,12 +12,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import align, borders, names
 from plausibly.demo import subjects, toy
 from plausibly.errors import counted
 from plausibly.evaluation.inputs import as_plausibilities, example_values
 from plausibly.extras import require
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, borders, names
 
 WHOSE = "plausibly reproduce"
 TRAINING = 1000

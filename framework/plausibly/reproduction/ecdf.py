@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
 from plausibly.palette import GREY, INK
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing

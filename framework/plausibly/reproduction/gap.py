@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.labelled import names
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.claim import CLOSE, Claim, close, decimal, mean_spread

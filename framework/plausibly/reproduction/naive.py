@@ -14,8 +14,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.alphas import read_alpha
+from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.labelled import names
 from plausibly.reproduction import columns, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.casestudy import ALPHA

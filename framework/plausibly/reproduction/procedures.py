@@ -14,9 +14,9 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.alphas import read_alpha
+from plausibly.data import names
+from plausibly.data.text import text_array
 from plausibly.evaluation.methods import MethodTable
-from plausibly.labelled import names
-from plausibly.labelled.text import text_array
 from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing

@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.text import text_array
 from plausibly.errors import counted
 from plausibly.kernels import coverage
-from plausibly.labelled import names
-from plausibly.labelled.text import text_array
 from plausibly.palette import INK
 from plausibly.plots import style
 from plausibly.reproduction import page, splitting

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
 from plausibly.conformal.aggregate import aggregate
+from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import read_annotations
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import names
 from plausibly.reproduction.data import Data
 
 ANNOTATIONS = "dermatology_selectors.json"

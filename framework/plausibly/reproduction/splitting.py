@@ -10,12 +10,12 @@ from plausibly.arrays import Bools
 from plausibly.conformal.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable, read_methods
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.study import compare
 from plausibly.kernels import coverage
 from plausibly.keys import hash_names
-from plausibly.labelled import names
 from plausibly.reproduction.asked import Asked
 from plausibly.reproduction.data import Data
 

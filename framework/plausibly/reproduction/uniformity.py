@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.data.text import text_array
 from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
 from plausibly.evaluation.uniformity import VOTED as OF_VOTED
-from plausibly.labelled.text import text_array
 from plausibly.plots import curves, style
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing

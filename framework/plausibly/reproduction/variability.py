@@ -8,8 +8,8 @@ import xarray as xr
 
 from plausibly.arrays import Bools, Floats
 from plausibly.conformal.alphas import AlphaLike
+from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.labelled import names
 from plausibly.palette import BLUE, INK
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing

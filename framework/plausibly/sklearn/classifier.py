@@ -11,9 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
 from plausibly.evaluation.evaluate import evaluate
 from plausibly.guarantee import Guarantee
-from plausibly.labelled import names
 from plausibly.protocols import (
     Aggregator,
     Calibrator,

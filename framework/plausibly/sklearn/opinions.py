@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.aggregate import aggregated
-from plausibly.labelled import align, borders, names
-from plausibly.labelled.packed import is_packed
+from plausibly.data import align, borders, names
+from plausibly.data.packed import is_packed
 from plausibly.protocols import Aggregator, ComponentLike
 from plausibly.sklearn.rows import Rows, labelled
 from plausibly.sklearn.said import Said

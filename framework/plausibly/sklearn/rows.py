@@ -11,10 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Hashes
+from plausibly.data import names
+from plausibly.data.text import check_names, name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.keys import hash_names
-from plausibly.labelled import names
-from plausibly.labelled.text import check_names, name_texts, several, text_array
 
 Coordinates = Mapping[str, Sequence[object]]
 """More that is known of each row, by name."""

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Bools
+from plausibly.data.text import several
 from plausibly.errors import counted, warn
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.labelled.text import several
 from plausibly.study.coordinates import Groups, groups_of, owners, plural
 
 

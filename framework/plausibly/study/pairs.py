@@ -11,8 +11,8 @@ import xarray as xr
 from plausibly.config.mistakes import Mistake, mistakes_in
 from plausibly.config.study import Calibration
 from plausibly.conformal.calibrate import calibrate
+from plausibly.data import names
 from plausibly.errors import IncompatibleComponents, InputError
-from plausibly.labelled import names
 
 _EXAMPLES = 20
 

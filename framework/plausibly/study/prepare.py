@@ -28,14 +28,14 @@ from plausibly.config.study import (
     Study,
 )
 from plausibly.config.toml import Note
+from plausibly.data import align, names
+from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values
 from plausibly.io import files
 from plausibly.io.delimited import decode
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import align, names
-from plausibly.labelled.left_out import read_left_out, with_left_out
-from plausibly.labelled.text import name_texts
 from plausibly.protocols import READER
 from plausibly.study.coordinates import (
     MOST_GROUPS,

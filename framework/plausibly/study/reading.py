@@ -19,6 +19,10 @@ from plausibly.config.study import (
     PredictionFile,
 )
 from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.data import names
+from plausibly.data.aliases import called
+from plausibly.data.near import near
+from plausibly.data.text import check_names, name_texts, not_among, quoted, text_array
 from plausibly.errors import InputError, listed
 from plausibly.io import (
     files,
@@ -32,10 +36,6 @@ from plausibly.io import (
 )
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
-from plausibly.labelled import names
-from plausibly.labelled.aliases import called
-from plausibly.labelled.near import near
-from plausibly.labelled.text import check_names, name_texts, not_among, quoted, text_array
 from plausibly.protocols import AGGREGATOR, Aggregator
 from plausibly.study.keys import in_words_of_the_file
 

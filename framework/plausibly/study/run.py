@@ -17,6 +17,8 @@ from plausibly.config.creation import without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
+from plausibly.data.left_out import with_left_out
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import as_asked
@@ -26,8 +28,6 @@ from plausibly.evaluation.methods import MethodTable
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
 from plausibly.keys import hash_names
-from plausibly.labelled import names
-from plausibly.labelled.left_out import with_left_out
 from plausibly.protocols import AGGREGATOR
 from plausibly.study.assumptions import grouped_by, warn_of_groups
 from plausibly.study.prepare import Prepared, StudyLike, prepare

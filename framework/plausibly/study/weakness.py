@@ -8,12 +8,12 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.borders import mean_over_draws
+from plausibly.data.text import name_text
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.intervals import interval
 from plausibly.kernels import coverage
-from plausibly.labelled import names
-from plausibly.labelled.borders import mean_over_draws
-from plausibly.labelled.text import name_text
 
 CONFIDENCE = 0.95
 """With which all intervals of the groups hold together."""

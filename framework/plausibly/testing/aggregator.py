@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Floats, Ints
+from plausibly.data import names
+from plausibly.data.text import name_texts
 from plausibly.errors import InputError
 from plausibly.keys import Keys
-from plausibly.labelled import names
-from plausibly.labelled.text import name_texts
 from plausibly.protocols import AGGREGATOR, Aggregator, PackedAggregator, is_joint
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common

@@ -10,12 +10,12 @@ from typing import TypeAlias
 import attrs
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.frame import to_frame
+from plausibly.data.seal import check_table, is_intact
+from plausibly.data.text import name_text, name_texts
+from plausibly.data.verbs import concat, select
 from plausibly.errors import InputError
-from plausibly.labelled import names
-from plausibly.labelled.frame import to_frame
-from plausibly.labelled.seal import check_table, is_intact
-from plausibly.labelled.text import name_text, name_texts
-from plausibly.labelled.verbs import concat, select
 from plausibly.protocols import ANNOTATION, Annotation, Record
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common

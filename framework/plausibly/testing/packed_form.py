@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.packed import check_packed, pack, unpack
 from plausibly.keys import Keys
-from plausibly.labelled import names
-from plausibly.labelled.packed import check_packed, pack, unpack
 from plausibly.protocols import PackedAggregator
 from plausibly.testing import worlds
 from plausibly.testing.rules import demand, refused

@@ -12,11 +12,11 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
+from plausibly.data import names
+from plausibly.data.seal import check_table
+from plausibly.data.text import name_texts
 from plausibly.errors import ComponentError, InputError
 from plausibly.io import files
-from plausibly.labelled import names
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.text import name_texts
 from plausibly.protocols import ANNOTATION, READER, Reader
 from plausibly.registry.entries import reason_of
 from plausibly.testing.common import enter_common

@@ -13,9 +13,9 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.arrays import Floats
+from plausibly.data import names
 from plausibly.errors import InputError
 from plausibly.extras import require
-from plausibly.labelled import names
 from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record
 from plausibly.testing import worlds
 

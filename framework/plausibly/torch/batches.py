@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats
+from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled.text import name_texts, several
 
 Tensor: TypeAlias = Any  # torch is an extra
 Module: TypeAlias = Any  # as above

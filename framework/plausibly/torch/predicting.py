@@ -11,12 +11,12 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Floats
+from plausibly.data import borders
+from plausibly.data.names import EXAMPLE, LABEL, NUMBERED
+from plausibly.data.text import name_texts, text_array
 from plausibly.errors import InputError, warn
 from plausibly.extras import require
 from plausibly.io.tables import Names, table_from
-from plausibly.labelled import borders
-from plausibly.labelled.names import EXAMPLE, LABEL, NUMBERED
-from plausibly.labelled.text import name_texts, text_array
 from plausibly.torch import batches
 from plausibly.torch.batches import Batch, Examples, Module
 
@@ -71,7 +71,7 @@ def predictions(
     InputError
         ``loader-shuffles``, ``loader-empty``, ``batch-unfit``, ``outputs-shape``,
         ``outputs-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch;
-        what `plausibly.labelled.borders.check_predictions` says.
+        what `plausibly.data.borders.check_predictions` says.
 
     Warns
     -----

@@ -13,14 +13,13 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Floats, Ints
-from plausibly.errors import InputError, listed
-from plausibly.labelled import names
-from plausibly.labelled.merged import with_merged
-from plausibly.labelled.near import warn_alike
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.sums import ordered_sum
-from plausibly.labelled.table import rebuilt
-from plausibly.labelled.text import (
+from plausibly.data import names
+from plausibly.data.merged import with_merged
+from plausibly.data.near import warn_alike
+from plausibly.data.rows import Rows
+from plausibly.data.sums import ordered_sum
+from plausibly.data.table import rebuilt
+from plausibly.data.text import (
     check_names,
     is_missing,
     name_text,
@@ -30,6 +29,7 @@ from plausibly.labelled.text import (
     several,
     text_array,
 )
+from plausibly.errors import InputError, listed
 
 _BETWEEN = re.compile(r"(?<!\\)\|")
 _BLOCK_BITS = 16  # blocks are int16

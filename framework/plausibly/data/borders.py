@@ -15,9 +15,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Ints
-from plausibly.errors import InputError, warn
-from plausibly.labelled import names, own
-from plausibly.labelled.named import (
+from plausibly.data import names, own
+from plausibly.data.named import (
     check_finite,
     contiguous,
     named_array,
@@ -26,12 +25,13 @@ from plausibly.labelled.named import (
     span,
     with_values,
 )
-from plausibly.labelled.near import near
-from plausibly.labelled.packed import is_packed, unpack
-from plausibly.labelled.row_facts import SUM_WITHIN, all_whole, predictions_sound, row_facts, sound
-from plausibly.labelled.row_facts import hard_rows as hard_rows
-from plausibly.labelled.rows import check_answered as check_answered
-from plausibly.labelled.text import quoted
+from plausibly.data.near import near
+from plausibly.data.packed import is_packed, unpack
+from plausibly.data.row_facts import SUM_WITHIN, all_whole, predictions_sound, row_facts, sound
+from plausibly.data.row_facts import hard_rows as hard_rows
+from plausibly.data.rows import check_answered as check_answered
+from plausibly.data.text import quoted
+from plausibly.errors import InputError, warn
 
 SCALES = ("probability", "logit", "independent", "any")
 _PLAUSIBILITIES_WITHIN = 1e-6

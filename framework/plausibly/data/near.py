@@ -10,9 +10,9 @@ from itertools import islice
 
 import xarray as xr
 
+from plausibly.data.names import LABEL
+from plausibly.data.text import name_texts, several
 from plausibly.errors import counted, warn
-from plausibly.labelled.names import LABEL
-from plausibly.labelled.text import name_texts, several
 
 _MOST_NAMES = 20_000  # compared after tidying
 _MOST_CLOSE = 2_000  # compared letter by letter

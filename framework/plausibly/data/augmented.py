@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from plausibly.data import borders, names, text
 from plausibly.errors import InputError, listed
 from plausibly.keys import Keys, hash_names
-from plausibly.labelled import borders, names, text
 
 
 def is_augmented(predictions: object) -> bool:
@@ -28,7 +28,7 @@ def check_augmented(
         Dims ``augmentation``, ``example`` and ``label`` in any order; without names the
         augmentations are called ``"0"``, ``"1"`` and so on.
     whose, scale
-        See `plausibly.labelled.borders.check_predictions`.
+        See `plausibly.data.borders.check_predictions`.
 
     Returns
     -------

@@ -7,11 +7,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.data import names
+from plausibly.data.rows import Rows
+from plausibly.data.table import AnnotationTable, rebuilt
+from plausibly.data.text import name_texts
 from plausibly.keys import hash_names
-from plausibly.labelled import names
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.table import AnnotationTable, rebuilt
-from plausibly.labelled.text import name_texts
 
 _ODD = tuple(
     np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)

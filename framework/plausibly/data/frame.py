@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from plausibly.labelled import names
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.states import STATES
+from plausibly.data import names
+from plausibly.data.rows import Rows
+from plausibly.data.seal import check_table
+from plausibly.data.states import STATES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Mapping
 
 import xarray as xr
 
+from plausibly.data.names import MERGED
+from plausibly.data.text import quoted
 from plausibly.errors import counted, listed
-from plausibly.labelled.names import MERGED
-from plausibly.labelled.text import quoted
 
 
 def read_merged(attributes: Mapping[Hashable, object]) -> dict[str, float]:

@@ -11,11 +11,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, Ints
+from plausibly.data import names
+from plausibly.data.left_out import Labelled
+from plausibly.data.packed import label_dim, slots_of, taken
+from plausibly.data.text import does, is_missing, name_text, name_texts, quoted, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled import names
-from plausibly.labelled.left_out import Labelled
-from plausibly.labelled.packed import label_dim, slots_of, taken
-from plausibly.labelled.text import does, is_missing, name_text, name_texts, quoted, several
 
 Places = Callable[[Sequence[int]], str]
 

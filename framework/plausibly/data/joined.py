@@ -10,13 +10,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Ints
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out
+from plausibly.data.merged import read_merged, with_merged
+from plausibly.data.seal import check_table
+from plausibly.data.table import AnnotationTable, rebuilt
+from plausibly.data.text import name_texts, positions, several
 from plausibly.errors import InputError, listed
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.merged import read_merged, with_merged
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.table import AnnotationTable, rebuilt
-from plausibly.labelled.text import name_texts, positions, several
 
 _FILL = {
     names.RESPONSE_WEIGHT: 1.0,

@@ -16,9 +16,9 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasIndex
 
+from plausibly.data.text import check_names, name_texts, text_index
 from plausibly.kernels.utf8 import Utf8
 from plausibly.keys import Names
-from plausibly.labelled.text import check_names, name_texts, text_index
 
 _KEPT = 1 << 20  # names, of all indexes together, beyond the latest ones
 _INDEXES, _LATEST = 64, 8
@@ -44,7 +44,7 @@ def names_of(array: xr.DataArray | xr.Dataset, dim: str) -> Names:
 
 
 def checked_names(array: xr.DataArray | xr.Dataset, dim: str, *, whose: str) -> Names:
-    """Return the names along a dim; see `plausibly.labelled.text.check_names` for what may be."""
+    """Return the names along a dim; see `plausibly.data.text.check_names` for what may be."""
     names = names_of(array, dim)
     if not names.usable:
         check_names(names.texts, dim, whose=whose)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import xarray as xr
 
-from plausibly.labelled import names
+from plausibly.data import names
 
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 

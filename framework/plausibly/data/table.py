@@ -11,7 +11,7 @@ annotator             annotator    names, text
 response_example      response     code of the example
 response_annotator    response     code of the annotator; -1 = unknown
 response_weight       response     optional float64 >= 0: how many times the response counts
-response_state        response     optional int8: see `plausibly.labelled.states`; 0 = answered
+response_state        response     optional int8: see `plausibly.data.states`; 0 = answered
 mention_response      mention      code of the response
 mention_label         mention      code of the label that it names
 mention_block         mention      optional int16 >= 1: rank block, ties share one
@@ -37,15 +37,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import markup
 from plausibly.arrays import Ints, still
+from plausibly.data import names
+from plausibly.data.describe import describe, most_said
+from plausibly.data.known import remember
+from plausibly.data.left_out import read_left_out
+from plausibly.data.seal import sealed
+from plausibly.data.states import STATES
+from plausibly.data.text import check_names, name_texts, several, text_index
 from plausibly.errors import InputError
 from plausibly.keys import Names
-from plausibly.labelled import names
-from plausibly.labelled.describe import describe, most_said
-from plausibly.labelled.known import remember
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.seal import sealed
-from plausibly.labelled.states import STATES
-from plausibly.labelled.text import check_names, name_texts, several, text_index
 
 Extra: TypeAlias = Mapping[str, xr.Variable]
 """Further variables by name, each over dims of the table."""
@@ -133,7 +133,7 @@ def build_table(
     response_weight : array_like of float, (response,), optional
         How many times a response counts, such as the votes in a table of counts.
     response_state : array_like of int, (response,), optional
-        Places in `plausibly.labelled.states.STATES`.
+        Places in `plausibly.data.states.STATES`.
     unlisted : {"excluded", "unknown"}
         What it means that a response does not name a label.
     labels_declared : bool

@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 
 from plausibly.arrays import Ints
+from plausibly.data import names
+from plausibly.data.coded import Coded
+from plausibly.data.text import is_missing, name_text, several
 from plausibly.errors import InputError, listed
-from plausibly.labelled import names
-from plausibly.labelled.coded import Coded
-from plausibly.labelled.text import is_missing, name_text, several
 from plausibly.protocols import Record
 
 

@@ -27,11 +27,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Floats, Ints
+from plausibly.data import names
+from plausibly.data.named import named_floats
+from plausibly.data.text import check_names, name_texts, several
 from plausibly.errors import InputError, listed
 from plausibly.kernels.slots import Slots, packed_pairs
-from plausibly.labelled import names
-from plausibly.labelled.named import named_floats
-from plausibly.labelled.text import check_names, name_texts, several
 
 
 def is_packed(array: xr.DataArray | xr.Dataset) -> bool:

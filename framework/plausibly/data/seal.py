@@ -22,11 +22,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Ints, is_still, unwritable
+from plausibly.data import names
+from plausibly.data.known import names_of
 from plausibly.errors import InputError, listed
 from plausibly.kernels.threads import at_once
 from plausibly.keys import Names
-from plausibly.labelled import names
-from plausibly.labelled.known import names_of
 
 Table = TypeVar("Table", bound=xr.Dataset)
 

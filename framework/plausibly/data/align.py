@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from plausibly.data import names
+from plausibly.data.hierarchy import without_unsaid_parents
+from plausibly.data.known import names_of
+from plausibly.data.left_out import Labelled, with_left_out
+from plausibly.data.near import difference, equal_pairs, merged_by, near_pairs
+from plausibly.data.packed import label_dim, taken
+from plausibly.data.text import does, not_among, positions, quoted, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled import names
-from plausibly.labelled.hierarchy import without_unsaid_parents
-from plausibly.labelled.known import names_of
-from plausibly.labelled.left_out import Labelled, with_left_out
-from plausibly.labelled.near import difference, equal_pairs, merged_by, near_pairs
-from plausibly.labelled.packed import label_dim, taken
-from plausibly.labelled.text import does, not_among, positions, quoted, several
 
 
 def match_labels(

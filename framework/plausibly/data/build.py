@@ -14,14 +14,14 @@ import attrs
 import numpy as np
 
 from plausibly.arrays import Ints
+from plausibly.data import names
+from plausibly.data.coded import Coded, Keyed, by_code
+from plausibly.data.near import near
+from plausibly.data.order import Ordered, by_keys, by_names
+from plausibly.data.records import Records, check_once, coded_columns, read_columns
+from plausibly.data.table import AnnotationTable, Given, build_table
+from plausibly.data.text import check_names, name_texts, quoted, several
 from plausibly.errors import InputError, listed
-from plausibly.labelled import names
-from plausibly.labelled.coded import Coded, Keyed, by_code
-from plausibly.labelled.near import near
-from plausibly.labelled.order import Ordered, by_keys, by_names
-from plausibly.labelled.records import Records, check_once, coded_columns, read_columns
-from plausibly.labelled.table import AnnotationTable, Given, build_table
-from plausibly.labelled.text import check_names, name_texts, quoted, several
 from plausibly.protocols import Record
 
 Mention: TypeAlias = tuple[str, int, float]

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.arrays import Ints
+from plausibly.data.coded import Coded, Keyed
+from plausibly.data.records import Records
 from plausibly.kernels.threads import at_once, cores, parts
 from plausibly.keys import Names
-from plausibly.labelled.coded import Coded, Keyed
-from plausibly.labelled.records import Records
 
 _BLOCK = 1 << 15  # numbers that stay in the cache
 _PART = 1 << 17  # numbers that are worth a thread

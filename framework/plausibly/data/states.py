@@ -31,8 +31,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Ints
-from plausibly.labelled import names
-from plausibly.labelled.near import near
+from plausibly.data import names
+from plausibly.data.near import near
 
 ANSWERED: Final = "answered"
 UNFINISHED: Final = "unfinished"

@@ -9,14 +9,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
+from plausibly.data.joined import concat as concat
+from plausibly.data.near import near
+from plausibly.data.rows import Rows, answered_mask
+from plausibly.data.seal import check_table
+from plausibly.data.table import AnnotationTable, rebuilt
+from plausibly.data.text import check_names, is_name, name_text, name_texts, positions, several
 from plausibly.errors import InputError, listed
-from plausibly.labelled import names
-from plausibly.labelled.joined import concat as concat
-from plausibly.labelled.near import near
-from plausibly.labelled.rows import Rows, answered_mask
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.table import AnnotationTable, rebuilt
-from plausibly.labelled.text import check_names, is_name, name_text, name_texts, positions, several
 
 Names: TypeAlias = "object | Iterable[object] | xr.DataArray | NDArray[np.bool_]"
 """One name, several names, or a mask over the dim."""

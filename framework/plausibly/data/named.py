@@ -10,10 +10,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.arrays import Bools, Floats, FloatType
+from plausibly.data import names
+from plausibly.data.known import as_text, checked_names
+from plausibly.data.text import does, name_texts, quoted, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled import names
-from plausibly.labelled.known import as_text, checked_names
-from plausibly.labelled.text import does, name_texts, quoted, several
 
 
 def is_lazy(array: object) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import xarray as xr
 
 from plausibly.arrays import Floats
-from plausibly.labelled import borders, names
-from plausibly.labelled.packed import check_packed, is_packed
-from plausibly.labelled.text import name_texts, text_array
+from plausibly.data import borders, names
+from plausibly.data.packed import check_packed, is_packed
+from plausibly.data.text import name_texts, text_array
 
 
 def as_checked(

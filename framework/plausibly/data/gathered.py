@@ -16,13 +16,13 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
+from plausibly.data import names, states
+from plausibly.data.rows import Rows
+from plausibly.data.seal import check_table
+from plausibly.data.settled import Duplicates, Response, in_file_order, settled
+from plausibly.data.table import AnnotationTable, build_table
+from plausibly.data.text import check_names, several
 from plausibly.errors import ComponentError, InputError, counted, listed, warn
-from plausibly.labelled import names, states
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.settled import Duplicates, Response, in_file_order, settled
-from plausibly.labelled.table import AnnotationTable, build_table
-from plausibly.labelled.text import check_names, several
 from plausibly.protocols import ANNOTATION, READER
 from plausibly.registry.calls import calling
 

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 import attrs
 
+from plausibly.data import states
+from plausibly.data.text import is_blank, is_missing, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.labelled import states
-from plausibly.labelled.text import is_blank, is_missing, several
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""
@@ -38,7 +38,7 @@ class Response:
         What the kind of answer reads: a label, a list of labels, rank blocks, a mapping of label to
         weight; None where there is none.
     state : str
-        One of `plausibly.labelled.states.STATES`. An ``answered`` one without answer becomes
+        One of `plausibly.data.states.STATES`. An ``answered`` one without answer becomes
         ``empty`` (label sets) or ``skipped``.
     weight : float
         How many times it counts.
@@ -96,7 +96,7 @@ def settled(
     whose : str
         Name of the file.
     policies : mapping of str to str
-        What to do with responses of a state; see `plausibly.labelled.states`.
+        What to do with responses of a state; see `plausibly.data.states`.
     duplicates : {"error", "first", "last", "latest", "all", "fractional"}
     none_of_these : set of str
         Labels that mean "none of these".

@@ -7,15 +7,15 @@ import xarray as xr
 
 from plausibly import markup
 from plausibly.arrays import Floats, Ints
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out
+from plausibly.data.merged import describe_merged
+from plausibly.data.rows import Rows
+from plausibly.data.seal import is_intact
+from plausibly.data.states import count_states
+from plausibly.data.sums import ordered_sum
+from plausibly.data.text import name_texts, several
 from plausibly.errors import counted
-from plausibly.labelled import names
-from plausibly.labelled.left_out import read_left_out
-from plausibly.labelled.merged import describe_merged
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.seal import is_intact
-from plausibly.labelled.states import count_states
-from plausibly.labelled.sums import ordered_sum
-from plausibly.labelled.text import name_texts, several
 
 
 def describe(table: xr.Dataset) -> str:

@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.arrays import Bools
+from plausibly.data import names
+from plausibly.data.rows import Rows
+from plausibly.data.seal import check_table
+from plausibly.data.text import quoted, several
 from plausibly.errors import InputError, listed
-from plausibly.labelled import names
-from plausibly.labelled.rows import Rows
-from plausibly.labelled.seal import check_table
-from plausibly.labelled.text import quoted, several
 
 
 def check_responses(table: xr.Dataset, kind: str) -> Rows:
