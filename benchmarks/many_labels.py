@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 import plausibly
 from plausibly.data.packed import slots_of
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.slots import Slots
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.sparse import Slots
 from plausibly.plugin import AnnotationTable, build_table
 from turns import Row, in_turn, peak, ratio, seconds, show, versions
 

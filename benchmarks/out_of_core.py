@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import plausibly
 from plausibly.data.packed import of_slots
 from plausibly.io import read_predictions
-from plausibly.kernels.slots import Slots
+from plausibly.kernels.sparse import Slots
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 import plausibly
 from kernels import softmax
-from plausibly.arrays import Floats, Ints
 from plausibly.data import known
+from plausibly.kernels.types import Floats, Ints
 from turns import Row, in_turn, ratio, seconds, show, versions
 
 ALPHA = 0.1

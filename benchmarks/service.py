@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 import plausibly
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 from turns import Calls, Row, in_turn, ratio, seconds, show, versions
 
 ALPHA = 0.1

@@ -49,16 +49,15 @@ from plausibly.protocols import (
 from plausibly.registry import API_VERSION, Registrar, hookimpl, resolve
 
 if TYPE_CHECKING:
-    from plausibly.arrays import Bools, Floats, Hashes, Ints, Masses
+    from plausibly.calibration.coordinates import group_names
+    from plausibly.calibration.data import CalibrationData
+    from plausibly.calibration.evidence import Evidence
+    from plausibly.calibration.held_out import delta_field, exact, held_out_field, require_held_out
+    from plausibly.calibration.pvalues import PValues
+    from plausibly.calibration.replicates import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
+    from plausibly.calibration.weights import check_weights, effective_size
     from plausibly.conformal.aggregate import default_aggregator, default_kinds
     from plausibly.conformal.components import called
-    from plausibly.conformal.coordinates import group_names
-    from plausibly.conformal.data import CalibrationData
-    from plausibly.conformal.evidence import Evidence
-    from plausibly.conformal.held_out import delta_field, exact, held_out_field, require_held_out
-    from plausibly.conformal.pvalues import PValues
-    from plausibly.conformal.replicates import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
-    from plausibly.conformal.weights import check_weights, effective_size
     from plausibly.data import names, states
     from plausibly.data.build import Answer, AnswerRefused, table_from_codes, table_from_records
     from plausibly.data.gathered import ResponseOptions
@@ -103,7 +102,8 @@ if TYPE_CHECKING:
     from plausibly.kernels.masses import settle
     from plausibly.kernels.places import Places, by_places
     from plausibly.kernels.ragged import drawn_times, ragged_uniforms
-    from plausibly.keys import Keys, hash_names
+    from plausibly.kernels.random import Keys, hash_names
+    from plausibly.kernels.types import Bools, Floats, Hashes, Ints, Masses
 
 __all__ = [
     "AGGREGATOR",
@@ -238,28 +238,28 @@ _HOME = {
     "AnnotationTable": "plausibly.data.table",
     "Answer": "plausibly.data.build",
     "AnswerRefused": "plausibly.data.build",
-    "Bools": "plausibly.arrays",
-    "CalibrationData": "plausibly.conformal.data",
-    "EXCHANGEABLE": "plausibly.conformal.replicates",
-    "Evidence": "plausibly.conformal.evidence",
-    "Floats": "plausibly.arrays",
+    "Bools": "plausibly.kernels.types",
+    "CalibrationData": "plausibly.calibration.data",
+    "EXCHANGEABLE": "plausibly.calibration.replicates",
+    "Evidence": "plausibly.calibration.evidence",
+    "Floats": "plausibly.kernels.types",
     "Guarantee": "plausibly.guarantee",
-    "Hashes": "plausibly.arrays",
-    "Ints": "plausibly.arrays",
+    "Hashes": "plausibly.kernels.types",
+    "Ints": "plausibly.kernels.types",
     "JsonNumber": "plausibly.io.json_files",
-    "Keys": "plausibly.keys",
+    "Keys": "plausibly.kernels.random",
     "Hierarchy": "plausibly.data.hierarchy",
-    "LABEL_CELLS": "plausibly.conformal.replicates",
-    "Masses": "plausibly.arrays",
+    "LABEL_CELLS": "plausibly.calibration.replicates",
+    "Masses": "plausibly.kernels.types",
     "NamedArray": "plausibly.io.arrays",
-    "PValues": "plausibly.conformal.pvalues",
+    "PValues": "plausibly.calibration.pvalues",
     "Places": "plausibly.kernels.places",
-    "Replicates": "plausibly.conformal.replicates",
+    "Replicates": "plausibly.calibration.replicates",
     "Response": "plausibly.data.settled",
     "ResponseOptions": "plausibly.data.gathered",
     "Rows": "plausibly.data.rows",
     "TextTable": "plausibly.io.text",
-    "UNSEEN": "plausibly.conformal.replicates",
+    "UNSEEN": "plausibly.calibration.replicates",
     "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.data.rows",
     "bounded": "plausibly.guarantee",
@@ -269,24 +269,24 @@ _HOME = {
     "check_labels_once": "plausibly.data.validity",
     "check_responses": "plausibly.data.validity",
     "check_table": "plausibly.data.seal",
-    "check_weights": "plausibly.conformal.weights",
+    "check_weights": "plausibly.calibration.weights",
     "columns_hint": "plausibly.io.hints",
     "decode_text": "plausibly.io.delimited:decode",
     "default_aggregator": "plausibly.conformal.aggregate",
     "default_kinds": "plausibly.conformal.aggregate",
-    "delta_field": "plausibly.conformal.held_out",
+    "delta_field": "plausibly.calibration.held_out",
     "drawn_times": "plausibly.kernels.ragged",
-    "effective_size": "plausibly.conformal.weights",
-    "exact": "plausibly.conformal.held_out",
+    "effective_size": "plausibly.calibration.weights",
+    "exact": "plausibly.calibration.held_out",
     "file_contents": "plausibly.io.files:contents",
     "first_row": "plausibly.io.text",
     "first_rows": "plausibly.io.text",
     "names_examples": "plausibly.io.hints",
     "from_npy": "plausibly.io.arrays",
     "from_npz": "plausibly.io.arrays",
-    "group_names": "plausibly.conformal.coordinates",
-    "hash_names": "plausibly.keys",
-    "held_out_field": "plausibly.conformal.held_out",
+    "group_names": "plausibly.calibration.coordinates",
+    "hash_names": "plausibly.kernels.random",
+    "held_out_field": "plausibly.calibration.held_out",
     "is_annotation_file": "plausibly.io.annotation_files",
     "is_missing": "plausibly.data.text",
     "is_name": "plausibly.data.text",
@@ -306,7 +306,7 @@ _HOME = {
     "read_table": "plausibly.io.text",
     "read_xml": "plausibly.io.xml_files",
     "refuse_responses": "plausibly.data.validity",
-    "require_held_out": "plausibly.conformal.held_out",
+    "require_held_out": "plausibly.calibration.held_out",
     "responses_by_name": "plausibly.data.responses:by_name",
     "responses_of": "plausibly.data.validity",
     "select": "plausibly.data.verbs",

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.plugin import build_table
 
 MULTI_LABEL = ("multilabel_emotions", "multilabel_scene", "multilabel_yeast")

@@ -19,8 +19,8 @@ from calibrators_product import GivenKeys, Product, combiner, hash_of, middle
 from calibrators_tables import AUGMENTED
 from calibrators_worlds import Case, World, add, worlds
 from exact_bags import Law, excess
+from plausibly.calibration.pvalues import PValues
 from plausibly.conformal.calibration import held_out_scores
-from plausibly.conformal.pvalues import PValues
 
 METHODS = [one for one in AUGMENTED if one.name in ("mean", "single", "separate")]
 SEEN = "/augmentation"

@@ -21,10 +21,10 @@ from calibrators_product import GivenKeys, Product, combiner, hash_of
 from calibrators_tables import wrapped
 from calibrators_worlds import Case, World, add, cases
 from exact_bags import Law, excess
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
-from plausibly.keys import Keys
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import Replicates
+from plausibly.kernels.random import Keys
 
 ONE = Fraction(1)
 HALF = Fraction(1, 2)

@@ -18,7 +18,7 @@ from calibrators_tables import AUGMENTED, METHODS, wrapped
 from calibrators_worlds import Case, World, add, cases, spaced_cases, worlds
 from exact_bags import Law, excess
 from plausibly.guarantee import NEW_LABEL
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 from plausibly.protocols import CALIBRATOR
 from plausibly.registry import resolve
 

@@ -29,12 +29,12 @@ from calibrators_tables import (
     WEIGHTED,
 )
 from calibrators_worlds import worlds
-from plausibly.arrays import Floats, Ints, Masses
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.pools import Pool, Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
-from plausibly.keys import Keys
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.pools import Pool, Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import Replicates
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats, Ints, Masses
 from plausibly_builtins.calibrators import risk
 from plausibly_builtins.calibrators.grouped import Grouped
 from plausibly_builtins.calibrators.mondrian import Mondrian
@@ -212,7 +212,7 @@ def smoothed(
 
 
 MONDRIAN = "plausibly_builtins.calibrators.mondrian.Mondrian."
-POOL = "plausibly.conformal.pools.Pool."
+POOL = "plausibly.calibration.pools.Pool."
 MASS = "plausibly_builtins.calibrators.mass_coverage._largest_thresholds"
 RISK = "plausibly_builtins.calibrators.risk.Risk.replicates"
 TENTH = method(LOST, "mass: 1/10 left out")
@@ -245,7 +245,7 @@ SLIPS = (
     ),
     Slip(
         "groups together",
-        "plausibly.conformal.replicates.Replicates.of_cell",
+        "plausibly.calibration.replicates.Replicates.of_cell",
         one_cell,
         method(BY_GROUP, "group: 1 draws"),
     ),
@@ -273,7 +273,7 @@ SLIPS = (
     ),
     Slip(
         "first augmentation for all",
-        "plausibly.conformal.pvalues.PValues.of",
+        "plausibly.calibration.pvalues.PValues.of",
         classmethod(first_score),
         method(AUGMENTED, "separate"),
         augmentations=2,
@@ -326,7 +326,7 @@ SMOOTHED_SLIPS = (
 def test_a_slip_of_smoothing_goes_red(
     name: str, becomes: object, method: Method, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plausibly.conformal.pvalues.PValues.smoothed_mean", becomes)
+    monkeypatch.setattr("plausibly.calibration.pvalues.PValues.smoothed_mean", becomes)
     for compared in (True, False):
         with pytest.raises(AssertionError):
             check_smoothed(method, worlds(51, 4, 2, 20), compared=compared)

@@ -13,7 +13,7 @@ import pytest
 import plausibly
 from cli_world import run
 from plausibly.io import read_plausibilities
-from plausibly.kernels.slots import Slots
+from plausibly.kernels.sparse import Slots
 
 MIB = 2**20
 LABELS = 20_000

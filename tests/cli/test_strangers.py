@@ -16,8 +16,8 @@ import pytest
 import plausibly
 from cli_world import World, make, run
 from plausibly import progress, registry
-from plausibly.arrays import Floats
 from plausibly.errors import InputError, PlausiblyWarning, visible
+from plausibly.kernels.types import Floats
 from plausibly.plugin import READER, SCORE, Registrar
 from plausibly.registry.entries import Source
 

@@ -11,10 +11,10 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.arrays import Bools, Floats, Ints
-from plausibly.conformal.held_out import keyed_share, one_of_each
+from plausibly.calibration.held_out import keyed_share, one_of_each
 from plausibly.errors import InputError
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Floats, Ints
 
 REPEATS, NEW = 250, 200
 

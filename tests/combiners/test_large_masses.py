@@ -12,10 +12,10 @@ import xarray as xr
 
 import plausibly
 from plausibly import registry
-from plausibly.arrays import Floats
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import Replicates
+from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER
 from plausibly_builtins.combiners.fisher import Fisher
 from plausibly_builtins.combiners.pac import Pac

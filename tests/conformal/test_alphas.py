@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from conformal_world import world
-from plausibly.conformal.alphas import exact, is_several, read_alpha, read_alphas, rounded_up
+from plausibly.calibration.alphas import exact, is_several, read_alpha, read_alphas, rounded_up
 from plausibly.errors import InputError, PlausiblyWarning
 
 

@@ -14,14 +14,14 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.arrays import Floats
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import Replicates
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats
 from plausibly.protocols import ScoreInput
 
 LABELS = ["a", "b", "c"]

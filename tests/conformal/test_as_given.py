@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import plausibly
-from plausibly.conformal import data as module
-from plausibly.conformal import pools
-from plausibly.conformal.as_given import AsGiven, scores_as_given
-from plausibly.conformal.data import CalibrationData
+from plausibly.calibration import data as module
+from plausibly.calibration import pools
+from plausibly.calibration.as_given import AsGiven, scores_as_given
+from plausibly.calibration.data import CalibrationData
 from plausibly.kernels import threads
 from plausibly.plugin import Floats, ScoreInput
 from plausibly_builtins.scores.probability import Probability

@@ -11,11 +11,11 @@ import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
-from plausibly.arrays import Floats
-from plausibly.conformal.held_out import keyed_share
-from plausibly.conformal.replicates import Replicates
+from plausibly.calibration.held_out import keyed_share
+from plausibly.calibration.replicates import Replicates
 from plausibly.errors import IncompatibleComponents, InputError
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, PValues
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly import keys as module
-from plausibly.conformal.examples import Examples
-from plausibly.keys import hash_names
+from plausibly.calibration.examples import Examples
+from plausibly.kernels import random as module
+from plausibly.kernels.random import hash_names
 
 NAMES = st.lists(st.text(max_size=3), unique=True, max_size=12)
 

@@ -209,7 +209,7 @@ class Nameless:
 
     def combine(
         self, p: plausibly.plugin.PValues, held_out: plausibly.plugin.PValues | None
-    ) -> plausibly.arrays.Floats:
+    ) -> plausibly.kernels.types.Floats:
         return p.mean()
 
     def guarantee(

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly.conformal.kept import Kept
+from plausibly.calibration.kept import Kept
 from plausibly.data import borders, known
 from plausibly.data.named import with_values
 from plausibly.errors import InputError
-from plausibly.keys import Names, hash_names
+from plausibly.kernels.random import Names, hash_names
 
 TEXTS = st.lists(st.text("ab\0", max_size=2), max_size=6)
 

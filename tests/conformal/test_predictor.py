@@ -15,10 +15,10 @@ import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
-from plausibly.arrays import Floats
-from plausibly.conformal.vacuity import warn_if_vacuous
+from plausibly.calibration.vacuity import warn_if_vacuous
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
+from plausibly.kernels.types import Floats
 from plausibly.plugin import Evidence, PValues, ScoreInput
 
 ALPHAS = [0.3, 0.1, 0.05]

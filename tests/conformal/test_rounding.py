@@ -9,12 +9,12 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import Replicates
 from plausibly.kernels.masses import WeightedSums, storable_masses
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly_builtins.calibrators.mondrian import Mondrian
 from plausibly_builtins.calibrators.monte_carlo import MonteCarlo
 from plausibly_builtins.calibrators.risk import Risk

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import plausibly
-from plausibly.arrays import Floats
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.kernels.types import Floats
 
 # Most ranks are those of alphas that hardly anybody wants.
 pytestmark = pytest.mark.filterwarnings("ignore:warning alpha-large")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly.demo.model import group_folds, out_of_fold
 from plausibly.errors import MissingExtra
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 
 KEYS = Keys(3, "folds")
 GROUPS, EACH, FOLDS = 24, 3, 4

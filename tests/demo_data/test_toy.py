@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plausibly.demo import toy
 from plausibly.demo.toy import LABELS, Toy, make_toy
 from plausibly.errors import InputError
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 
 @pytest.fixture(scope="module")

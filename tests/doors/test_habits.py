@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from plausibly.conformal.examples import Examples
+from plausibly.calibration.examples import Examples
 from plausibly.sklearn import AmbiguousConformalClassifier
 
 X_TRAIN, V_TRAIN = world.line(120, seed=1)

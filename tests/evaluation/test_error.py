@@ -14,7 +14,7 @@ from plausibly import calibrate
 from plausibly.errors import InputError
 from plausibly.evaluation import monte_carlo_error
 from plausibly.evaluation.splits import split
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 PREDICTIONS, LAM = oracle.world(240)
 

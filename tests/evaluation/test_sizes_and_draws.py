@@ -16,7 +16,7 @@ from plausibly.errors import InputError
 from plausibly.evaluation import study_table
 from plausibly.evaluation.methods import with_draws
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
 
 METHODS = [

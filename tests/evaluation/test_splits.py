@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from plausibly.errors import InputError
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 NAMES = [f"case {i}" for i in range(101)]
 HASHES = hash_names(NAMES)

@@ -12,7 +12,7 @@ from plausibly.evaluation import as_json, evaluate, study_table, verdict
 from plausibly.evaluation.intervals import interval
 from plausibly.evaluation.sensitivity_words import describe_sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
 
 LABELS = ["a", "b", "c"]

@@ -18,7 +18,7 @@ from plausibly import calibrate, evaluate
 from plausibly.errors import InputError
 from plausibly.evaluation import coverage_by_size, coverage_by_strata, entropy, largest
 from plausibly.evaluation.splits import split, split_keys
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 
 SETS, LAM = case()
 

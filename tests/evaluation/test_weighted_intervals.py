@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 import eval_oracles as oracle
-from plausibly.arrays import Ints
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
+from plausibly.kernels.types import Ints
 
 
 def test_weights_of_one_change_nothing() -> None:

@@ -35,9 +35,9 @@ from exact_product import (
     product_p,
     recovered,
 )
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.pools import Pools
-from plausibly.keys import Keys, hash_names
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.pools import Pools
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import CALIBRATOR
 from plausibly.registry import resolve
 

@@ -18,9 +18,9 @@ from exact_calibrators import given_draws
 from exact_oracles import Rule, algorithm_rank, algorithm_threshold, drawn
 from exact_product import combiner, p_values, pools_of, threshold_of
 from exact_worlds import table
-from plausibly.arrays import Floats, Ints
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.threshold import least_numerator
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.threshold import least_numerator
+from plausibly.kernels.types import Floats, Ints
 
 pytestmark = pytest.mark.realdata
 

@@ -25,10 +25,10 @@ from exact_product import (
     pools_of,
     product_p,
 )
-from plausibly.arrays import Floats
-from plausibly.conformal import pools
-from plausibly.conformal.pvalues import PValues
+from plausibly.calibration import pools
+from plausibly.calibration.pvalues import PValues
 from plausibly.kernels import order
+from plausibly.kernels.types import Floats
 from plausibly_builtins.combiners.held_out_rank import HeldOutRank
 
 
@@ -90,19 +90,19 @@ searched = np.searchsorted
 
 SLIPS = (
     Slip(
-        "plausibly.conformal.pools._counting",
+        "plausibly.calibration.pools._counting",
         lambda scores, own: counting(scores, 1),
         average_by_p,
         "own mass 1: decisions",
     ),
     Slip(
-        "plausibly.conformal.pools._counting",
+        "plausibly.calibration.pools._counting",
         lambda scores, own: counting(scores, 1),
         average_in_bags,
         "own mass 1: enumeration",
     ),
     Slip(
-        "plausibly.conformal.pools.Pool.numerators",
+        "plausibly.calibration.pools.Pool.numerators",
         lambda self, scores: (
             self.cumulative[searched(self.ordered, scores, side="left")] + self.own
         ),
@@ -110,37 +110,37 @@ SLIPS = (
         "ties of scores not counted: decisions",
     ),
     Slip(
-        "plausibly.conformal.threshold._passes",
+        "plausibly.calibration.threshold._passes",
         lambda combined, alpha: bool(combined.ravel()[0] >= float(alpha)),
         average_by_threshold,
         "p >= alpha: decisions",
     ),
     Slip(
-        "plausibly.conformal.threshold._passes",
+        "plausibly.calibration.threshold._passes",
         lambda combined, alpha: bool(combined.ravel()[0] >= float(alpha)),
         expected_by_threshold,
         "p >= alpha, expected: decisions",
     ),
     Slip(
-        "plausibly.conformal.threshold.order_statistic",
+        "plausibly.calibration.threshold.order_statistic",
         lambda ordered, k: statistic(ordered, k + 1),
         average_by_threshold,
         "k + 1: decisions",
     ),
     Slip(
-        "plausibly.conformal.threshold.order_statistic",
+        "plausibly.calibration.threshold.order_statistic",
         lambda ordered, k: statistic(ordered, k - 1),
         average_by_threshold,
         "k - 1: decisions",
     ),
     Slip(
-        "plausibly.conformal.threshold.weighted_rank",
+        "plausibly.calibration.threshold.weighted_rank",
         lambda cumulative, mass: rank(cumulative, mass + 1),
         expected_by_threshold,
         "one unit of mass more: decisions",
     ),
     Slip(
-        "plausibly.conformal.pools.common_masses",
+        "plausibly.calibration.pools.common_masses",
         lambda units, row, denominator, **_: (units.astype(np.int64), int(denominator.max())),
         expected_by_p,
         "no common denominator: decisions",

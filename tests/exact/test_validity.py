@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 import plausibly
 from exact_pairs import PAIRS, Pair
 from exact_worlds import table
-from plausibly.arrays import Hashes
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Hashes
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 

@@ -15,7 +15,7 @@ from io_files import csv_text, refusal, said, warned, written
 from plausibly.data.augmented import seen_in_one
 from plausibly.io.parquet import write_columns
 from plausibly.io.views import stacked
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 
 LABELS = ["a", "b, or c"]
 VIEWS = ["original", "flipped"]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausibly.arrays import Ints
 from plausibly.kernels import alike as kernel
 from plausibly.kernels.alike import alike
+from plausibly.kernels.types import Ints
 
 TEXTS = st.lists(
     st.sampled_from([b"", b"a", b"12345678", b"123456789", b"x" * 40, b"x" * 40 + b"y", b"\0"])

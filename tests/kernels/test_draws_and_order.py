@@ -19,7 +19,7 @@ from plausibly.kernels.order import (
     to_ordered,
     weighted_rank,
 )
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 COUNTS = hnp.arrays(
     np.int64, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.integers(0, 5)

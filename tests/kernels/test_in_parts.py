@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.kernels import coverage, draws, order, threads
 from plausibly.kernels.coverage import aggregated, sizes
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.order import at_least
-from plausibly.kernels.slots import Slots, packed_pairs
+from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.types import Floats
 
 EXAMPLES = 331
 CORES = [2, 3, 7]

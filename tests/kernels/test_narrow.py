@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from plausibly.arrays import Floats
 from plausibly.kernels import narrow, threads
 from plausibly.kernels.narrow import largest
+from plausibly.kernels.types import Floats
 
 ENTRIES = st.sampled_from([0.0, 5e-324, 0.1, 0.25, 0.5, 1.0, float("inf")])
 ROWS = st.sampled_from([np.float32, np.float64]).flatmap(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.kernels import places, threads
 from plausibly.kernels.places import Places, Rule, by_places
+from plausibly.kernels.types import Floats
 from scores_oracles import uneven_rows
 
 SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 40))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.kernels import rank, threads
 from plausibly.kernels.rank import Ranks, Side
+from plausibly.kernels.types import Floats
 
 SIDES: tuple[Side, ...] = ("left", "right")
 FLOATS = {

@@ -15,8 +15,8 @@ from plausibly.data.coded import Coded, Keyed
 from plausibly.data.order import by_keys, in_order
 from plausibly.data.text import text_array, text_index
 from plausibly.kernels import threads
+from plausibly.kernels.random import Names
 from plausibly.kernels.utf8 import Utf8
-from plausibly.keys import Names
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 8])

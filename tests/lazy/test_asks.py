@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from plausibly.conformal.chunks import Chunk
+from plausibly.conformal.rows import Named
+from plausibly.conformal.scores import Ask
 from plausibly.data.known import names_of
-from plausibly.keys import Names, hash_names
-from plausibly.lazy.chunks import Chunk
-from plausibly.lazy.rows import Named
-from plausibly.lazy.scores import Ask
+from plausibly.kernels.random import Names, hash_names
 
 NAMES = ["a", "", " b ", "ä", "\ud800", "x" * 40]
 

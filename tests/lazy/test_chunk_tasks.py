@@ -15,13 +15,13 @@ import xarray as xr
 
 import plausibly
 from lazy_world import plausibilities, predictions
-from plausibly.arrays import Floats
+from plausibly.conformal import chunks
+from plausibly.conformal.rows import Named, RowScores
+from plausibly.conformal.scores import Ask, Scoring
 from plausibly.io import read_predictions
 from plausibly.kernels.coverage import row_blocks
-from plausibly.keys import Keys
-from plausibly.lazy import chunks
-from plausibly.lazy.rows import Named, RowScores
-from plausibly.lazy.scores import Ask, Scoring
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats
 from plausibly_builtins.scores.aps import Aps
 from plausibly_builtins.scores.margin import Margin
 from plausibly_builtins.scores.probability import Probability

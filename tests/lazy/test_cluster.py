@@ -14,10 +14,10 @@ import pytest
 
 import plausibly
 from lazy_world import plausibilities, predictions
-from plausibly.arrays import Floats
 from plausibly.cli.chunks import counting
 from plausibly.cli.start import main
 from plausibly.io import write_plausibilities
+from plausibly.kernels.types import Floats
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning"),

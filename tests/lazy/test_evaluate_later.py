@@ -16,13 +16,13 @@ import xarray as xr
 
 import plausibly
 from lazy_world import LABELS, plausibilities, predictions
-from plausibly.arrays import Bools, Floats
 from plausibly.data.named import is_lazy
 from plausibly.errors import InputError
 from plausibly.evaluation.describe import as_json, describe, verdict
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.shown import Evaluation
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.types import Bools, Floats
 
 CAL, NEW = predictions(), predictions(seed=2, prefix="t")
 LAM = plausibilities(NEW)

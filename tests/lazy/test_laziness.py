@@ -16,9 +16,9 @@ import xarray as xr
 
 import plausibly
 from lazy_world import LABELS, plausibilities, predictions
-from plausibly.arrays import Floats
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, Keys, Replicates
 
 CAL, NEW = predictions(), predictions(seed=2, prefix="t")
@@ -174,6 +174,6 @@ def test_dask_waits_until_an_array_is_in_chunks() -> None:
         "made = plausibly.calibrate(p, p)\n"
         "sets = made.predict(p.assign_coords(example=['d', 'e', 'f']), 0.3)\n"
         "plausibly.evaluate(sets, p.assign_coords(example=['d', 'e', 'f']))\n"
-        "assert not {'distributed', 'plausibly.lazy.chunks'} & set(sys.modules)\n"
+        "assert not {'distributed', 'plausibly.conformal.chunks'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

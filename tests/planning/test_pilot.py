@@ -10,11 +10,11 @@ import pytest
 
 import plausibly
 from planning_world import pilot
-from plausibly.arrays import Ints
 from plausibly.conformal.aggregate import aggregate
 from plausibly.evaluation.planning_law import Law
 from plausibly.evaluation.planning_pilot import Pilot
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Ints
 
 TENTH = Fraction(1, 10)
 PREDICTIONS, VOTES = pilot(200, 3)

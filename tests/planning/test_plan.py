@@ -17,7 +17,7 @@ from plausibly.errors import InputError
 from plausibly.evaluation.planning_law import Law
 from plausibly.evaluation.planning_options import ladder
 from plausibly.evaluation.planning_responses import Responses
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 
 Argument: TypeAlias = Any  # of plausibly.plan, which checks it
 PREDICTIONS, VOTES = pilot(300, 5)

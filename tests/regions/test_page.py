@@ -11,7 +11,7 @@ import plausibly
 from exact_realdata import load
 from methods_page import run_page, tables
 from plausibly.conformal.regions import PlausibilityRegion
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 DATA = ("crema_d", "lidc_malignancy", "chaosnli_snli")
 

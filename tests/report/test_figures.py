@@ -11,7 +11,7 @@ import plausibly
 from plausibly.evaluation import coverage_by_subgroup
 from plausibly.evaluation.describe import outwards
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.report.model import ReportData
 from report_world import LABELS, Made, compared, of_compared, of_new, parted, world
 

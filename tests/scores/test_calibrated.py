@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import plausibly
 from conformal_world import LABELS, world
-from plausibly.arrays import Floats
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats
 from plausibly.plugin import ScoreFunction
 from scores_oracles import TABLES, made, rows_of_sixteenths
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausibly import registry
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 from plausibly.plugin import SCORE
 from plausibly.testing import check_score_function
 from scores_oracles import TABLES, made, oracle, rows_of_sixteenths, uneven_rows

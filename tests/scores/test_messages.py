@@ -8,8 +8,8 @@ import pytest
 import plausibly
 from conformal_world import world
 from plausibly import registry
-from plausibly.arrays import Floats
 from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.kernels.types import Floats
 from plausibly.plugin import SCORE
 
 SUMMING = ["aps", "raps", "saps"]

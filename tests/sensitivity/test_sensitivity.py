@@ -14,7 +14,7 @@ from plausibly.data.left_out import read_left_out
 from plausibly.errors import InputError
 from plausibly.evaluation.sensitivity import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
 from sensitivity_world import LABELS, crowd
 

@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
 from service_world import ALL, ALPHAS, COMBINERS, DRAWS, SCORES, calibrated, rows

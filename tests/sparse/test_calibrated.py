@@ -12,8 +12,8 @@ import plausibly
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
-from plausibly.kernels.slots import Slots
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.sparse import Slots
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE, pack, resolve, unpack
 from plausibly.registry import default
 from sparse_world import mentions, plausibilities, predictions, shuffled

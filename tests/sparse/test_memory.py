@@ -11,12 +11,12 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.arrays import Floats
-from plausibly.conformal.data import CalibrationData
+from plausibly.calibration.data import CalibrationData
 from plausibly.data.packed import slots_of
 from plausibly.data.packed_border import as_checked
 from plausibly.kernels import coverage
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats
 from plausibly.plugin import CALIBRATOR, resolve
 from sparse_world import label_names, mentions
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.data import check_packed, pack, unpack
 from plausibly.data.packed import slots_of, take_labels
 from plausibly.kernels import coverage, draws
-from plausibly.kernels.slots import Slots, packed_pairs
+from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.types import Floats
 from sparse_world import plausibilities
 
 WEIGHTS = np.array([0.1, 0.1, 0.3, 0.7, 1e-30])

@@ -12,8 +12,8 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.arrays import Floats
 from plausibly.evaluation import p_value_uniformity
+from plausibly.kernels.types import Floats
 from sparse_world import label_names, mentions, shuffled
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")

@@ -16,7 +16,7 @@ from cli_world import World, make, run
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.io import read_sets
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.protocols import Calibrator
 from plausibly.study import StudyResult, prepare, run_study, write_study
 from study_world import SMALLEST, WHOLE, study, tables, written

@@ -13,7 +13,7 @@ import plausibly
 from cli_world import World, make, run
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.splits import split, split_keys
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.study import run_study
 from study_world import SMALLEST, WHOLE, rows, study
 

@@ -12,7 +12,7 @@ import plausibly
 from cli_calibrators import make
 from plausibly.data.augmented import seen_in_one
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 
 METHODS: dict[str, dict[str, object]] = {
     scores: {"calibrator": {"name": "augmentation", "scores": scores}}

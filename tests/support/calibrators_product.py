@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibrators_worlds import Case, Row, World
-from plausibly.arrays import Hashes, Ints
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.queries import Queries, combined
 from plausibly.conformal.asking import mean_scores
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.queries import Queries, combined
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Hashes, Ints
 from plausibly.protocols import CALIBRATOR, COMBINER, PValueCombiner
 from plausibly.registry import resolve
 

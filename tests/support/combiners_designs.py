@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
-from plausibly.keys import Keys, hash_names
+from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import Replicates
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.registry import resolve
 

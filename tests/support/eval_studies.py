@@ -20,9 +20,9 @@ import xarray as xr
 
 import eval_oracles as oracle
 from plausibly import compare
-from plausibly.arrays import Floats
 from plausibly.errors import InputError, PlausiblyWarning, warn
 from plausibly.evaluation.design import Design, Outcome
+from plausibly.kernels.types import Floats
 from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
 
 

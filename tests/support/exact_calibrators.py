@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import attrs
 import numpy as np
 
-from plausibly.arrays import Ints
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.replicates import Replicates
-from plausibly.keys import Keys, hash_names
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.replicates import Replicates
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Ints
 
 
 @attrs.frozen(kw_only=True)

@@ -14,7 +14,7 @@ import plausibly
 from exact_oracles import Calibration, Rule, drawn, expected, label_at, vote
 from exact_worlds import World
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 RULES = (
     Rule("average"),

@@ -11,11 +11,11 @@ import numpy as np
 from exact_bags import Bag, Outcome, PValuesOf, calibration_of
 from exact_checks import Keeps
 from exact_oracles import Calibration, Drawn, Rule
-from plausibly.arrays import Floats
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import Replicates
-from plausibly.conformal.threshold import threshold
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.threshold import threshold
+from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.registry import resolve
 

@@ -11,7 +11,7 @@ import xarray as xr
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 
 SPECIAL_ALPHAS = ("0.1", "0.29", "0.57", "0.7", "0.05", "0.2", "0.3", "0.5", "0.000001", "0.999999")
 

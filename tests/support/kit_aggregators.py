@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
-from plausibly.arrays import Floats
 from plausibly.data import pack
+from plausibly.kernels.types import Floats
 from plausibly.plugin import Keys, Rows, answered_rows
 
 

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from kit_mutants import Mutant, changed, common
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 from plausibly.plugin import ScoreInput
 
 

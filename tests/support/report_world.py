@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 import plausibly
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.errors import PlausiblyWarning
 from plausibly.report import given, of_predictor, of_study
 from plausibly.report.gather import gather

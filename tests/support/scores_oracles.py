@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from plausibly import registry
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 from plausibly.plugin import SCORE, ScoreFunction
 
 Row = Sequence[Fraction]

@@ -17,9 +17,9 @@ from kit_calibrators import Drawn
 from kit_mutants import changed
 from kit_readers import FILE, Bars
 from kit_scores import Scaled
-from plausibly.arrays import Floats
 from plausibly.data.frame import to_frame
 from plausibly.errors import InputError
+from plausibly.kernels.types import Floats
 from plausibly.testing import check, worlds
 from plausibly.testing.rules import Broken, NoData, RuleBook, refused
 from plausibly.testing.same import farthest, global_randomness, same

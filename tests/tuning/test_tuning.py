@@ -18,7 +18,7 @@ from methods_page import run_page, tables
 from plausibly.errors import InputError
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuned import TunedScore
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly_builtins.scores.raps import Raps
 from plausibly_builtins.single_label.annotation import SingleLabel
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import attrs
 import xarray as xr
 
+from plausibly.calibration.replicates import LABEL_CELLS
+from plausibly.calibration.vacuity import warn_if_vacuous
 from plausibly.cli import layout
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.replicates import LABEL_CELLS
-from plausibly.conformal.vacuity import warn_if_vacuous
 from plausibly.data.names import AUGMENTATION
 from plausibly.data.text import name_texts, quoted, several
 from plausibly.errors import IncompatibleComponents, InputError, listed

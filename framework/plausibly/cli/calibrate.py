@@ -181,10 +181,10 @@ def _run(
     import attrs
 
     from plausibly import registry
+    from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import asks, matching, reading
     from plausibly.cli.promise import notes_of, promise_of
     from plausibly.conformal import FORMAT
-    from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE
     from plausibly.data.text import several

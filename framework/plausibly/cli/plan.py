@@ -202,8 +202,8 @@ def _half() -> Exception:
 
 
 def _run(output: Output, wanted: Wanted, pilot: Asked | None) -> None:
+    from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import layout
-    from plausibly.conformal.alphas import read_alphas
     from plausibly.evaluation.planning import plan as planned
     from plausibly.evaluation.planning_words import describe_plan, plan_as_json
 

@@ -103,8 +103,8 @@ def _run(
 ) -> None:
     import numpy as np
 
+    from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import asks, matching, reading
-    from plausibly.conformal.alphas import read_alphas
     from plausibly.conformal.stored import load_predictor
     from plausibly.data import names
     from plausibly.data.left_out import read_left_out

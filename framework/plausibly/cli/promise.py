@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plausibly.conformal.alphas import AlphaLike, rounded_up
+from plausibly.calibration.alphas import AlphaLike, rounded_up
+from plausibly.calibration.replicates import LABEL_CELLS
+from plausibly.calibration.vacuity import cell_mass
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.replicates import LABEL_CELLS
-from plausibly.conformal.vacuity import cell_mass
 from plausibly.errors import counted
 from plausibly.guarantee import NEW_LABEL, Guarantee, bounded
 

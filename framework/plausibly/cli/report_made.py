@@ -9,10 +9,10 @@ from pathlib import Path
 
 import attrs
 
+from plausibly.calibration.alphas import read_alphas
 from plausibly.cli import asks, dry, layout, matching, reading
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
-from plausibly.conformal.alphas import read_alphas
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.text import several

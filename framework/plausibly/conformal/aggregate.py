@@ -17,7 +17,7 @@ from plausibly.data.packed_border import as_checked
 from plausibly.data.rows import asked
 from plausibly.data.text import several
 from plausibly.errors import InputError, listed
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 from plausibly.protocols import (
     AGGREGATOR,
     Aggregator,

@@ -13,22 +13,22 @@ import numpy as np
 from numpy import asarray
 from numpy.typing import ArrayLike, NDArray
 
-from plausibly.arrays import Bools, Floats, FloatType, Hashes
-from plausibly.conformal.alphas import AlphaLike, read_alpha
-from plausibly.conformal.as_given import scores_as_given
-from plausibly.conformal.decisions import Decisions
-from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.examples import Examples
-from plausibly.conformal.facts import Facts
-from plausibly.conformal.kept import Kept
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.queries import Queries, combined
+from plausibly.calibration.alphas import AlphaLike, read_alpha
+from plausibly.calibration.as_given import scores_as_given
+from plausibly.calibration.decisions import Decisions
+from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.examples import Examples
+from plausibly.calibration.facts import Facts
+from plausibly.calibration.kept import Kept
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.queries import Queries, combined
+from plausibly.calibration.vacuity import warn_if_vacuous, warn_of_small_cells
 from plausibly.conformal.scoring import scores_of
-from plausibly.conformal.vacuity import warn_if_vacuous, warn_of_small_cells
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.order import at_least
+from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import PValueCombiner, ScoreFunction
 from plausibly.registry.calls import calling, failed
 

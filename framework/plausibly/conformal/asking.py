@@ -7,20 +7,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from plausibly.arrays import Bools, Floats
-from plausibly.conformal.as_given import scores_as_given
-from plausibly.conformal.coordinates import group_names, new_values
-from plausibly.conformal.examples import Examples
-from plausibly.conformal.facts import Facts
+from plausibly.calibration.as_given import scores_as_given
+from plausibly.calibration.coordinates import group_names, new_values
+from plausibly.calibration.examples import Examples
+from plausibly.calibration.facts import Facts
+from plausibly.calibration.queries import Queries
+from plausibly.calibration.replicates import LABEL_CELLS, Replicates
+from plausibly.calibration.vacuity import warn_of_heavy, warn_of_unseen
+from plausibly.calibration.weights import check_weights
 from plausibly.conformal.labelled_sets import NewExamples
-from plausibly.conformal.queries import Queries
-from plausibly.conformal.replicates import LABEL_CELLS, Replicates
 from plausibly.conformal.scoring import scores_of
-from plausibly.conformal.vacuity import warn_of_heavy, warn_of_unseen
-from plausibly.conformal.weights import check_weights
 from plausibly.data import names, text
 from plausibly.kernels import narrow
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import ScoreFunction
 
 

@@ -9,7 +9,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.conformal.alphas import exact
+from plausibly.calibration.alphas import exact
+from plausibly.calibration.coordinates import group_names
+from plausibly.calibration.facts import Facts
+from plausibly.calibration.held_out import keyed_share, one_of_each
+from plausibly.calibration.pools import Pools
 from plausibly.conformal.array_predictor import stated_by
 from plausibly.conformal.calibration import (
     check_replicates,
@@ -20,16 +24,12 @@ from plausibly.conformal.calibration import (
 )
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.components import described
-from plausibly.conformal.coordinates import group_names
-from plausibly.conformal.facts import Facts
-from plausibly.conformal.held_out import keyed_share, one_of_each
 from plausibly.conformal.inputs import calibration_data, matched_inputs
-from plausibly.conformal.pools import Pools
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.text import several
 from plausibly.errors import InputError, counted
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 from plausibly.protocols import (
     CALIBRATOR,
     COMBINER,

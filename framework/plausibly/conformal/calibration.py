@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plausibly.arrays import Floats
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import (
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import (
     DRAWN_LABELS,
     EXCHANGEABLE,
     LABEL_CELLS,
@@ -19,7 +18,8 @@ from plausibly.conformal.replicates import (
     Replicates,
 )
 from plausibly.errors import IncompatibleComponents
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats
 from plausibly.protocols import Calibrator
 from plausibly.registry.calls import calling, failed
 

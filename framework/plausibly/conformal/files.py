@@ -16,11 +16,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Hashes, Numbers
 from plausibly.atomic import check_ours, holds, is_store, replacing
 from plausibly.conformal import FORMAT
 from plausibly.conformal.stored import ATTRIBUTE, CHECKSUM, checksum, said_of
 from plausibly.guarantee import converter
+from plausibly.kernels.types import Hashes, Numbers
 from plausibly.protocols import COMBINER, SCORE
 
 if TYPE_CHECKING:

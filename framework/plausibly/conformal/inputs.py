@@ -7,14 +7,13 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.arrays import Floats
+from plausibly.calibration.as_given import AsGiven, scores_as_given
+from plausibly.calibration.coordinates import coordinates_over
+from plausibly.calibration.data import CalibrationData, ScoreSource
+from plausibly.calibration.examples import Examples
 from plausibly.conformal.aggregate import aggregated, default_aggregator
-from plausibly.conformal.as_given import AsGiven, scores_as_given
 from plausibly.conformal.asking import mean_scores, score_uniforms
 from plausibly.conformal.components import called as called_as
-from plausibly.conformal.coordinates import coordinates_over
-from plausibly.conformal.data import CalibrationData, ScoreSource
-from plausibly.conformal.examples import Examples
 from plausibly.conformal.scoring import scores_of
 from plausibly.data import align, borders, names
 from plausibly.data.augmented import check_augmented, is_augmented
@@ -23,8 +22,9 @@ from plausibly.data.named import is_lazy
 from plausibly.data.packed import about_packed, slots_of
 from plausibly.data.packed_border import as_checked
 from plausibly.errors import InputError
-from plausibly.kernels.slots import Slots
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.sparse import Slots
+from plausibly.kernels.types import Floats
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 
 
@@ -87,7 +87,7 @@ def matched_inputs(
 
 def _checked(predictions: xr.DataArray) -> xr.DataArray:
     if is_lazy(predictions):
-        from plausibly.lazy.chunks import named_chunks
+        from plausibly.conformal.chunks import named_chunks
 
         model = named_chunks(predictions, "predictions", "predictions")
         return model.assign_attrs({names.SCALE: borders.known_scale(model, "predictions")})
@@ -102,7 +102,7 @@ def _plausibilities(
     seed: int,
 ) -> tuple[xr.DataArray | xr.Dataset, str]:
     if is_lazy(given):
-        from plausibly.lazy.opinions import packed_chunks
+        from plausibly.conformal.opinions import packed_chunks
 
         given = packed_chunks(given)
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
@@ -141,8 +141,8 @@ def calibration_data(
     source: Floats | ScoreSource
     augmented: Floats | None = None
     if is_lazy(model):
-        from plausibly.lazy.rows import RowScores
-        from plausibly.lazy.scores import ChunkedScores
+        from plausibly.conformal.rows import RowScores
+        from plausibly.conformal.scores import ChunkedScores
 
         scoring = RowScores(
             given=labels,

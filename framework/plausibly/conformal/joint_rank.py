@@ -18,15 +18,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Floats, Ints
-from plausibly.conformal.alphas import Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import Alphas, is_several, read_alphas
+from plausibly.calibration.examples import Examples
+from plausibly.calibration.replicates import DRAWN_LABELS, UNIFORMS
+from plausibly.calibration.vacuity import warn_if_vacuous
 from plausibly.conformal.components import called
-from plausibly.conformal.examples import Examples
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array, sets_attrs
-from plausibly.conformal.replicates import DRAWN_LABELS, UNIFORMS
 from plausibly.conformal.scoring import scores_of
-from plausibly.conformal.vacuity import warn_if_vacuous
 from plausibly.data import borders, names
 from plausibly.data.augmented import is_augmented
 from plausibly.data.known import names_of
@@ -36,7 +35,8 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import row_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
 _BLOCK = 1 << 21

@@ -12,9 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, FloatType
-from plausibly.conformal.examples import Examples
-from plausibly.conformal.replicates import Replicates
+from plausibly.calibration.examples import Examples
+from plausibly.calibration.replicates import Replicates
 from plausibly.data import borders, names
 from plausibly.data.augmented import check_augmented, is_augmented, match_augmentations
 from plausibly.data.known import names_of
@@ -22,6 +21,7 @@ from plausibly.data.named import with_values
 from plausibly.data.text import not_among
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
+from plausibly.kernels.types import Bools, Floats, FloatType
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"

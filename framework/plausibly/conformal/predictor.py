@@ -9,8 +9,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats
-from plausibly.conformal.alphas import Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import Alphas, is_several, read_alphas
+from plausibly.calibration.facts import Facts as Facts
+from plausibly.calibration.kept import Kept
+from plausibly.calibration.queries import Queries, combined
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.asking import (
     largest_scores,
@@ -18,8 +20,6 @@ from plausibly.conformal.asking import (
     warn_of_unseen_groups,
     warn_of_weights,
 )
-from plausibly.conformal.facts import Facts as Facts
-from plausibly.conformal.kept import Kept
 from plausibly.conformal.labelled_sets import (
     OVERLAP,
     NewExamples,
@@ -28,8 +28,8 @@ from plausibly.conformal.labelled_sets import (
     sets_attrs,
     threshold_array,
 )
-from plausibly.conformal.queries import Queries, combined
 from plausibly.data.named import is_lazy
+from plausibly.kernels.types import Floats
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -101,7 +101,7 @@ class ConformalPredictor(ArrayPredictor):
             ``group-unseen`` where calibration lacks the group of an example.
         """
         if is_lazy(predictions):
-            from plausibly.lazy.predict import lazy_p_values
+            from plausibly.conformal.predict import lazy_p_values
 
             return lazy_p_values(self, predictions)
         test = self._read(predictions)
@@ -168,7 +168,7 @@ class ConformalPredictor(ArrayPredictor):
         """
         alphas = read_alphas(alpha)
         if is_lazy(predictions):
-            from plausibly.lazy.predict import lazy_sets
+            from plausibly.conformal.predict import lazy_sets
 
             test, sets = lazy_sets(
                 self, self._decisions, predictions, alphas, several=is_several(alpha)

@@ -21,16 +21,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Bools, Floats, FloatType, Hashes
+from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
+from plausibly.calibration.examples import Examples
 from plausibly.conformal import regions_promise as promised
 from plausibly.conformal import regions_simplex as simplex
-from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
-from plausibly.conformal.examples import Examples
 from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, borders, names
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.masses import share
 from plausibly.kernels.order import order_statistic
+from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE
 
 if TYPE_CHECKING:
@@ -336,9 +336,9 @@ class PlausibilityRegion:
         MissingExtra
             ``extra-missing`` without matplotlib.
         """
-        from plausibly.conformal import regions_draw
+        from plausibly.plots import regions
 
-        return regions_draw.draw(self, predictions, alpha, plausibilities, axes)
+        return regions.draw(self, predictions, alpha, plausibilities, axes)
 
     def __repr__(self) -> str:
         facts = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"

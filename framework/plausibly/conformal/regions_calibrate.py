@@ -7,14 +7,14 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.arrays import Floats, Hashes
 from plausibly.conformal import regions_simplex as simplex
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.components import called
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.conformal.scoring import scores_of
 from plausibly.data import align, borders, names
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import xarray as xr
 
-from plausibly.conformal.alphas import Alphas, exact, is_several, read_alphas, rounded_up
+from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas, rounded_up
 from plausibly.conformal.regions_simplex import grid_size
 from plausibly.data import names
 from plausibly.data.text import several

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
+from plausibly.kernels.types import Bools, Floats
 
 _EPS = float(np.finfo(np.float64).eps)
 

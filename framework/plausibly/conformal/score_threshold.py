@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from plausibly.arrays import Floats
-from plausibly.conformal.alphas import AlphaLike, read_alpha
+from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.errors import InputError, counted, warn
+from plausibly.kernels.types import Floats
 
 
 def score_threshold(

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from plausibly.arrays import Floats, unwritable
 from plausibly.errors import IncompatibleComponents
+from plausibly.kernels.types import Floats, unwritable
 from plausibly.protocols import ScoreFunction
 from plausibly.registry.calls import calling
 

@@ -20,18 +20,18 @@ import cattrs
 import numpy as np
 
 from plausibly import registry
-from plausibly.arrays import Floats, Hashes, Ints, Numbers
 from plausibly.atomic import recover
+from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.examples import Examples
+from plausibly.calibration.facts import Facts
+from plausibly.calibration.pools import Pool, Pools
+from plausibly.calibration.replicates import Reads, Replicates
 from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.components import described
-from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.examples import Examples
-from plausibly.conformal.facts import Facts
-from plausibly.conformal.pools import Pool, Pools
-from plausibly.conformal.replicates import Reads, Replicates
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.guarantee import converter
+from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
 
 if TYPE_CHECKING:

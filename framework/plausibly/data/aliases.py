@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names
 from plausibly.data.merged import with_merged
 from plausibly.data.near import warn_alike
@@ -30,6 +29,7 @@ from plausibly.data.text import (
     text_array,
 )
 from plausibly.errors import InputError, listed
+from plausibly.kernels.types import Floats, Ints
 
 _BETWEEN = re.compile(r"(?<!\\)\|")
 _BLOCK_BITS = 16  # blocks are int16

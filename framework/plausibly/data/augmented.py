@@ -9,7 +9,7 @@ import xarray as xr
 
 from plausibly.data import borders, names, text
 from plausibly.errors import InputError, listed
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 
 def is_augmented(predictions: object) -> bool:

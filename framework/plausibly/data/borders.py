@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names, own
 from plausibly.data.named import (
     check_finite,
@@ -32,6 +31,7 @@ from plausibly.data.row_facts import hard_rows as hard_rows
 from plausibly.data.rows import check_answered as check_answered
 from plausibly.data.text import quoted
 from plausibly.errors import InputError, warn
+from plausibly.kernels.types import Floats, Ints
 
 SCALES = ("probability", "logit", "independent", "any")
 _PLAUSIBILITIES_WITHIN = 1e-6

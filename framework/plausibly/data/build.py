@@ -13,7 +13,6 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from plausibly.arrays import Ints
 from plausibly.data import names
 from plausibly.data.coded import Coded, Keyed, by_code
 from plausibly.data.near import near
@@ -22,6 +21,7 @@ from plausibly.data.records import Records, check_once, coded_columns, read_colu
 from plausibly.data.table import AnnotationTable, Given, build_table
 from plausibly.data.text import check_names, name_texts, quoted, several
 from plausibly.errors import InputError, listed
+from plausibly.kernels.types import Ints
 from plausibly.protocols import Record
 
 Mention: TypeAlias = tuple[str, int, float]

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
+from plausibly.kernels.types import Ints
 from plausibly.kernels.utf8 import Utf8
 
 

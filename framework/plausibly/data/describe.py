@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly import markup
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.data.merged import describe_merged
@@ -16,6 +15,7 @@ from plausibly.data.states import count_states
 from plausibly.data.sums import ordered_sum
 from plausibly.data.text import name_texts, several
 from plausibly.errors import counted
+from plausibly.kernels.types import Floats, Ints
 
 
 def describe(table: xr.Dataset) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.data import names
 from plausibly.data.left_out import Labelled
 from plausibly.data.packed import label_dim, slots_of, taken
 from plausibly.data.text import does, is_missing, name_text, name_texts, quoted, several
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.types import Bools, Floats, Ints
 
 Places = Callable[[Sequence[int]], str]
 

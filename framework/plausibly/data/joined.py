@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Ints
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.data.merged import read_merged, with_merged
@@ -17,6 +16,7 @@ from plausibly.data.seal import check_table
 from plausibly.data.table import AnnotationTable, rebuilt
 from plausibly.data.text import name_texts, positions, several
 from plausibly.errors import InputError, listed
+from plausibly.kernels.types import Bools, Ints
 
 _FILL = {
     names.RESPONSE_WEIGHT: 1.0,

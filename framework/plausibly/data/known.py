@@ -17,8 +17,8 @@ import xarray as xr
 from xarray.indexes import PandasIndex
 
 from plausibly.data.text import check_names, name_texts, text_index
+from plausibly.kernels.random import Names
 from plausibly.kernels.utf8 import Utf8
-from plausibly.keys import Names
 
 _KEPT = 1 << 20  # names, of all indexes together, beyond the latest ones
 _INDEXES, _LATEST = 64, 8

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, FloatType
 from plausibly.data import names
 from plausibly.data.known import as_text, checked_names
 from plausibly.data.text import does, name_texts, quoted, several
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.types import Bools, Floats, FloatType
 
 
 def is_lazy(array: object) -> bool:

@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.data.coded import Coded, Keyed
 from plausibly.data.records import Records
+from plausibly.kernels.random import Names
 from plausibly.kernels.threads import at_once, cores, parts
-from plausibly.keys import Names
+from plausibly.kernels.types import Ints
 
 _BLOCK = 1 << 15  # numbers that stay in the cache
 _PART = 1 << 17  # numbers that are worth a thread

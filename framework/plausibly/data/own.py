@@ -11,7 +11,7 @@ import weakref
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints, is_still, still
+from plausibly.kernels.types import Floats, Ints, is_still, still
 
 _made: dict[int, tuple[weakref.ref[Floats], NDArray[np.int64]]] = {}
 """Totals of arrays of votes over a total, by where these stand; gone when the array is."""

@@ -26,12 +26,12 @@ from typing import overload
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names
 from plausibly.data.named import named_floats
 from plausibly.data.text import check_names, name_texts, several
 from plausibly.errors import InputError, listed
-from plausibly.kernels.slots import Slots, packed_pairs
+from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.types import Floats, Ints
 
 
 def is_packed(array: xr.DataArray | xr.Dataset) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import xarray as xr
 
-from plausibly.arrays import Floats
 from plausibly.data import borders, names
 from plausibly.data.packed import check_packed, is_packed
 from plausibly.data.text import name_texts, text_array
+from plausibly.kernels.types import Floats
 
 
 def as_checked(

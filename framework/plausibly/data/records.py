@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import attrs
 import numpy as np
 
-from plausibly.arrays import Ints
 from plausibly.data import names
 from plausibly.data.coded import Coded
 from plausibly.data.text import is_missing, name_text, several
 from plausibly.errors import InputError, listed
+from plausibly.kernels.types import Ints
 from plausibly.protocols import Record
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Hashes, Ints
 from plausibly.data import names
 from plausibly.data.rows import Rows
 from plausibly.data.table import AnnotationTable, rebuilt
 from plausibly.data.text import name_texts
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Floats, Hashes, Ints
 
 _ODD = tuple(
     np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Floats, Ints
 
 SUM_WITHIN = 0.01
 """How far from 1 the probabilities of an example may sum."""

@@ -13,14 +13,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.data import names, own
 from plausibly.data.packed import of_slots
 from plausibly.data.seal import check_table, is_vouched, vouched
 from plausibly.data.sums import Number, ones, only_ones, ordered_sum, sums_by_label, whole
 from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.slots import packed_pairs
+from plausibly.kernels.sparse import packed_pairs
+from plausibly.kernels.types import Bools, Floats, Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

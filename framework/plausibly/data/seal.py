@@ -21,12 +21,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Ints, is_still, unwritable
 from plausibly.data import names
 from plausibly.data.known import names_of
 from plausibly.errors import InputError, listed
+from plausibly.kernels.random import Names
 from plausibly.kernels.threads import at_once
-from plausibly.keys import Names
+from plausibly.kernels.types import Ints, is_still, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 

@@ -30,9 +30,9 @@ from typing import Final
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Ints
 from plausibly.data import names
 from plausibly.data.near import near
+from plausibly.kernels.types import Ints
 
 ANSWERED: Final = "answered"
 UNFINISHED: Final = "unfinished"

@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int16, np.int64)
 

@@ -36,7 +36,6 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from plausibly import markup
-from plausibly.arrays import Ints, still
 from plausibly.data import names
 from plausibly.data.describe import describe, most_said
 from plausibly.data.known import remember
@@ -45,7 +44,8 @@ from plausibly.data.seal import sealed
 from plausibly.data.states import STATES
 from plausibly.data.text import check_names, name_texts, several, text_index
 from plausibly.errors import InputError
-from plausibly.keys import Names
+from plausibly.kernels.random import Names
+from plausibly.kernels.types import Ints, still
 
 Extra: TypeAlias = Mapping[str, xr.Variable]
 """Further variables by name, each over dims of the table."""

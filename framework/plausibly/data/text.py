@@ -16,9 +16,9 @@ from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed
 from plausibly.extras import require
+from plausibly.kernels.random import Names
+from plausibly.kernels.random import name_text as name_text
 from plausibly.kernels.utf8 import Utf8
-from plausibly.keys import Names
-from plausibly.keys import name_text as name_text
 
 T = TypeVar("T", bound=Hashable)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Bools
 from plausibly.data import names
 from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
 from plausibly.data.text import quoted, several
 from plausibly.errors import InputError, listed
+from plausibly.kernels.types import Bools
 
 
 def check_responses(table: xr.Dataset, kind: str) -> Rows:

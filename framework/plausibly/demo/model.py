@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.data import names
 from plausibly.extras import require
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Ints
 
 FOLDS = 10
 _TOLERANCE = 1e-6

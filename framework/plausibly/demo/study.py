@@ -14,7 +14,7 @@ from plausibly.demo.subjects import Subject
 from plausibly.evaluation.methods import MethodTable
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 ALPHA = "0.1"
 DRAWS = 10

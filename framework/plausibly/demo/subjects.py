@@ -14,7 +14,7 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
 from plausibly.demo import lidc, model, toy
 from plausibly.errors import counted
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 
 Name: TypeAlias = Literal["nodules", "toy"]
 

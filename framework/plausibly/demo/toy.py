@@ -13,11 +13,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Hashes
 from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.errors import InputError, counted
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Hashes
 
 AXIS = "axis"
 

@@ -8,8 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Ints
-from plausibly.conformal.coordinates import group_names
+from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
 from plausibly.data.text import name_texts, positions, text_array
 from plausibly.errors import InputError
@@ -22,7 +21,8 @@ from plausibly.evaluation.agreement_measures import Measure
 from plausibly.evaluation.agreement_order import ORDER, order_in_words, order_positions
 from plausibly.evaluation.agreement_resampling import Resampling
 from plausibly.evaluation.planning_options import check_resamples
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Ints
 
 MEASURE, GROUP = "measure", "group"
 

@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Hashes, Ints
 from plausibly.data import names
 from plausibly.data.responses import by_name
 from plausibly.data.rows import Rows
@@ -17,7 +16,8 @@ from plausibly.data.seal import check_table
 from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation.agreement_resampling import Matrix, matrix
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 SINGLE, SETS, RANKINGS = "single-label", "label-set", "partial-ranking"
 KINDS = (SINGLE, SETS, RANKINGS)

@@ -13,9 +13,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
 from plausibly.evaluation.agreement_resampling import Matrix, Sums, matrix, scaled
+from plausibly.kernels.types import Ints
 
 MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
 

@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.errors import counted
 from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
 from plausibly.evaluation.agreement_likeness import MOST_VALUES, Likeness
@@ -22,6 +21,7 @@ from plausibly.evaluation.agreement_resampling import (
     matrix,
     summed,
 )
+from plausibly.kernels.types import Bools, Floats, Ints
 
 NO_PAIRS = "no example has answers of two annotators"
 _NOTHING = 1e-12  # of all pairs: less disagreement by chance than this is rounding

@@ -8,10 +8,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.agreement_answers import Answers
 from plausibly.evaluation.agreement_resampling import Matrix, matrix, scaled
+from plausibly.kernels.types import Ints
 
 Features: TypeAlias = tuple[Matrix, NDArray[np.float64]]
 """phi (value, feature) and the sign of each feature."""

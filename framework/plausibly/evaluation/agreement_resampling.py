@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Hashes, Ints
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 if TYPE_CHECKING:
     from scipy import sparse  # slow to import, and not every command needs it

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.data import borders, names
 from plausibly.data.packed import slots_of
 from plausibly.data.text import name_texts, positions
@@ -16,6 +15,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.judged import Judged
 from plausibly.kernels.coverage import row_blocks, row_sums
+from plausibly.kernels.types import Floats
 
 _NEARLY = 0.01  # as far as rows of probabilities in files may be from 1
 _EXACTLY = 1e-6  # as far as those of plausibilities may be, which stay as they are

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Hashes, Ints
 from plausibly.data import align, borders, names
 from plausibly.data.text import name_texts, text_array
 from plausibly.errors import InputError
@@ -17,7 +16,8 @@ from plausibly.evaluation.intervals import Interval
 from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels.coverage import row_sums
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats, Hashes, Ints
 
 TOP = "top"
 _TIED = 1e-9  # relative: plausibilities that should be equal are closer than this

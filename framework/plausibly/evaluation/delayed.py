@@ -10,15 +10,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
+from plausibly.conformal.chunks import whole_rows
+from plausibly.conformal.columns import columns_later, values_later
 from plausibly.data import names
 from plausibly.data.named import is_lazy
 from plausibly.evaluation.judged import Judged
 from plausibly.evaluation.measuring import Known, Measures, Measuring, Opinions
 from plausibly.evaluation.shown import TIED_SHARE
 from plausibly.kernels import coverage
-from plausibly.lazy.chunks import whole_rows
-from plausibly.lazy.columns import columns_later, values_later
+from plausibly.kernels.types import Bools, Floats
 
 if TYPE_CHECKING:
     import dask.array

@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -25,7 +24,8 @@ from plausibly.evaluation.splits import Values, nested, split, split_keys, split
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Floats, Ints
 
 MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
 TRUE = "true_coverage"

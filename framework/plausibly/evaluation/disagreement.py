@@ -12,7 +12,7 @@ from plausibly.errors import InputError
 from plausibly.evaluation.agreement_answers import SINGLE, Answers
 from plausibly.evaluation.agreement_resampling import matrix
 from plausibly.evaluation.inputs import as_plausibilities
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 
 TOGETHER = "together"
 OTHER = "other"

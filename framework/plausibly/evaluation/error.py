@@ -9,8 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools
-from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, borders, names
@@ -19,7 +18,8 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import check_method
 from plausibly.evaluation.splits import check_share, split
 from plausibly.kernels import coverage
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import ComponentLike, ScoreFunction
 

@@ -10,9 +10,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
-from plausibly.conformal.coordinates import group_names
-from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.calibration.coordinates import group_names
+from plausibly.calibration.replicates import LABEL_CELLS
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy
@@ -27,6 +26,7 @@ from plausibly.evaluation.some_rows import voted
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.types import Ints
 
 if TYPE_CHECKING:
     import dask.array

@@ -10,15 +10,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
+from plausibly.calibration.coordinates import as_values, emptiness, group_names
 from plausibly.conformal.aggregate import aggregate, aggregated
-from plausibly.conformal.coordinates import as_values, emptiness, group_names
 from plausibly.conformal.labelled_sets import LABEL_ORDER
 from plausibly.data import borders, names, text
 from plausibly.data.named import is_lazy
 from plausibly.data.packed_border import as_checked
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.coverage import TIES, Ties
+from plausibly.kernels.types import Ints
 
 SETS = "the prediction sets"
 
@@ -50,11 +50,11 @@ def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.Dat
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
     if later and isinstance(given, xr.DataArray) and is_lazy(given):
-        from plausibly.lazy.opinions import checked_chunks
+        from plausibly.conformal.opinions import checked_chunks
 
         return checked_chunks(given)
     if is_lazy(given):
-        from plausibly.lazy.opinions import packed_chunks
+        from plausibly.conformal.opinions import packed_chunks
 
         given = packed_chunks(given)
     checked = as_checked(given)

@@ -14,8 +14,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.errors import InputError
+from plausibly.kernels.types import Ints
 
 IntervalMethod: TypeAlias = Literal["auto", "wilson", "t", "betting"]
 METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)

@@ -11,7 +11,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Hashes, Ints
 from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
 from plausibly.data import align, names
 from plausibly.data.left_out import read_left_out, with_left_out
@@ -23,8 +22,9 @@ from plausibly.evaluation.measuring import Known, Measuring, Opinions, measure
 from plausibly.evaluation.summary import ENDS, ROUGH, Outcomes
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties, row_blocks
-from plausibly.kernels.slots import Slots
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.sparse import Slots
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 

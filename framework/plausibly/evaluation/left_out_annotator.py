@@ -11,9 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Hashes, Ints
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
-from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import align, borders, names, seal, verbs
 from plausibly.data.table import rebuilt
@@ -24,7 +23,8 @@ from plausibly.evaluation.intervals import Interval, IntervalMethod, interval
 from plausibly.evaluation.splits import Values, units_of
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels import coverage
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats, Hashes, Ints
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     Aggregator,

@@ -15,11 +15,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
-from plausibly.conformal.weights import check_weights, effective_size
+from plausibly.calibration.weights import check_weights, effective_size
 from plausibly.data import names, text
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.extras import require
+from plausibly.kernels.types import Ints
 
 FEATURE = "feature"
 SOURCE, TARGET = 0, 1

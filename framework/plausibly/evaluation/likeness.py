@@ -12,10 +12,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
 from plausibly.data import align, borders, names
 from plausibly.data.text import does, name_texts, several
 from plausibly.errors import counted, listed, warn
+from plausibly.kernels.types import Bools, Floats
 
 SUSPECTED = 0.001
 """A shift is warned of where chance would give as large a distance less often than this."""

@@ -7,13 +7,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.data import names
 from plausibly.data.named import is_lazy
 from plausibly.evaluation.summary import SET_SIZE
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
-from plausibly.kernels.slots import Slots
+from plausibly.kernels.sparse import Slots
+from plausibly.kernels.types import Bools, Floats, Ints
 
 Measures = dict[str, NDArray[np.float64]]
 
@@ -127,7 +127,7 @@ def measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Mea
     """
     if not is_lazy(sets):
         return measuring(sets.values, opinions)
-    from plausibly.lazy.chunks import chunks_of, reduced, whole_rows
+    from plausibly.conformal.chunks import chunks_of, reduced, whole_rows
 
     cut = whole_rows(sets, "the prediction sets", "sets")
     if names.ALPHA in cut.dims:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.alphas import Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.data import names
 from plausibly.evaluation import planning_options as options
 from plausibly.evaluation.planning_law import ONE_DRAW

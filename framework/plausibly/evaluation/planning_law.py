@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Ints
+from plausibly.kernels.types import Bools, Ints
 
 _LIMIT_BITS = 62
 _WHOLE = 1.0 - 1e-9

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from plausibly.conformal.alphas import exact
+from plausibly.calibration.alphas import exact
 from plausibly.errors import InputError, counted
 
 EXPECTED = "expected"

@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.conformal.aggregate import aggregated
 from plausibly.data import names
 from plausibly.errors import InputError
@@ -21,7 +20,8 @@ from plausibly.evaluation.planning_read import ReadPilot, matched
 from plausibly.evaluation.planning_responses import Responses
 from plausibly.evaluation.some_rows import above_zero, few_rows, opinions_of
 from plausibly.kernels.coverage import row_sums
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _THINNINGS = 3

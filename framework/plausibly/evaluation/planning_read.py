@@ -6,7 +6,6 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.arrays import Ints
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.components import called
 from plausibly.data import align, names, seal
@@ -14,6 +13,7 @@ from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.planning_pilot import Pilot
 from plausibly.evaluation.some_rows import about_examples, as_predictions
+from plausibly.kernels.types import Ints
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
 
 

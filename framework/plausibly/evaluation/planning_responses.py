@@ -8,14 +8,14 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Ints
 from plausibly.data import names
 from plausibly.data.responses import by_name, take_responses
 from plausibly.data.rows import Rows
 from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted
 from plausibly.kernels.ragged import ragged_uniforms
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Ints
 
 LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
 _MOST_HAVE = 0.1  # the last step is one that all but this share of the examples reach

@@ -9,13 +9,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import markup, registry
-from plausibly.arrays import Floats, Ints
 from plausibly.conformal.components import called
 from plausibly.data import names, seal, verbs
 from plausibly.data.rows import Rows
 from plausibly.data.sums import ordered_sum
 from plausibly.data.text import name_texts, quoted, several, text_array
 from plausibly.errors import ComponentError, InputError, counted
+from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
 from plausibly.registry.calls import calling
 from plausibly.registry.conformance import problems

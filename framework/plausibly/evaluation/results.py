@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools
 from plausibly.data import names
 from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated
 from plausibly.evaluation.shown import Study
+from plausibly.kernels.types import Bools
 
 METHOD = "method"
 SPLIT = "split"

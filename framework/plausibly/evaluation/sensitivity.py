@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.data import align, borders, names, seal, verbs
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.text import name_texts
@@ -30,7 +30,7 @@ from plausibly.evaluation.sensitivity_parts import (
     read_reference,
 )
 from plausibly.evaluation.splits import check_share, split, split_keys
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     Calibrator,

@@ -12,8 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Bools, Floats
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import borders, names
@@ -27,6 +26,7 @@ from plausibly.evaluation.methods import Method, component_name
 from plausibly.evaluation.splits import Values, split_seed
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import row_sums
+from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 
 CALIBRATED_WITH = "calibrated_with"

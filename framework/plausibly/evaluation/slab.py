@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
 from plausibly.data import borders, names
 from plausibly.data.text import name_texts, positions, text_array
 from plausibly.errors import InputError, counted, listed
@@ -15,7 +14,8 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import Interval, IntervalMethod
 from plausibly.evaluation.judged import Judged, judge
 from plausibly.evaluation.splits import split
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Floats
 
 FEATURE = "feature"
 _BLOCK = 1 << 21  # cells of a block of directions

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats, Ints
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import borders, names
 from plausibly.data.named import is_lazy
 from plausibly.data.packed import slots_of
 from plausibly.data.text import positions
-from plausibly.kernels.slots import Slots, packed_pairs
+from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.types import Floats, Ints
 
 _CELLS = 1 << 18  # of what is in hand at once
 
@@ -32,7 +32,7 @@ def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
     """
     if not is_lazy(predictions):
         return borders.check_predictions(predictions)
-    from plausibly.lazy.chunks import named_chunks
+    from plausibly.conformal.chunks import named_chunks
 
     model = named_chunks(predictions, "predictions", "predictions")
     return model.assign_attrs({names.SCALE: borders.known_scale(model, "predictions")})

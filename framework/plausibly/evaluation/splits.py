@@ -9,13 +9,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Hashes, Ints
-from plausibly.conformal.alphas import exact
-from plausibly.conformal.coordinates import group_names
-from plausibly.conformal.held_out import keyed_share
+from plausibly.calibration.alphas import exact
+from plausibly.calibration.coordinates import group_names
+from plausibly.calibration.held_out import keyed_share
 from plausibly.data.text import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Hashes, Ints
 
 _SEED_BITS = 53  # a uniform carries this many
 
@@ -74,7 +74,7 @@ def split(
     Parameters
     ----------
     hashes : ndarray of uint64, (example,)
-        From `plausibly.keys.hash_names`.
+        From `plausibly.kernels.random.hash_names`.
     keys : Keys
         One stream a split: split i of a study is the same, however many splits it has.
     test : float

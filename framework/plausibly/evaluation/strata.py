@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs, summary
@@ -20,6 +19,7 @@ from plausibly.evaluation.ambiguity import number_of_each
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.judged import judge
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.types import Floats, Ints
 
 STRATUM = "stratum"
 SIZE = "size"

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.data import align, borders, names
 from plausibly.data.augmented import check_augmented, is_augmented
 from plausibly.evaluation import inputs

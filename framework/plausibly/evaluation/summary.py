@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.evaluation.intervals import IntervalMethod, interval
+from plausibly.kernels.types import Ints
 
 SET_SIZE = "set_size"
 COVERAGE = {"aggregated": "aggregated_coverage", "voted": "voted_coverage", "mass": "mass_coverage"}

@@ -17,8 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Bools, Floats
-from plausibly.conformal.alphas import AlphaLike, read_alpha
+from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.data import borders, names, text
@@ -30,8 +29,9 @@ from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuned import FREE_RANK, MEASURES, PENALTY, Goal, TunedScore
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
-from plausibly.kernels.slots import Slots
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.sparse import Slots
+from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import SCORE
 
 PENALTIES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5)

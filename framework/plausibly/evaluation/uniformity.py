@@ -10,8 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
-from plausibly.conformal.alphas import Alphas, read_alphas
+from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.errors import counted, warn
@@ -26,7 +25,8 @@ from plausibly.evaluation.some_rows import (
 )
 from plausibly.evaluation.summary import ENDS
 from plausibly.kernels.draws import draw_labels
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Ints
 
 OF = "of"
 VOTED, DRAWN, TRUE = "voted", "drawn", "true"

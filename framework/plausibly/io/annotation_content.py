@@ -11,7 +11,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Ints
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.data.table import AnnotationTable, build_table, rebuilt
@@ -20,6 +19,7 @@ from plausibly.errors import InputError, listed
 from plausibly.io import pieces
 from plausibly.io.annotation_rows import Read
 from plausibly.io.pieces import Content
+from plausibly.kernels.types import Ints
 from plausibly.protocols import ANNOTATION
 from plausibly.registry.calls import calling
 

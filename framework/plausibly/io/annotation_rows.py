@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Ints
 from plausibly.data import names
 from plausibly.data.rows import Rows
 from plausibly.data.states import STATES
@@ -24,6 +23,7 @@ from plausibly.io.exact_json import check_encodable
 from plausibly.io.numbers import plain
 from plausibly.io.pieces import MARK
 from plausibly.io.text import TextTable
+from plausibly.kernels.types import Bools, Ints
 
 RESPONSE, EXAMPLE, ANNOTATOR, LABEL = NEEDED = (
     names.RESPONSE,

@@ -10,11 +10,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.data.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
 from plausibly.errors import InputError
 from plausibly.io import arrays, netcdf, numpy_files, stored
 from plausibly.io.pieces import MARK, Content, Piece, damaged, pieces_of
+from plausibly.kernels.types import Ints
 
 KIND = "plausibilities"
 KEYS = {EXAMPLE: "examples", LABEL: "labels", DRAW: "draws"}

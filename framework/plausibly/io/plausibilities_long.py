@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats, Ints
 from plausibly.conformal.aggregate import FEW_LABELS
 from plausibly.data import names
 from plausibly.data.borders import check_plausibilities
@@ -30,7 +29,8 @@ from plausibly.io.numbers import numbers, plain, value_of
 from plausibly.io.pieces import MARK, Content, Piece
 from plausibly.io.plausibilities_arrays import KIND, array_of, content_of, not_totals
 from plausibly.io.plausibilities_wide import draw_column, draw_texts, read_totals, totals_of
-from plausibly.kernels.slots import packed_pairs
+from plausibly.kernels.sparse import packed_pairs
+from plausibly.kernels.types import Floats, Ints
 
 VALUE = "plausibility"
 

@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.data.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
 from plausibly.data.text import name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed
@@ -29,6 +28,7 @@ from plausibly.io.plausibilities_arrays import (
     not_totals,
     with_totals,
 )
+from plausibly.kernels.types import Ints
 
 _ROLE = "plausibilities"
 _INT64 = 2**63

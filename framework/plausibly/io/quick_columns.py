@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.data.coded import Coded, Column, Keyed
 from plausibly.kernels import words
 from plausibly.kernels.alike import alike
+from plausibly.kernels.types import Ints
 from plausibly.kernels.utf8 import Utf8
 
 _BLANKS = np.frombuffer(b"\t \xc2\xe2\xe3\xef", np.uint8)  # first bytes of blanks of any width

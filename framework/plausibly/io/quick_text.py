@@ -17,10 +17,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.io.quick_columns import LongColumn, QuickColumn, ShortColumn
 from plausibly.kernels import words
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Ints
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")

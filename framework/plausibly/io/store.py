@@ -10,12 +10,12 @@ import numpy as np
 import xarray as xr
 
 from plausibly.atomic import check_ours, is_store, recover, replacing
+from plausibly.conformal.chunks import read_coordinates
 from plausibly.data.named import is_lazy
 from plausibly.data.names import ALPHA, EXAMPLE
 from plausibly.errors import InputError
 from plausibly.extras import require
 from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
-from plausibly.lazy.chunks import read_coordinates
 
 VARIABLE = "prediction_sets"
 

@@ -17,7 +17,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.io import files
 from plausibly.io.exact_json import check_encodable, plain
 from plausibly.io.pieces import (
@@ -28,6 +27,7 @@ from plausibly.io.pieces import (
     said,
     understood,
 )
+from plausibly.kernels.types import Ints
 
 ABOUT = "about"
 """Array of an npz file with the JSON text."""

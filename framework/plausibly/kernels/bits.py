@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 
 Bits: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 

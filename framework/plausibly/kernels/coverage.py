@@ -14,9 +14,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
-from plausibly.kernels.slots import Slots
+from plausibly.kernels.sparse import Slots
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Bools, Floats, Ints
 
 Ties: TypeAlias = Literal["first", "random", "fractional", "any", "all"]
 TIES: tuple[Ties, ...] = get_args(Ties)

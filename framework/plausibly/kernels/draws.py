@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
-from plausibly.kernels.slots import Slots
+from plausibly.kernels.sparse import Slots
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Floats, Ints
 
 _FEW = 32  # labels that are compared one by one, for all examples at once, rather than searched
 _CELLS = 1 << 18  # of plausibilities in a block

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints, Masses
+from plausibly.kernels.types import Floats, Ints, Masses
 
 Excess: TypeAlias = Callable[[int, Fraction], Fraction | int]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plausibly.arrays import Floats
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Floats
 
 _MOST = 32  # labels; beyond, a row is long enough
 _ROWS = 1 << 13  # in hand at once, so that a column stays in the cache

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plausibly.arrays import Bools, Floats, Masses
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Bools, Floats, Masses
 
 _WORTH = 1 << 22  # comparisons that are worth a thread
 

@@ -14,8 +14,8 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Bools, Floats, Ints
 
 _CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Hashes, Ints
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Hashes, Ints
 
 
 def ragged_uniforms(keys: Keys, hashes: Hashes, counts: Ints) -> NDArray[np.float64]:

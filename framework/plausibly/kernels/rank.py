@@ -14,9 +14,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
 from plausibly.kernels.bits import Bits, ordered_bits
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Floats, Ints
 
 Side: TypeAlias = Literal["left", "right"]
 

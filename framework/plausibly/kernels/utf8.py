@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Hashes
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Hashes
 
 WORD = 8
 """Bytes of a number."""

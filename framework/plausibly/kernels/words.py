@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.types import Ints
 from plausibly.kernels.utf8 import BELOW, WORD, Utf8
 
 Words: TypeAlias = NDArray[np.uint64]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
+from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, GREEN, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import Axes, Look, axes_of, legend_below, tidy, tone

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
-from plausibly.conformal.alphas import Alphas
+from plausibly.calibration.alphas import Alphas
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.types import Bools, Floats
 from plausibly.palette import BLUE, GREY
 from plausibly.plots import reading
 from plausibly.plots.style import OTHERS, Axes, Look, axes_of, legend_below, tidy, tone

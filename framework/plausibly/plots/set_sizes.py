@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Ints
 from plausibly.data.text import several
 from plausibly.errors import counted
 from plausibly.evaluation.strata import RANGES_FROM, SINGLE_SIZES
 from plausibly.evaluation.summary import SET_SIZE
+from plausibly.kernels.types import Ints
 from plausibly.plots import reading
 from plausibly.plots.covering import draw_study
 from plausibly.plots.style import SIZE, SMALL, Axes, axes_of, bars, tidy, tone

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import attrs
 import numpy as np
 
-from plausibly.arrays import Floats, Numbers
 from plausibly.extras import require
+from plausibly.kernels.types import Floats, Numbers
 from plausibly.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which may not be installed where types are checked

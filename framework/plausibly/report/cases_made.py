@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.data import names
 from plausibly.data.text import name_texts
 from plausibly.errors import counted
@@ -17,7 +16,8 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import stratum_of
 from plausibly.evaluation.risk import in_order
 from plausibly.kernels.coverage import row_sums
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.report.answers import said_of
 from plausibly.report.cases import HIGHEST, LISTED, MOST, Cases, ScoreColumn
 from plausibly.report.numbers import thousandths

@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -23,7 +22,8 @@ from plausibly.evaluation.design import as_asked
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.guarantee import Guarantee
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Floats
 from plausibly.report.subject import MethodSets, Tested
 
 T = TypeVar("T", bound=np.generic)

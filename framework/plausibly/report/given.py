@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alphas
 from plausibly.data import align, borders, names
 from plausibly.data.augmented import check_augmented, is_augmented
 from plausibly.data.text import name_texts

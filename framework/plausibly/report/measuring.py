@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.calibration.replicates import LABEL_CELLS
 from plausibly.data import names
 from plausibly.data.text import name_text
 from plausibly.errors import InputError, PlausiblyWarning

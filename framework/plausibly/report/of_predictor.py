@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.text import name_texts

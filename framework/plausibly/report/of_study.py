@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Bools
 from plausibly.config.creation import without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
@@ -24,6 +23,7 @@ from plausibly.evaluation.likeness import warn_of_copies
 from plausibly.evaluation.methods import Method
 from plausibly.evaluation.splits import split_seed
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.types import Bools
 from plausibly.protocols import AGGREGATOR
 from plausibly.report import options as chosen
 from plausibly.report.believing import exchangeable

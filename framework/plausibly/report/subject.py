@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.types import Floats
 from plausibly.report.facts import Check
 from plausibly.report.model import Words
 

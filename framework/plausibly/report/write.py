@@ -11,7 +11,7 @@ import attrs
 import xarray as xr
 
 from plausibly.atomic import check_ours, holds, replacing
-from plausibly.conformal.alphas import Alphas
+from plausibly.calibration.alphas import Alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError, counted

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import attrs
 import xarray as xr
 
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.reproduction.claim import Claim
 from plausibly.reproduction.data import Data
 

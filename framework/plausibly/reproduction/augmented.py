@@ -18,7 +18,7 @@ from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.errors import counted
 from plausibly.extras import require
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.reproduction import columns, digits, page, splitting
 from plausibly.reproduction.asked import Asked, Drawing
 from plausibly.reproduction.claim import Claim, close, decimal, mean_spread

@@ -6,10 +6,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.kernels import coverage
+from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.palette import VERMILION
 from plausibly.plots import one_example
 from plausibly.reproduction import page, splitting

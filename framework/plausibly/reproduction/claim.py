@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import attrs
 import numpy as np
 
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 
 CLOSE = 0.01
 """Means of coverage this near to a level are said to be at it."""

@@ -17,7 +17,7 @@ from plausibly.demo import subjects, toy
 from plausibly.errors import counted
 from plausibly.evaluation.inputs import as_plausibilities, example_values
 from plausibly.extras import require
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 
 WHOSE = "plausibly reproduce"
 TRAINING = 1000

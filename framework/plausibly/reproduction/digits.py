@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Ints
 from plausibly.extras import require
+from plausibly.kernels.types import Ints
 from plausibly.reproduction.data import WHOSE
 
 Images = NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.palette import GREY, INK
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing

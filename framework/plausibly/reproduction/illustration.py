@@ -6,10 +6,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.demo.toy import AXIS
+from plausibly.kernels.types import Floats, Ints
 from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing

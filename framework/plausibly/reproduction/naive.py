@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.alphas import read_alpha
+from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
 from plausibly.reproduction import columns, splitting

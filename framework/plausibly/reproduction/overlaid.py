@@ -15,7 +15,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Bools, Ints
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
 from plausibly.data.text import text_array
@@ -23,7 +22,8 @@ from plausibly.errors import counted
 from plausibly.evaluation.methods import MethodTable
 from plausibly.extras import require
 from plausibly.kernels import coverage
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Ints
 from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.protocols import ANNOTATION
 from plausibly.reproduction import digits, page, splitting

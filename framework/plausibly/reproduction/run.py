@@ -10,7 +10,7 @@ import attrs
 import xarray as xr
 
 from plausibly.atomic import replacing, unwritable
-from plausibly.conformal.alphas import AlphaLike, read_alpha
+from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.errors import InputError
 from plausibly.reproduction import page, skin
 from plausibly.reproduction.asked import Asked, Drawing

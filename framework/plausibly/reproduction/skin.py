@@ -15,12 +15,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import read_annotations
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats
 from plausibly.reproduction.data import Data
 
 ANNOTATIONS = "dermatology_selectors.json"

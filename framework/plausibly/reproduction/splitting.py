@@ -6,8 +6,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Bools
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -15,7 +14,8 @@ from plausibly.evaluation.methods import MethodTable, read_methods
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.study import compare
 from plausibly.kernels import coverage
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Bools
 from plausibly.reproduction.asked import Asked
 from plausibly.reproduction.data import Data
 

@@ -6,10 +6,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Bools, Floats
-from plausibly.conformal.alphas import AlphaLike
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
+from plausibly.kernels.types import Bools, Floats
 from plausibly.palette import BLUE, INK
 from plausibly.reproduction import page, splitting
 from plausibly.reproduction.asked import Asked, Drawing

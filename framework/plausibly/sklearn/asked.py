@@ -6,7 +6,7 @@ from typing import cast
 
 from sklearn.exceptions import NotFittedError
 
-from plausibly.conformal.alphas import AlphaLike, Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
 from plausibly.errors import InputError
 
 

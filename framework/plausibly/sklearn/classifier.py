@@ -8,7 +8,7 @@ from typing import Self
 import xarray as xr
 from sklearn.frozen import FrozenEstimator
 
-from plausibly.conformal.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names

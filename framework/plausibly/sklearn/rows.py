@@ -10,11 +10,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Hashes
 from plausibly.data import names
 from plausibly.data.text import check_names, name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Hashes
 
 Coordinates = Mapping[str, Sequence[object]]
 """More that is known of each row, by name."""

@@ -12,13 +12,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
 from plausibly.data import names
 from plausibly.data.packed import is_packed
 from plausibly.data.text import is_missing, is_name, name_text, not_among, quoted, text_array
 from plausibly.errors import InputError, listed
 from plausibly.io import frames
 from plausibly.io.plain_records import build_annotations
+from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.sklearn.rows import Rows, check_length, naming_index
 
 Said = xr.DataArray | xr.Dataset

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Bools
 from plausibly.data.text import several
 from plausibly.errors import counted, warn
 from plausibly.evaluation.inputs import codes_of, example_values
+from plausibly.kernels.types import Bools
 from plausibly.study.coordinates import Groups, groups_of, owners, plural
 
 

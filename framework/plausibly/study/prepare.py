@@ -35,7 +35,7 @@ from plausibly.errors import InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values
 from plausibly.io import files
 from plausibly.io.delimited import decode
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import READER
 from plausibly.study.coordinates import (
     MOST_GROUPS,

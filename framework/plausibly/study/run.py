@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools
 from plausibly.config.creation import without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
@@ -27,7 +26,8 @@ from plausibly.evaluation.likeness import warn_of_copies
 from plausibly.evaluation.methods import MethodTable
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Bools
 from plausibly.protocols import AGGREGATOR
 from plausibly.study.assumptions import grouped_by, warn_of_groups
 from plausibly.study.prepare import Prepared, StudyLike, prepare

@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names
 from plausibly.data.text import name_texts
 from plausibly.errors import InputError
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, PackedAggregator, is_joint
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common

@@ -8,13 +8,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
-from plausibly.conformal.data import CalibrationData
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import LABEL_CELLS, Replicates
+from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import LABEL_CELLS, Replicates
 from plausibly.errors import InputError
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats
 from plausibly.protocols import CALIBRATOR, Calibrator
 from plausibly.testing.common import enter_common
 from plausibly.testing.rules import RuleBook, demand

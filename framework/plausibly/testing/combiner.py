@@ -8,14 +8,14 @@ from itertools import pairwise
 import attrs
 import numpy as np
 
-from plausibly.arrays import Floats
-from plausibly.conformal.evidence import Evidence
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import EXCHANGEABLE, INDEPENDENT, Replicates
+from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import EXCHANGEABLE, INDEPENDENT, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common

@@ -8,7 +8,7 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.packed import check_packed, pack, unpack
-from plausibly.keys import Keys
+from plausibly.kernels.random import Keys
 from plausibly.protocols import PackedAggregator
 from plausibly.testing import worlds
 from plausibly.testing.rules import demand, refused

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 
 
 def same(first: object, second: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from plausibly.arrays import Floats
+from plausibly.kernels.types import Floats
 from plausibly.protocols import SCORE, ScoreFunction
 from plausibly.testing import worlds
 from plausibly.testing.common import enter_common

@@ -10,11 +10,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Hashes
-from plausibly.conformal.data import CalibrationData
+from plausibly.calibration.data import CalibrationData
 from plausibly.guarantee import bounded, rounded
 from plausibly.kernels.draws import draw_labels
-from plausibly.keys import hash_names
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Floats, Hashes
 from plausibly.testing import worlds
 from plausibly.testing.rules import demand
 

@@ -12,10 +12,10 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.arrays import Floats
 from plausibly.data import names
 from plausibly.errors import InputError
 from plausibly.extras import require
+from plausibly.kernels.types import Floats
 from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record
 from plausibly.testing import worlds
 

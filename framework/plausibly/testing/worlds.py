@@ -11,13 +11,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.arrays import Floats, Ints
 from plausibly.data import names
 from plausibly.data.table import AnnotationTable, rebuilt
 from plausibly.data.text import name_texts
 from plausibly.data.verbs import select
 from plausibly.errors import ComponentError
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import ANNOTATION, Record
 from plausibly.testing.rules import DoesNotApply
 

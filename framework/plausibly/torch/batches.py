@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
 from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.types import Floats
 
 Tensor: TypeAlias = Any  # torch is an extra
 Module: TypeAlias = Any  # as above

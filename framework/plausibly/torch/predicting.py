@@ -10,13 +10,13 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.arrays import Floats
 from plausibly.data import borders
 from plausibly.data.names import EXAMPLE, LABEL, NUMBERED
 from plausibly.data.text import name_texts, text_array
 from plausibly.errors import InputError, warn
 from plausibly.extras import require
 from plausibly.io.tables import Names, table_from
+from plausibly.kernels.types import Floats
 from plausibly.torch import batches
 from plausibly.torch.batches import Batch, Examples, Module
 

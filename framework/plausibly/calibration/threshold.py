@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from plausibly.arrays import Bools, Floats, Masses
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import MeanOnly, PValues
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import MeanOnly, PValues
 from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.order import (
     from_ordered,
@@ -25,6 +24,7 @@ from plausibly.kernels.order import (
     to_ordered,
     weighted_rank,
 )
+from plausibly.kernels.types import Bools, Floats, Masses
 
 Combine = Callable[[PValues], Floats]
 

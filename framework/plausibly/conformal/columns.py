@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.conformal.chunks import Chunk, of_each
 from plausibly.data import names
 from plausibly.extras import require
-from plausibly.lazy.chunks import Chunk, of_each
 
 if TYPE_CHECKING:
     import dask.array

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Hashes
+from plausibly.kernels.types import Hashes
 from plausibly.kernels.utf8 import Utf8
 
 _BLOCK = 1 << 15  # of uniforms, so that what is in hand stays in the cache

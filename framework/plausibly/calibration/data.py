@@ -10,16 +10,16 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Hashes, Ints, still, unwritable
-from plausibly.conformal.coordinates import as_values, incomplete, lacking
-from plausibly.conformal.examples import Examples
+from plausibly.calibration.coordinates import as_values, incomplete, lacking
+from plausibly.calibration.examples import Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels import narrow
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, float_units, raised_units
-from plausibly.kernels.slots import Slots
+from plausibly.kernels.random import Keys
+from plausibly.kernels.sparse import Slots
 from plausibly.kernels.threads import at_once, parts
-from plausibly.keys import Keys
+from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
 # Files keep masses as doubles, which are exact up to here.
 _EXACT_BITS = 53

@@ -9,14 +9,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
+from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, reduced
+from plausibly.conformal.rows import Named
 from plausibly.data import borders, names
 from plausibly.data.known import names_of
 from plausibly.data.packed import of_slots
 from plausibly.data.text import text_array
-from plausibly.kernels.slots import Slots, packed_pairs
-from plausibly.lazy.chunks import Chunk, chunks_of, mapped, named_chunks, reduced
-from plausibly.lazy.rows import Named
+from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.types import Floats
 
 
 @attrs.frozen(eq=False)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import attrs
 
-from plausibly.conformal.replicates import DRAWN_LABELS, INDEPENDENT
+from plausibly.calibration.replicates import DRAWN_LABELS, INDEPENDENT
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee, Target
 

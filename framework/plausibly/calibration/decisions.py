@@ -9,17 +9,17 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from plausibly.arrays import Bools, Floats, Ints
-from plausibly.conformal import threshold as thresholds
-from plausibly.conformal.facts import Facts
-from plausibly.conformal.kept import Kept
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import MeanOnly, NoThreshold, PValues
-from plausibly.conformal.queries import Combine, Queries, combined
-from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.calibration import threshold as thresholds
+from plausibly.calibration.facts import Facts
+from plausibly.calibration.kept import Kept
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import MeanOnly, NoThreshold, PValues
+from plausibly.calibration.queries import Combine, Queries, combined
+from plausibly.calibration.replicates import LABEL_CELLS
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import rounded
 from plausibly.kernels.order import at_least
+from plausibly.kernels.types import Bools, Floats, Ints
 
 
 @attrs.frozen(eq=False)

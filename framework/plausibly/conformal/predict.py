@@ -11,25 +11,25 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Floats, Ints
-from plausibly.conformal import threshold as thresholds
-from plausibly.conformal.coordinates import group_names, new_values
+from plausibly.calibration import threshold as thresholds
+from plausibly.calibration.coordinates import group_names, new_values
+from plausibly.calibration.replicates import LABEL_CELLS
+from plausibly.calibration.vacuity import warn_of_unseen
+from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks
 from plausibly.conformal.labelled_sets import (
     NewExamples,
     check_scale,
     label_order,
     read_test,
 )
-from plausibly.conformal.replicates import LABEL_CELLS
-from plausibly.conformal.vacuity import warn_of_unseen
+from plausibly.conformal.rows import Named, RowScores
 from plausibly.data import borders, names, text
 from plausibly.data.known import names_of
-from plausibly.keys import Keys
-from plausibly.lazy.chunks import Chunk, chunks_of, mapped, named_chunks
-from plausibly.lazy.rows import Named, RowScores
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    from plausibly.conformal.decisions import Decisions
+    from plausibly.calibration.decisions import Decisions
     from plausibly.conformal.predictor import ConformalPredictor
 
 _WHOSE = "predictions"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
+from plausibly.kernels.types import Floats, Ints
 
 
 class Slots(NamedTuple):

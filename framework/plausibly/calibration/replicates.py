@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints, unwritable
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import NEW_LABEL, Target
+from plausibly.kernels.types import Floats, Ints, unwritable
 from plausibly.registry.conformance import fits, spelled
 
 _SUM_WITHIN = 1e-5

@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Bools, Hashes
-from plausibly.conformal.alphas import exact as _number
-from plausibly.conformal.pvalues import PValues
+from plausibly.calibration.alphas import exact as _number
+from plausibly.calibration.pvalues import PValues
 from plausibly.errors import IncompatibleComponents
-from plausibly.keys import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Hashes
 
 _OPEN = (attrs.validators.gt(0.0), attrs.validators.lt(1.0))
 
@@ -64,7 +64,7 @@ def keyed_share(
     share : Fraction
         Of the groups; 0 <= share <= 1.
     hashes : ndarray of uint64, (example,)
-        From `plausibly.keys.hash_names`.
+        From `plausibly.kernels.random.hash_names`.
     keys : Keys
     groups : ndarray, (example,), optional
         Group of each example; by default each is a group of its own.
@@ -76,7 +76,7 @@ def keyed_share(
     units, member = hashes, np.arange(len(hashes))
     if groups is not None:
         # Combiners import this module, and a service, which has no groups, needs no xarray.
-        from plausibly.conformal.coordinates import group_names
+        from plausibly.calibration.coordinates import group_names
 
         distinct, member = np.unique(group_names(groups), return_inverse=True)
         units = hash_names(distinct)

@@ -9,13 +9,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Ints
+from plausibly.conformal.chunks import Chunk, chunks_of, reduced
+from plausibly.conformal.rows import Named, RowScores
 from plausibly.data import borders, names
 from plausibly.data.known import names_of
 from plausibly.errors import InputError
 from plausibly.kernels import narrow
-from plausibly.lazy.chunks import Chunk, chunks_of, reduced
-from plausibly.lazy.rows import Named, RowScores
+from plausibly.kernels.types import Floats, FloatType, Ints
 
 
 @attrs.frozen(eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plausibly.conformal.alphas import rounded_up
-from plausibly.conformal.replicates import LABEL_CELLS, Replicates
+from plausibly.calibration.alphas import rounded_up
+from plausibly.calibration.replicates import LABEL_CELLS, Replicates
 from plausibly.errors import counted, listed, warn
 from plausibly.guarantee import Guarantee
 

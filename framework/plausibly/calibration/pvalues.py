@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints, Masses, unwritable
-from plausibly.conformal.pools import Pools
+from plausibly.calibration.pools import Pools
 from plausibly.errors import IncompatibleComponents
 from plausibly.kernels.masses import share
+from plausibly.kernels.types import Floats, Ints, Masses, unwritable
 
 
 class MeanOnly(IncompatibleComponents):

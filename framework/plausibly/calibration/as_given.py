@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Ints, still, unwritable
 from plausibly.kernels import narrow
+from plausibly.kernels.types import Floats, FloatType, Ints, still, unwritable
 from plausibly.protocols import ScoreFunction
 
 

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Hashes, unwritable
-from plausibly.keys import Names
+from plausibly.kernels.random import Names
+from plausibly.kernels.types import Hashes, unwritable
 
 
 def _names(given: Names | Sequence[str] | Hashes) -> Names | Hashes:

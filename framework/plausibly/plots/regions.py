@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats
-from plausibly.conformal.alphas import Alphas, read_alphas
+from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.regions_promise import check_drawable
 from plausibly.conformal.regions_simplex import vertices
 from plausibly.data import align, borders, names
 from plausibly.extras import require
+from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, INK, VERMILION
 
 if TYPE_CHECKING:

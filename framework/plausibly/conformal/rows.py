@@ -14,18 +14,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, FloatType, Hashes
-from plausibly.conformal.as_given import scores_as_given
+from plausibly.calibration.as_given import scores_as_given
+from plausibly.calibration.examples import Examples
 from plausibly.conformal.asking import score_uniforms
-from plausibly.conformal.examples import Examples
+from plausibly.conformal.chunks import Chunk
 from plausibly.conformal.scoring import scores_of
 from plausibly.data import borders, names
 from plausibly.data.named import float_type
 from plausibly.data.row_facts import predictions_sound
 from plausibly.data.text import text_array
 from plausibly.kernels.coverage import row_blocks
-from plausibly.keys import Keys, Names, hash_bytes
-from plausibly.lazy.chunks import Chunk
+from plausibly.kernels.random import Keys, Names, hash_bytes
+from plausibly.kernels.types import Floats, FloatType, Hashes
 from plausibly.protocols import ScoreFunction
 
 

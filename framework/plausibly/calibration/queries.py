@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.arrays import Floats, Ints
-from plausibly.conformal.pools import Pools
-from plausibly.conformal.pvalues import PValues
-from plausibly.conformal.replicates import LABEL_CELLS
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.replicates import LABEL_CELLS
+from plausibly.kernels.types import Floats, Ints
 
 Combine = Callable[[PValues], NDArray[np.float64]]
 

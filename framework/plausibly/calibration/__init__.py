@@ -1,0 +1,1 @@
+"""One calibration as plain records and arrays: claim, data, scores, pools, p-values, threshold."""
