@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from plausibly import errors, plots
+    from plausibly.annotators.agreement import agreement
+    from plausibly.annotators.reliability import reliability
     from plausibly.conformal.aggregate import aggregate
     from plausibly.conformal.calibrate import calibrate
     from plausibly.conformal.joint_rank import joint_rank
@@ -24,12 +26,10 @@ if TYPE_CHECKING:
     from plausibly.data.packed import pack, unpack
     from plausibly.data.verbs import select
     from plausibly.errors import InputError, PlausiblyWarning
-    from plausibly.evaluation.agreement import agreement
     from plausibly.evaluation.evaluate import evaluate
     from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
     from plausibly.evaluation.planning import plan
     from plausibly.evaluation.record import load_study, save_study
-    from plausibly.evaluation.reliability import reliability
     from plausibly.evaluation.sensitivity import sensitivity
     from plausibly.evaluation.study import compare
     from plausibly.evaluation.tuning import tune_raps
@@ -103,7 +103,7 @@ _HOME = {
     "PlausibilityRegion": "plausibly.conformal.regions",
     "PlausiblyWarning": "plausibly.errors",
     "aggregate": "plausibly.conformal.aggregate",
-    "agreement": "plausibly.evaluation.agreement",
+    "agreement": "plausibly.annotators.agreement",
     "build_annotations": "plausibly.io",
     "calibrate": "plausibly.conformal.calibrate",
     "calibrate_region": "plausibly.conformal.regions_calibrate",
@@ -123,7 +123,7 @@ _HOME = {
     "read_plausibilities": "plausibly.io",
     "read_predictions": "plausibly.io",
     "register": "plausibly.registry",
-    "reliability": "plausibly.evaluation.reliability",
+    "reliability": "plausibly.annotators.reliability",
     "reproduce": "plausibly.reproduction.run",
     "save_study": "plausibly.evaluation.record",
     "score_threshold": "plausibly.conformal.score_threshold",

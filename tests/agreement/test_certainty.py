@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from agreement_oracles import table
-from plausibly.evaluation import annotation_certainty, uncertainty_adjusted_accuracy
+from plausibly.annotators import annotation_certainty, uncertainty_adjusted_accuracy
 
 LABELS = ["a", "b", "c"]
 

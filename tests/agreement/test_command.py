@@ -10,7 +10,7 @@ import pytest
 import plausibly
 from agreement_oracles import table
 from cli_world import World, make, run
-from plausibly.evaluation import describe_agreement, describe_annotators
+from plausibly.annotators import describe_agreement, describe_annotators
 from plausibly.evaluation.describe import decimal
 
 

@@ -28,7 +28,7 @@ from agreement_oracles import (
     pair_mean,
     table,
 )
-from plausibly.evaluation import set_likeness
+from plausibly.annotators import set_likeness
 
 LABELS = ["a", "b", "c", "d"]
 SINGLE = st.lists(st.lists(st.sampled_from(LABELS), max_size=5), min_size=1, max_size=7)
@@ -202,7 +202,7 @@ def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:
     found = plausibly.agreement(table(coders("\n".join(rows))))
     assert value(found, "krippendorff-nominal") == pytest.approx(0.0, abs=0.01)
     assert value(found, "percent") == pytest.approx(0.92)
-    text = plausibly.evaluation.describe_agreement(found)
+    text = plausibly.annotators.describe_agreement(found)
     assert "chance agrees often, too" in " ".join(text.split())
 
 
@@ -244,7 +244,7 @@ def test_an_annotator_without_answer_is_kept() -> None:
 
 
 def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
-    from plausibly.evaluation import agreement_likeness, agreement_measures
+    from plausibly.annotators import agreement_likeness, agreement_measures
 
     for module in (agreement_likeness, agreement_measures):
         monkeypatch.setattr(module, "MOST_VALUES", 2)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import plausibly
 from agreement_oracles import overlap, table
+from plausibly.annotators import average_overlap
 from plausibly.errors import InputError
-from plausibly.evaluation import average_overlap
 
 LABELS = ["a", "b", "c", "d"]
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 import plausibly
 from agreement_oracles import table
-from plausibly.evaluation import annotation_certainty
+from plausibly.annotators import annotation_certainty
 from plausibly.plugin import build_table
 
 pytestmark = pytest.mark.realdata

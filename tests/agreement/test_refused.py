@@ -10,8 +10,8 @@ import xarray as xr
 
 import plausibly
 from agreement_oracles import coders, table
+from plausibly.annotators import annotation_certainty, uncertainty_adjusted_accuracy
 from plausibly.errors import InputError
-from plausibly.evaluation import annotation_certainty, uncertainty_adjusted_accuracy
 from plausibly.plugin import build_table
 
 GRADES = table(coders("low high mid\nlow mid high"))

@@ -12,8 +12,8 @@ import xarray as xr
 import plausibly
 from crowd_models_oracles import Votes
 from crowd_models_worlds import crowd, quiet, table_of
+from plausibly.annotators.reliability import ReliabilityTable
 from plausibly.errors import PlausiblyWarning
-from plausibly.evaluation.reliability import ReliabilityTable
 from plausibly.plugin import ANNOTATION, AnnotatorModel, ComponentError, InputError, resolve
 from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
 from plausibly_builtins.crowd_models.one_coin import OneCoin

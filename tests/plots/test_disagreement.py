@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plausibly
+from plausibly.annotators import label_disagreement
 from plausibly.errors import InputError
-from plausibly.evaluation import label_disagreement
 from plausibly.plugin import build_table
 from plots_world import answers
 

@@ -8,8 +8,9 @@ import xarray as xr
 
 import plausibly
 from plausibly import plots
+from plausibly.annotators import label_disagreement
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.evaluation import coverage_by_label, label_disagreement, uniformity_figure
+from plausibly.evaluation import coverage_by_label, uniformity_figure
 from plots_world import LABELS, draw, laid_out, made, named_rows, parts, points, spans, world
 
 

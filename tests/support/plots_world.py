@@ -13,6 +13,7 @@ import xarray as xr
 
 import plausibly
 from plausibly import plots
+from plausibly.annotators import label_disagreement
 from plausibly.evaluation import (
     coverage_by_label,
     coverage_by_risk,
@@ -20,7 +21,6 @@ from plausibly.evaluation import (
     coverage_by_strata,
     coverage_by_subgroup,
     entropy,
-    label_disagreement,
     p_value_uniformity,
     sorted_coverage,
 )

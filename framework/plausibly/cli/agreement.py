@@ -180,11 +180,11 @@ def _draws(draws: int | None, risk: str | None) -> int | None:
 
 
 def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
+    from plausibly.annotators import agreement_words as words
+    from plausibly.annotators.agreement import agreement as measured
+    from plausibly.annotators.agreement_data import agreement_as_json
     from plausibly.cli import layout, reading
     from plausibly.data.describe import describe
-    from plausibly.evaluation import agreement_words as words
-    from plausibly.evaluation.agreement import agreement as measured
-    from plausibly.evaluation.agreement_data import agreement_as_json
     from plausibly.io import read_annotations, read_examples, with_coordinates
 
     whose = opinions.path.name
@@ -227,9 +227,9 @@ def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
 
 
 def _certainty(output: Output, table: xr.Dataset, wanted: Wanted) -> str:
+    from plausibly.annotators.agreement_words import describe_certainty
+    from plausibly.annotators.certainty import annotation_certainty
     from plausibly.conformal.aggregate import aggregate
-    from plausibly.evaluation.agreement_words import describe_certainty
-    from plausibly.evaluation.certainty import annotation_certainty
 
     bootstrap: dict[str, object] = {"name": "bootstrap", "draws": wanted.draws}
     with output.working("resampling responses"):

@@ -1,19 +1,8 @@
 """Coverage of prediction sets, and studies of several methods."""
 
-from plausibly.evaluation.agreement import agreement
-from plausibly.evaluation.agreement_data import agreement_as_json
-from plausibly.evaluation.agreement_rankings import average_overlap
-from plausibly.evaluation.agreement_sets import set_likeness
-from plausibly.evaluation.agreement_words import (
-    describe_agreement,
-    describe_annotators,
-    describe_certainty,
-)
 from plausibly.evaluation.ambiguity import entropy, largest
 from plausibly.evaluation.by_label import coverage_by_label
-from plausibly.evaluation.certainty import annotation_certainty, uncertainty_adjusted_accuracy
 from plausibly.evaluation.describe import as_json, describe, verdict
-from plausibly.evaluation.disagreement import label_disagreement
 from plausibly.evaluation.error import monte_carlo_error
 from plausibly.evaluation.evaluate import evaluate
 from plausibly.evaluation.figures import uniformity_figure
@@ -34,12 +23,8 @@ from plausibly.evaluation.uniformity import p_value_uniformity
 
 __all__ = [
     "Interval",
-    "agreement",
-    "agreement_as_json",
     "alike",
-    "annotation_certainty",
     "as_json",
-    "average_overlap",
     "compare",
     "coverage_by_label",
     "coverage_by_risk",
@@ -47,14 +32,10 @@ __all__ = [
     "coverage_by_strata",
     "coverage_by_subgroup",
     "describe",
-    "describe_agreement",
-    "describe_annotators",
-    "describe_certainty",
     "describe_plan",
     "entropy",
     "evaluate",
     "interval",
-    "label_disagreement",
     "largest",
     "leave_one_annotator_out",
     "load_study",
@@ -63,11 +44,9 @@ __all__ = [
     "plan",
     "plan_as_json",
     "save_study",
-    "set_likeness",
     "shift",
     "sorted_coverage",
     "study_table",
-    "uncertainty_adjusted_accuracy",
     "uniformity_figure",
     "verdict",
     "warn_of_alike",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from plausibly.annotators.agreement_words import measure_titles
+from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
 from plausibly.data.text import several
 from plausibly.errors import counted
-from plausibly.evaluation.agreement_words import measure_titles
-from plausibly.evaluation.reliability import NOTE, RESPONSES
 from plausibly.palette import BLUE, GREY, PURPLE, VERMILION
 from plausibly.plots import dots, reading
 from plausibly.plots.dots import Dot

@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.annotators.reliability import RESPONSES
 from plausibly.data import names
 from plausibly.data.text import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.reliability import RESPONSES
 from plausibly.evaluation.tables import TOLERATED
 from plausibly.extras import require
 from plausibly.palette import BLUE, INK, VERMILION
@@ -32,7 +32,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluation.label_disagreement`.
+        From `plausibly.annotators.label_disagreement`.
     most : int
         Labels that are shown: those that annotators part over most, where there are more. Rows
         then do not sum to 100, and how many labels there are is said.

@@ -106,7 +106,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     AGREEMENT: Kind("plausibly.agreement(annotations)", "value", ("measure",)),
     DISAGREEMENT: Kind(
-        "plausibly.evaluation.label_disagreement(plausibilities)",
+        "plausibly.annotators.label_disagreement(plausibilities)",
         "together",
         (names.LABEL, "other"),
     ),

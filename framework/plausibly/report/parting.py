@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.annotators.agreement import agreement
+from plausibly.annotators.agreement_answers import KINDS, Answers
+from plausibly.annotators.agreement_words import describe_annotators, measure_titles
 from plausibly.data import names, verbs
 from plausibly.data.text import name_texts, positions, quoted, several
 from plausibly.errors import PlausiblyWarning, counted
-from plausibly.evaluation.agreement import agreement
-from plausibly.evaluation.agreement_answers import KINDS, Answers
-from plausibly.evaluation.agreement_words import describe_annotators, measure_titles
 from plausibly.evaluation.describe import decimal
 from plausibly.report.facts import AnnotatorRow, Cell, Disagreement, Measure
 from plausibly.report.model import Words

@@ -7,8 +7,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.evaluation.agreement_answers import Answers
-from plausibly.evaluation.agreement_resampling import matrix
+from plausibly.annotators.agreement_answers import Answers
+from plausibly.annotators.agreement_resampling import matrix
 from plausibly.kernels.types import Ints
 
 _STEP = 500_000

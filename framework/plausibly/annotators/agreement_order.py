@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from plausibly.annotators.agreement_answers import SINGLE, Answers
 from plausibly.data import names
 from plausibly.data.near import near
 from plausibly.data.text import name_texts, not_among, positions, quoted
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.evaluation.agreement_answers import SINGLE, Answers
 from plausibly.kernels.types import Floats, Ints
 
 ORDER = names.ORDER

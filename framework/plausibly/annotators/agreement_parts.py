@@ -8,12 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.annotators.agreement_answers import Answers, most_tied
+from plausibly.annotators.agreement_likeness import Likeness
+from plausibly.annotators.agreement_measures import Measure, Values, mean, ratio
+from plausibly.annotators.agreement_resampling import Resampling, column, matrix, summed
 from plausibly.data import names
 from plausibly.data.text import text_array
-from plausibly.evaluation.agreement_answers import Answers, most_tied
-from plausibly.evaluation.agreement_likeness import Likeness
-from plausibly.evaluation.agreement_measures import Measure, Values, mean, ratio
-from plausibly.evaluation.agreement_resampling import Resampling, column, matrix, summed
 from plausibly.kernels.types import Ints
 
 LEAST_COMPARED = 10  # answers of an annotator before anything is made of them

@@ -113,7 +113,7 @@ def describe_certainty(certainty: xr.Dataset) -> str:
     Parameters
     ----------
     certainty : Dataset
-        From `plausibly.evaluation.annotation_certainty`.
+        From `plausibly.annotators.annotation_certainty`.
     """
 
     def mean(prefix: str, title: str) -> str:

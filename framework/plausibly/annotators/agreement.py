@@ -8,18 +8,19 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.annotators import agreement_likeness, agreement_measures
+from plausibly.annotators import agreement_parts as parts
+from plausibly.annotators import agreement_rankings as rankings
+from plausibly.annotators.agreement_answers import RANKINGS, SINGLE, Answers
+from plausibly.annotators.agreement_likeness import Likeness
+from plausibly.annotators.agreement_measures import Measure
+from plausibly.annotators.agreement_order import ORDER, order_in_words, order_positions
+from plausibly.annotators.agreement_resampling import Resampling
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
 from plausibly.data.text import name_texts, positions, text_array
 from plausibly.errors import InputError
-from plausibly.evaluation import agreement_likeness, agreement_measures, inputs, intervals
-from plausibly.evaluation import agreement_parts as parts
-from plausibly.evaluation import agreement_rankings as rankings
-from plausibly.evaluation.agreement_answers import RANKINGS, SINGLE, Answers
-from plausibly.evaluation.agreement_likeness import Likeness
-from plausibly.evaluation.agreement_measures import Measure
-from plausibly.evaluation.agreement_order import ORDER, order_in_words, order_positions
-from plausibly.evaluation.agreement_resampling import Resampling
+from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.planning_options import check_resamples
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
@@ -75,7 +76,7 @@ def agreement(
         sets), ``krippendorff-jaccard`` and ``krippendorff-masi`` (with the distance 1 - likeness).
         Of rankings ``first-choice`` (labels drawn from the first ranks of two are the same),
         ``average-overlap`` and ``partial-average-overlap`` (see
-        `plausibly.evaluation.average_overlap`) and ``krippendorff-overlap`` (with the distance
+        `plausibly.annotators.average_overlap`) and ``krippendorff-overlap`` (with the distance
         1 - partial average overlap).
 
         By label: `label_answers` that name it, `label_share`, `label_again` (another names it too,

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.annotators.agreement_answers import Answers
+from plausibly.annotators.agreement_resampling import Matrix, matrix, scaled
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.agreement_answers import Answers
-from plausibly.evaluation.agreement_resampling import Matrix, matrix, scaled
 from plausibly.kernels.types import Ints
 
 Features: TypeAlias = tuple[Matrix, NDArray[np.float64]]

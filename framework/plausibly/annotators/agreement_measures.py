@@ -10,10 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.errors import counted
-from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
-from plausibly.evaluation.agreement_likeness import MOST_VALUES, Likeness
-from plausibly.evaluation.agreement_resampling import (
+from plausibly.annotators.agreement_answers import Answers, by_example, ranges
+from plausibly.annotators.agreement_likeness import MOST_VALUES, Likeness
+from plausibly.annotators.agreement_resampling import (
     Matrix,
     Resampling,
     Sums,
@@ -21,6 +20,7 @@ from plausibly.evaluation.agreement_resampling import (
     matrix,
     summed,
 )
+from plausibly.errors import counted
 from plausibly.kernels.types import Bools, Floats, Ints
 
 NO_PAIRS = "no example has answers of two annotators"

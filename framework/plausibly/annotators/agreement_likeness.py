@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.evaluation.agreement_answers import Answers, by_example, ranges
-from plausibly.evaluation.agreement_resampling import Matrix, Sums, matrix, scaled
+from plausibly.annotators.agreement_answers import Answers, by_example, ranges
+from plausibly.annotators.agreement_resampling import Matrix, Sums, matrix, scaled
 from plausibly.kernels.types import Ints
 
 MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
@@ -71,8 +71,8 @@ def likenesses(answers: Answers, depth: int) -> list[Likeness]:
     depth : int
         Of rankings: down to which place they are compared.
     """
-    from plausibly.evaluation import agreement_rankings as rankings
-    from plausibly.evaluation import agreement_sets as sets
+    from plausibly.annotators import agreement_rankings as rankings
+    from plausibly.annotators import agreement_sets as sets
 
     found = [equal(answers)]
     if answers.kind == "label-set":
