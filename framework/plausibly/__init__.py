@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate
     from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
-    from plausibly.evaluation.planning import plan
     from plausibly.evaluation.record import load_study, save_study
     from plausibly.evaluation.sensitivity import sensitivity
     from plausibly.evaluation.study import compare
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
         write_annotations,
         write_plausibilities,
     )
+    from plausibly.planning.plan import plan
     from plausibly.registry import register
     from plausibly.report.write import write_report
     from plausibly.reproduction.run import reproduce
@@ -116,7 +116,7 @@ _HOME = {
     "load_predictor": "plausibly.conformal.stored",
     "load_study": "plausibly.evaluation.record",
     "pack": "plausibly.data.packed",
-    "plan": "plausibly.evaluation.planning",
+    "plan": "plausibly.planning.plan",
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",
     "read_labels": "plausibly.io",

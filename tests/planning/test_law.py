@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import plausibly
-from plausibly.evaluation.planning_law import Law, Shares, examples_needed, pool_rank
+from plausibly.planning.law import Law, Shares, examples_needed, pool_rank
 
 TENTH = Fraction(1, 10)
 

@@ -11,10 +11,10 @@ import pytest
 import plausibly
 from planning_world import pilot
 from plausibly.conformal.aggregate import aggregate
-from plausibly.evaluation.planning_law import Law
-from plausibly.evaluation.planning_pilot import Pilot
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
+from plausibly.planning.law import Law
+from plausibly.planning.pilot import Pilot
 
 TENTH = Fraction(1, 10)
 PREDICTIONS, VOTES = pilot(200, 3)

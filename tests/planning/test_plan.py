@@ -14,10 +14,10 @@ import plausibly
 from planning_world import pilot
 from plausibly.data.table import rebuilt
 from plausibly.errors import InputError
-from plausibly.evaluation.planning_law import Law
-from plausibly.evaluation.planning_options import ladder
-from plausibly.evaluation.planning_responses import Responses
 from plausibly.kernels.random import Keys
+from plausibly.planning.law import Law
+from plausibly.planning.options import ladder
+from plausibly.planning.responses import Responses
 
 Argument: TypeAlias = Any  # of plausibly.plan, which checks it
 PREDICTIONS, VOTES = pilot(300, 5)

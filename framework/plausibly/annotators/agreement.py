@@ -21,9 +21,9 @@ from plausibly.data import names
 from plausibly.data.text import name_texts, positions, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.planning_options import check_resamples
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
+from plausibly.planning.options import check_resamples
 
 MEASURE, GROUP = "measure", "group"
 

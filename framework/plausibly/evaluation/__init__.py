@@ -9,8 +9,6 @@ from plausibly.evaluation.figures import uniformity_figure
 from plausibly.evaluation.intervals import Interval, interval
 from plausibly.evaluation.left_out_annotator import leave_one_annotator_out
 from plausibly.evaluation.likeness import alike, shift, warn_of_alike, warn_of_copies, warn_of_shift
-from plausibly.evaluation.planning import plan
-from plausibly.evaluation.planning_words import describe_plan, plan_as_json
 from plausibly.evaluation.realised import sorted_coverage
 from plausibly.evaluation.record import load_study, save_study
 from plausibly.evaluation.risk import coverage_by_risk
@@ -32,7 +30,6 @@ __all__ = [
     "coverage_by_strata",
     "coverage_by_subgroup",
     "describe",
-    "describe_plan",
     "entropy",
     "evaluate",
     "interval",
@@ -41,8 +38,6 @@ __all__ = [
     "load_study",
     "monte_carlo_error",
     "p_value_uniformity",
-    "plan",
-    "plan_as_json",
     "save_study",
     "shift",
     "sorted_coverage",

@@ -14,8 +14,8 @@ from plausibly.data import names
 from plausibly.data.text import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal, ends
-from plausibly.evaluation.planning_options import EXPECTED
 from plausibly.guarantee import bounded
+from plausibly.planning.options import EXPECTED
 
 WIDTH = 80
 _TITLE = 12

@@ -14,14 +14,14 @@ from plausibly.conformal.aggregate import aggregated
 from plausibly.data import names
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
-from plausibly.evaluation.planning_law import Law, Shares, examples_needed
-from plausibly.evaluation.planning_pilot import Pilot
-from plausibly.evaluation.planning_read import ReadPilot, matched
-from plausibly.evaluation.planning_responses import Responses
 from plausibly.evaluation.some_rows import above_zero, few_rows, opinions_of
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
+from plausibly.planning.law import Law, Shares, examples_needed
+from plausibly.planning.pilot import Pilot
+from plausibly.planning.read import ReadPilot, matched
+from plausibly.planning.responses import Responses
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _THINNINGS = 3

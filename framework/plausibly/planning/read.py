@@ -11,9 +11,9 @@ from plausibly.conformal.components import called
 from plausibly.data import align, names, seal
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.planning_pilot import Pilot
 from plausibly.evaluation.some_rows import about_examples, as_predictions
 from plausibly.kernels.types import Ints
+from plausibly.planning.pilot import Pilot
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
 
 

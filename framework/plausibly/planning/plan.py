@@ -11,12 +11,12 @@ import xarray as xr
 
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.data import names
-from plausibly.evaluation import planning_options as options
-from plausibly.evaluation.planning_law import ONE_DRAW
-from plausibly.evaluation.planning_needed import default_combiners, examples_to_speak
-from plausibly.evaluation.planning_options import Draws
-from plausibly.evaluation.planning_parts import Goal, bootstrapped, thinned, variances
-from plausibly.evaluation.planning_read import read_pilot, warn_if_certain
+from plausibly.planning import options
+from plausibly.planning.law import ONE_DRAW
+from plausibly.planning.needed import default_combiners, examples_to_speak
+from plausibly.planning.options import Draws
+from plausibly.planning.parts import Goal, bootstrapped, thinned, variances
+from plausibly.planning.read import read_pilot, warn_if_certain
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 

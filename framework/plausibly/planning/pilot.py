@@ -17,12 +17,12 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.text import several
 from plausibly.errors import InputError, counted
-from plausibly.evaluation.planning_law import Shares, pool_rank
 from plausibly.evaluation.some_rows import above_zero, opinions_of, p_value_rows
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Floats, Ints
+from plausibly.planning.law import Shares, pool_rank
 from plausibly.protocols import ComponentLike, ScoreFunction
 
 _ROUNDING = 1e-9  # sums of shares are off by less; what they are compared with is often whole
