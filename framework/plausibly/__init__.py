@@ -43,10 +43,10 @@ if TYPE_CHECKING:
         write_annotations,
         write_plausibilities,
     )
+    from plausibly.paper.run import reproduce
     from plausibly.planning.plan import plan
     from plausibly.registry import register
     from plausibly.report.write import write_report
-    from plausibly.reproduction.run import reproduce
 
     __version__: str
 
@@ -124,7 +124,7 @@ _HOME = {
     "read_predictions": "plausibly.io",
     "register": "plausibly.registry",
     "reliability": "plausibly.annotators.reliability",
-    "reproduce": "plausibly.reproduction.run",
+    "reproduce": "plausibly.paper.run",
     "save_study": "plausibly.evaluation.record",
     "score_threshold": "plausibly.conformal.score_threshold",
     "select": "plausibly.data.verbs",

@@ -10,8 +10,8 @@ import pytest
 import plausibly
 from cli_world import make, run
 from plausibly.errors import InputError
-from plausibly.reproduction.catalogue import ENTRIES, chosen
-from plausibly.reproduction.run import Reproduced
+from plausibly.paper.catalogue import ENTRIES, chosen
+from plausibly.paper.run import Reproduced
 from repro_runs import DERM, OWN, PLAIN, SPLITS, made, skin_folder
 
 

@@ -15,10 +15,10 @@ import xarray as xr
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
 from plausibly.kernels.draws import draw_labels
-from plausibly.reproduction import augmented, digits, ecdf, naive, overlaid, procedures, splitting
-from plausibly.reproduction.asked import Asked
-from plausibly.reproduction.data import Data, given, toy_data, toy_model
-from plausibly.reproduction.numbers import write_numbers
+from plausibly.paper import augmented, digits, ecdf, naive, overlaid, procedures, splitting
+from plausibly.paper.asked import Asked
+from plausibly.paper.data import Data, given, toy_data, toy_model
+from plausibly.paper.numbers import write_numbers
 from repro_runs import SPLITS, made
 
 SETTINGS = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli_world import make, run
-from plausibly.reproduction.run import reproduce
+from plausibly.paper.run import reproduce
 from repro_runs import PLAIN
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)

@@ -12,8 +12,8 @@ import xarray as xr
 
 from plausibly import palette
 from plausibly.errors import InputError, MissingExtra
-from plausibly.reproduction import page
-from plausibly.reproduction.run import reproduce
+from plausibly.paper import page
+from plausibly.paper.run import reproduce
 from repro_runs import PLAIN, all_axes, drawn, made, overlaps, texts
 
 

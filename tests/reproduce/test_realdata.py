@@ -9,7 +9,7 @@ import pytest
 
 import plausibly
 from exact_realdata import load
-from plausibly.reproduction import procedures
+from plausibly.paper import procedures
 
 # Aggregated coverage and mean set size at alpha 0.1 over 100 random halves.
 KNOWN = {

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from plausibly.errors import InputError
-from plausibly.reproduction import page, skin
-from plausibly.reproduction.run import reproduce
+from plausibly.paper import page, skin
+from plausibly.paper.run import reproduce
 from repro_runs import CASES, CONDITIONS, DERM, laid_out, overlaps, skin_folder, texts
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 import plausibly
 from plausibly.evaluation.sensitivity import sensitivity
 from plausibly.evaluation.sensitivity_words import describe_sensitivity
-from plausibly.reproduction import skin
+from plausibly.paper import skin
 
 pytestmark = pytest.mark.realdata
 

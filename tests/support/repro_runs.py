@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from plausibly.reproduction.catalogue import ENTRIES
-from plausibly.reproduction.run import Reproduced, reproduce
+from plausibly.paper.catalogue import ENTRIES
+from plausibly.paper.run import Reproduced, reproduce
 
 SPLITS = 3
 OWN = tuple(entry.name for entry in ENTRIES if entry.own)

@@ -15,8 +15,8 @@ from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
-    from plausibly.reproduction.catalogue import Entry
-    from plausibly.reproduction.run import Reproduced
+    from plausibly.paper.catalogue import Entry
+    from plausibly.paper.run import Reproduced
 
 HELP = (
     "Make figures of the paper again: for each a picture, its numbers as CSV, and whether the "
@@ -211,7 +211,7 @@ def _refuse_alone(flags: list[str]) -> None:
 
 
 def _list(output: Output) -> None:
-    from plausibly.reproduction.catalogue import ENTRIES
+    from plausibly.paper.catalogue import ENTRIES
 
     output.document["figures"] = [
         {
@@ -239,8 +239,8 @@ def _dry(
     options: dict[str, object],
 ) -> None:
     from plausibly.data.text import several
-    from plausibly.reproduction import page
-    from plausibly.reproduction.run import CLAIMS, check_asked
+    from plausibly.paper import page
+    from plausibly.paper.run import CLAIMS, check_asked
 
     data = {} if own is None else own.read(output)
     check: Callable[..., list[Entry]] = check_asked  # options are checked by name
@@ -274,7 +274,7 @@ def _run(
     own: _Own | None,
     options: dict[str, object],
 ) -> None:
-    from plausibly.reproduction.run import reproduce as reproduced
+    from plausibly.paper.run import reproduce as reproduced
 
     made: list[dict[str, object]] = []
 

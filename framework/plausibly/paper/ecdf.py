@@ -17,10 +17,10 @@ from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.palette import GREY, INK
-from plausibly.reproduction import page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.claim import Claim, close, decimal, mean_spread
-from plausibly.reproduction.data import toy_data
+from plausibly.paper import page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.claim import Claim, close, decimal, mean_spread
+from plausibly.paper.data import toy_data
 
 COUNT = 10_000
 TESTS = 10

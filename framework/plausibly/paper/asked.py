@@ -9,8 +9,8 @@ import attrs
 import xarray as xr
 
 from plausibly.calibration.alphas import AlphaLike
-from plausibly.reproduction.claim import Claim
-from plausibly.reproduction.data import Data
+from plausibly.paper.claim import Claim
+from plausibly.paper.data import Data
 
 Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
 

@@ -15,12 +15,12 @@ from plausibly.data.text import text_array
 from plausibly.errors import counted
 from plausibly.kernels import coverage
 from plausibly.palette import INK
+from plausibly.paper import page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.casestudy import ALPHA, METHODS, VOTED
+from plausibly.paper.claim import CLOSE, Claim, decimal
+from plausibly.paper.data import nodules
 from plausibly.plots import style
-from plausibly.reproduction import page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.casestudy import ALPHA, METHODS, VOTED
-from plausibly.reproduction.claim import CLOSE, Claim, decimal
-from plausibly.reproduction.data import nodules
 
 _TITLE = "What sets cover of each test example, one split"
 

@@ -13,12 +13,12 @@ from plausibly.data.text import text_array
 from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
 from plausibly.evaluation.uniformity import VOTED as OF_VOTED
+from plausibly.paper import page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.casestudy import METHODS, MONTE_CARLO, VOTED
+from plausibly.paper.claim import Claim, decimal
+from plausibly.paper.data import toy_data
 from plausibly.plots import curves, style
-from plausibly.reproduction import page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.casestudy import METHODS, MONTE_CARLO, VOTED
-from plausibly.reproduction.claim import Claim, decimal
-from plausibly.reproduction.data import toy_data
 
 POINTS = 20_000
 BINS = 20

@@ -25,11 +25,11 @@ from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
 from plausibly.palette import BLUE, GREY, INK, VERMILION
+from plausibly.paper import digits, page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.claim import Claim, close, decimal, mean_spread
+from plausibly.paper.data import WHOSE, Data, one_thread
 from plausibly.protocols import ANNOTATION
-from plausibly.reproduction import digits, page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.claim import Claim, close, decimal, mean_spread
-from plausibly.reproduction.data import WHOSE, Data, one_thread
 
 ALPHA = "0.1"
 TRAINING = 3000

@@ -11,7 +11,7 @@ import attrs
 from plausibly.errors import InputError, listed
 
 if TYPE_CHECKING:
-    from plausibly.reproduction.asked import Reproduction
+    from plausibly.paper.asked import Reproduction
 
 ALL = "all"
 
@@ -29,7 +29,7 @@ class Entry:
     shows : str
         What it shows, in a few words.
     home : str
-        Module and object of `plausibly.reproduction` that make it.
+        Module and object of `plausibly.paper` that make it.
     own : bool
         Whether it can also be made from data of a user.
     derm : bool
@@ -46,7 +46,7 @@ class Entry:
     def load(self) -> Reproduction:
         """Return what makes the figure."""
         module, _, name = self.home.partition(":")
-        made: Reproduction = getattr(import_module(f"plausibly.reproduction.{module}"), name)
+        made: Reproduction = getattr(import_module(f"plausibly.paper.{module}"), name)
         return made
 
 

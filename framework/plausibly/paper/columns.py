@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.reproduction import page
-from plausibly.reproduction.asked import Drawing
+from plausibly.paper import page
+from plausibly.paper.asked import Drawing
 
 COVERED = (
     ("voted_coverage", "voted", page.VOTED),

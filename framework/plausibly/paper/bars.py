@@ -11,12 +11,12 @@ from plausibly.data.text import text_array
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.palette import VERMILION
+from plausibly.paper import page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.casestudy import ALPHA, METHODS, MONTE_CARLO, VOTED
+from plausibly.paper.claim import Claim, decimal
+from plausibly.paper.data import nodules
 from plausibly.plots import one_example
-from plausibly.reproduction import page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.casestudy import ALPHA, METHODS, MONTE_CARLO, VOTED
-from plausibly.reproduction.claim import Claim, decimal
-from plausibly.reproduction.data import nodules
 
 SHOWN = 4
 MOST_LABELS = 8

@@ -21,7 +21,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.io import read_annotations
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
-from plausibly.reproduction.data import Data
+from plausibly.paper.data import Data
 
 ANNOTATIONS = "dermatology_selectors.json"
 CONDITIONS = "dermatology_conditions.txt"

@@ -16,11 +16,11 @@ import xarray as xr
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.reproduction import columns, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.casestudy import ALPHA
-from plausibly.reproduction.claim import Claim, close, mean_spread
-from plausibly.reproduction.data import nodules
+from plausibly.paper import columns, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.casestudy import ALPHA
+from plausibly.paper.claim import Claim, close, mean_spread
+from plausibly.paper.data import nodules
 
 COUNTS = (1, splitting.DRAWS)
 RULE, SPLIT = "rule", "split"

@@ -11,6 +11,7 @@ from plausibly.atomic import replacing
 from plausibly.errors import counted
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
+from plausibly.paper.data import WHOSE
 from plausibly.plots.style import (
     AGGREGATED,
     OTHERS,
@@ -27,7 +28,6 @@ from plausibly.plots.style import (
     tidy,
 )
 from plausibly.plots.style import Axes as Panel
-from plausibly.reproduction.data import WHOSE
 
 __all__ = [
     "AGGREGATED",

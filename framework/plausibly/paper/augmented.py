@@ -19,10 +19,10 @@ from plausibly.data.text import text_array
 from plausibly.errors import counted
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.reproduction import columns, digits, page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.claim import Claim, close, decimal, mean_spread
-from plausibly.reproduction.data import WHOSE, Data, one_thread
+from plausibly.paper import columns, digits, page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.claim import Claim, close, decimal, mean_spread
+from plausibly.paper.data import WHOSE, Data, one_thread
 
 ALPHA = "0.1"
 AUGMENTATIONS = 25

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly.extras import require
 from plausibly.kernels.types import Ints
-from plausibly.reproduction.data import WHOSE
+from plausibly.paper.data import WHOSE
 
 Images = NDArray[np.float64]
 SIDE = 8

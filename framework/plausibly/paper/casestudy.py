@@ -11,10 +11,10 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.reproduction import columns, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.claim import CLOSE, Claim, close, decimal, mean_spread
-from plausibly.reproduction.data import nodules
+from plausibly.paper import columns, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.claim import CLOSE, Claim, close, decimal, mean_spread
+from plausibly.paper.data import nodules
 
 ALPHA = "0.27"
 VOTED, MONTE_CARLO, ECDF, EXPECTED = "voted", "Monte Carlo", "ECDF Monte Carlo", "expected"

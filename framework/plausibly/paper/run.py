@@ -12,12 +12,12 @@ import xarray as xr
 from plausibly.atomic import replacing, unwritable
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.errors import InputError
-from plausibly.reproduction import page, skin
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.catalogue import ENTRIES, Entry, chosen
-from plausibly.reproduction.claim import Claim
-from plausibly.reproduction.data import Data, given
-from plausibly.reproduction.numbers import write_numbers
+from plausibly.paper import page, skin
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.catalogue import ENTRIES, Entry, chosen
+from plausibly.paper.claim import Claim
+from plausibly.paper.data import Data, given
+from plausibly.paper.numbers import write_numbers
 
 CLAIMS = "claims.txt"
 FORMS: tuple[page.Form, ...] = ("png", "svg")
@@ -98,7 +98,7 @@ def reproduce(
     alpha : number or text, optional
         Miscoverage rate in place of each figure's own.
     derm : Path or str, optional
-        Folder of the skin case, see `plausibly.reproduction.skin`; ``"all"`` then has its figures
+        Folder of the skin case, see `plausibly.paper.skin`; ``"all"`` then has its figures
         too.
     simulate : bool
         Whether to simulate the predictions of the skin case; pictures and tables say so.

@@ -18,10 +18,10 @@ from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.evaluation.methods import MethodTable
 from plausibly.palette import BLUE, GREY, INK, VERMILION
-from plausibly.reproduction import page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.claim import Claim, close, decimal
-from plausibly.reproduction.data import toy_data
+from plausibly.paper import page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.claim import Claim, close, decimal
+from plausibly.paper.data import toy_data
 
 ALPHA = "0.1"
 POINTS = 4000

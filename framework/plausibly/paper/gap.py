@@ -12,10 +12,10 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
-from plausibly.reproduction import page, splitting
-from plausibly.reproduction.asked import Asked, Drawing
-from plausibly.reproduction.claim import CLOSE, Claim, close, decimal, mean_spread
-from plausibly.reproduction.data import toy_data
+from plausibly.paper import page, splitting
+from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper.claim import CLOSE, Claim, close, decimal, mean_spread
+from plausibly.paper.data import toy_data
 
 ALPHA = "0.05"
 POINTS = 5000
