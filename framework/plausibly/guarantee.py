@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import attrs
 
-from plausibly import markup
+from plausibly import text
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -220,7 +220,7 @@ class Guarantee:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        return markup.framed(self.statement(), markup.table(self.rows(), titled=True))
+        return text.framed(self.statement(), text.table(self.rows(), titled=True))
 
     def to_json(self) -> dict[str, object]:
         """Return plain data; fractions become text, so that nothing is rounded."""

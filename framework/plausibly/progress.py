@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import attrs
 
-from plausibly import markup
+from plausibly import text
 from plausibly.errors import counted, visible
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Reached:
 
     def _repr_html_(self) -> str:
         known = "" if self.total is None else f' max="{self.total}" value="{self.done}"'
-        said = markup.escaped(repr(self))
+        said = text.escaped(repr(self))
         return f'<progress{known} aria-label="{said}"></progress> <span>{said}</span>'
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser_reports import World, report
-from plausibly import palette
+from plausibly.plots import palette
 from plausibly.report.render import PAGE, render
 
 FILES = sorted(path for path in PAGE.iterdir() if path.is_file())

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausibly.config.convert import Strict, expected, signature
-from plausibly.config.mistakes import Mistake, Mistakes
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import Aggregator, Calibrator
+from plausibly.registry.convert import Strict, expected, signature
+from plausibly.registry.mistakes import Mistake, Mistakes
 
 Name = NewType("Name", str)
 

@@ -12,10 +12,10 @@ import attrs
 import numpy as np
 import pytest
 
-from plausibly.config.describe import described, plain
-from plausibly.config.mistakes import ParameterError
 from plausibly.protocols import Kind
 from plausibly.registry.entries import Entry, Source
+from plausibly.registry.mistakes import ParameterError
+from plausibly.registry.plain import described, plain
 
 
 def no_components(kind: Kind[Any], value: object) -> dict[str, object]:  # Any: none is asked for

@@ -11,7 +11,7 @@ import xarray as xr
 
 import plausibly
 from notebook_pages import HOSTILE, Piece
-from plausibly import Guarantee, markup
+from plausibly import Guarantee, text
 from plausibly.evaluation.shown import Evaluation, Study
 from plausibly.plugin import build_table
 from plots_world import made, parts, world
@@ -36,12 +36,12 @@ def hostile_table() -> xr.Dataset:
 
 
 def test_pieces_are_escaped() -> None:
-    page = markup.framed(
+    page = text.framed(
         HOSTILE,
-        markup.table([[HOSTILE, 3]], head=[HOSTILE, "n"], titled=True),
-        markup.paragraph(HOSTILE),
-        markup.preformatted(HOSTILE),
-        markup.unfolded(HOSTILE, markup.escaped(HOSTILE)),
+        text.table([[HOSTILE, 3]], head=[HOSTILE, "n"], titled=True),
+        text.paragraph(HOSTILE),
+        text.preformatted(HOSTILE),
+        text.unfolded(HOSTILE, text.escaped(HOSTILE)),
     )
     piece = Piece(page)
     assert "script" not in piece.tags

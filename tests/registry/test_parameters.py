@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plausibly.config.mistakes import ParameterError
 from plausibly.errors import ComponentError
 from plausibly.plugin import CALIBRATOR
+from plausibly.registry.mistakes import ParameterError
 from registry_components import By, Drawn, Plugins, offering
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from plausibly.config.mistakes import ParameterError
 from plausibly.errors import ComponentError, MissingExtra, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, CALIBRATOR, COMBINER, Registrar
 from plausibly.protocols import KINDS
 from plausibly.registry import Registry
+from plausibly.registry.mistakes import ParameterError
 from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed, offering
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly import palette
 from plausibly.errors import InputError, MissingExtra
 from plausibly.paper import page
 from plausibly.paper.run import reproduce
+from plausibly.plots import palette
 from repro_runs import PLAIN, all_axes, drawn, made, overlaps, texts
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import attrs
 import pandas as pd
 
-from plausibly import markup
+from plausibly import text
 from plausibly.errors import counted
 from plausibly.plots.text import shown_name
 
@@ -65,10 +65,10 @@ class Listing:
         return "\n".join([*lines, *self._ends()])
 
     def _repr_html_(self) -> str:
-        return markup.framed(
+        return text.framed(
             self.title,
-            markup.table(self._shown(), head=self.columns),
-            *(markup.paragraph(note) for note in self._ends()),
+            text.table(self._shown(), head=self.columns),
+            *(text.paragraph(note) for note in self._ends()),
         )
 
     def _shown(self) -> list[tuple[str, ...]]:

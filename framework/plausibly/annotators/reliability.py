@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly import markup, registry
+from plausibly import registry, text
 from plausibly.conformal.components import called
 from plausibly.data import names, seal, verbs
 from plausibly.data.rows import Rows
@@ -41,13 +41,13 @@ class ReliabilityTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray l
         return _printed(self) if _is_whole(self) else super().__repr__()
 
     def _repr_html_(self) -> str:
-        variables = markup.Html(super()._repr_html_())
+        variables = text.Html(super()._repr_html_())
         if not _is_whole(self):
             return variables
-        return markup.framed(
+        return text.framed(
             "reliability",
-            markup.preformatted(_printed(self)),
-            markup.unfolded("variables", variables),
+            text.preformatted(_printed(self)),
+            text.unfolded("variables", variables),
         )
 
 

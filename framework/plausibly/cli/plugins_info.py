@@ -52,7 +52,7 @@ def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
 
 def _parameters(made: Registry, entry: Entry) -> tuple[tuple[About, ...], str]:
     """Return the parameters of a component, or none and why they cannot be known."""
-    from plausibly.config.describe import plain
+    from plausibly.registry.plain import plain
 
     try:
         return about(entry.load(), lambda value: plain(value, made.describe)), ""

@@ -9,9 +9,9 @@ from typing import TypeVar
 import attrs
 
 from plausibly import registry
-from plausibly.config.mistakes import Mistake, Mistakes, ParameterError, mistakes_in
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import ComponentLike, Kind
+from plausibly.registry.mistakes import Mistake, Mistakes, ParameterError, mistakes_in
 
 P = TypeVar("P")
 

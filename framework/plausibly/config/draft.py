@@ -9,13 +9,13 @@ from typing import Any, TypeVar, cast
 
 import attrs
 
-from plausibly.config.convert import Strict, below
 from plausibly.config.creation import component, without_plugins
-from plausibly.config.mistakes import Mistake, Mistakes, said, unknown_key, written
-from plausibly.config.parameters import Parameter, parameters_of
 from plausibly.config.results import Output
 from plausibly.config.study import Calibration, Study, with_paths
 from plausibly.config.values import read_alphas, read_annotations
+from plausibly.registry.convert import Strict, below
+from plausibly.registry.mistakes import Mistake, Mistakes, said, unknown_key, written
+from plausibly.registry.parameters import Parameter, parameters_of
 
 T = TypeVar("T")
 

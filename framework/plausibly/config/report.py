@@ -8,8 +8,8 @@ from typing import cast
 
 import attrs
 
-from plausibly.config.mistakes import Mistake
 from plausibly.errors import InputError, counted, render, visible
+from plausibly.registry.mistakes import Mistake
 
 _WIDTH = 80
 

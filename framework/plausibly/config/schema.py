@@ -12,12 +12,12 @@ from typing import Any, Literal
 import attrs
 
 from plausibly import registry
-from plausibly.config.describe import plain
-from plausibly.config.parameters import Parameter, has_fields, parameters_of
 from plausibly.config.study import AnnotationFile, Study
 from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import ANNOTATION, KINDS, READER, Kind
 from plausibly.registry.about import helps
+from plausibly.registry.parameters import Parameter, has_fields, parameters_of
+from plausibly.registry.plain import plain
 
 Schema = dict[str, Any]  # Any: what JSON holds
 

@@ -12,7 +12,6 @@ import attrs
 from attrs import validators
 
 from plausibly import registry
-from plausibly.config.parameters import has_fields, parameters_of
 from plausibly.config.results import Output, Report
 from plausibly.config.rules import Counts, counts
 from plausibly.protocols import (
@@ -28,6 +27,7 @@ from plausibly.protocols import (
     Reader,
     ScoreFunction,
 )
+from plausibly.registry.parameters import has_fields, parameters_of
 
 _Named: TypeAlias = Any  # a default is a name, which the converter makes a component of
 

@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any, cast
 
 from plausibly import registry
-from plausibly.config.convert import Strict, below, expected
 from plausibly.config.creation import component
-from plausibly.config.mistakes import Mistake, Mistakes, Wrong, unknown_key
-from plausibly.config.parameters import parameters_of
 from plausibly.config.study import AnnotationFile
 from plausibly.errors import InputError
 from plausibly.protocols import READER, Reader
+from plausibly.registry.convert import Strict, below, expected
+from plausibly.registry.mistakes import Mistake, Mistakes, Wrong, unknown_key
+from plausibly.registry.parameters import parameters_of
 
 _RATE = "a number between 0 and 1"
 _OF_READER = ("reader", "options")

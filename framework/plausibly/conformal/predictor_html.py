@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from plausibly import markup
+from plausibly import text
 from plausibly.errors import counted, listed
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def predictor_html(predictor: ArrayPredictor, threshold: Callable[[Fraction], st
         (alpha, threshold(Fraction(alpha)), promise.statement())
         for alpha, promise in zip(ALPHAS, promises, strict=True)
     ]
-    return markup.framed(
+    return text.framed(
         type(predictor).__name__,
-        markup.table(rows, titled=True),
-        markup.table(levels, head=("alpha", "threshold", "guaranteed"), titled=True),
-        markup.unfolded(
+        text.table(rows, titled=True),
+        text.table(levels, head=("alpha", "threshold", "guaranteed"), titled=True),
+        text.unfolded(
             f"the guarantee at alpha {ALPHAS[0]} in full",
-            markup.table(promises[0].rows(), titled=True),
+            text.table(promises[0].rows(), titled=True),
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from plausibly import markup
+from plausibly import text
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.data.merged import describe_merged
@@ -54,7 +54,7 @@ def describe(table: xr.Dataset) -> str:
     return f"annotations  {first}\n  {'; '.join(parts)}"
 
 
-def most_said(table: xr.Dataset) -> markup.Html:
+def most_said(table: xr.Dataset) -> text.Html:
     """Return the labels that are said most, with their responses, as a table for notebooks.
 
     Parameters
@@ -63,12 +63,12 @@ def most_said(table: xr.Dataset) -> markup.Html:
         An annotation table; of a detached one nothing is shown.
     """
     if not is_intact(table):
-        return markup.Html("")
+        return text.Html("")
     rows = Rows.of(table)
     said = ordered_sum(rows.label, rows.weight[rows.response], rows.labels)
     total = float(rows.votes.sum())
     names_of = name_texts(table.indexes[names.LABEL])
-    order = np.argsort(-said, kind="stable")[: markup.MOST_ROWS]
+    order = np.argsort(-said, kind="stable")[: text.MOST_ROWS]
     shown = [
         (names_of[place], _amount(float(said[place])), _percent(float(said[place]) / total))
         for place in order
@@ -79,7 +79,7 @@ def most_said(table: xr.Dataset) -> markup.Html:
         shown.append(
             (f"{several(rest, 'other label')}", _amount(float(said.sum() - sum(said[order]))), "")
         )
-    return markup.table(shown, head=("label", "responses", "share")) if shown else markup.Html("")
+    return text.table(shown, head=("label", "responses", "share")) if shown else text.Html("")
 
 
 def not_counted(table: xr.Dataset) -> dict[str, int]:

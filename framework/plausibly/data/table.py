@@ -35,7 +35,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from plausibly import markup
+from plausibly import text
 from plausibly.data import names
 from plausibly.data.describe import describe, most_said
 from plausibly.data.known import remember
@@ -81,11 +81,11 @@ class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray la
         return describe(self)
 
     def _repr_html_(self) -> str:
-        return markup.framed(
+        return text.framed(
             "annotation table",
-            markup.preformatted(describe(self)),
+            text.preformatted(describe(self)),
             most_said(self),
-            markup.unfolded("variables", markup.Html(super()._repr_html_())),
+            text.unfolded("variables", text.Html(super()._repr_html_())),
         )
 
 

@@ -12,7 +12,7 @@ from plausibly.demo.study import Result
 from plausibly.errors import counted
 from plausibly.evaluation.study import METHOD, SPLIT
 from plausibly.extras import require
-from plausibly.palette import INK
+from plausibly.plots.palette import INK
 from plausibly.plots.rows import GUARANTEED, NOTHING, VACUOUS, draw_rows, legend_of
 
 __all__ = ["GUARANTEED", "NOTHING", "PANELS", "VACUOUS", "draw", "drawing", "write_figure"]

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, TypeVar, cast
 import attrs
 
 from plausibly import registry
-from plausibly.config.parameters import has_fields, parameters_of
 from plausibly.conformal.components import called
 from plausibly.errors import InputError, listed
 from plausibly.protocols import (
@@ -23,6 +22,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
+from plausibly.registry.parameters import has_fields, parameters_of
 
 MethodTable: TypeAlias = Mapping[str, object]
 """Arguments of `calibrate` by name: those of `Method`."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import xarray as xr
 
-from plausibly import markup
+from plausibly import text
 from plausibly.data import names
 from plausibly.data.named import is_lazy
 from plausibly.errors import counted
@@ -41,15 +41,13 @@ class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks t
         return f"{text}\n{_NOT_MEASURED[0].upper()}{_NOT_MEASURED[1:]}." if is_lazy(self) else text
 
     def _repr_html_(self) -> str:
-        variables = markup.Html(super()._repr_html_())
+        variables = text.Html(super()._repr_html_())
         if is_lazy(self):
-            said = markup.paragraph(f"{_NOT_MEASURED}.")
-            return markup.framed("evaluation", said, markup.unfolded("variables", variables))
+            said = text.paragraph(f"{_NOT_MEASURED}.")
+            return text.framed("evaluation", said, text.unfolded("variables", variables))
         if not _is_evaluation(self):
             return variables
-        return markup.framed(
-            "evaluation", *_evaluated(self), markup.unfolded("variables", variables)
-        )
+        return text.framed("evaluation", *_evaluated(self), text.unfolded("variables", variables))
 
 
 class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
@@ -61,10 +59,10 @@ class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hi
         return _as_dataset(super().__repr__(), self)
 
     def _repr_html_(self) -> str:
-        variables = markup.Html(super()._repr_html_())
+        variables = text.Html(super()._repr_html_())
         if not _is_study(self):
             return variables
-        return markup.framed("study", *_compared(self), markup.unfolded("variables", variables))
+        return text.framed("study", *_compared(self), text.unfolded("variables", variables))
 
 
 def _computed(
@@ -103,7 +101,7 @@ def _is_study(study: xr.Dataset) -> bool:
     return whole and all(name in study for name in (*measures, "guaranteed"))
 
 
-def _evaluated(result: xr.Dataset) -> list[markup.Html]:
+def _evaluated(result: xr.Dataset) -> list[text.Html]:
     """Return a table of all alphas, and the verdict on each."""
     from plausibly.evaluation.describe import QUANTITIES, decimal, ends, outwards, verdict
 
@@ -128,13 +126,13 @@ def _evaluated(result: xr.Dataset) -> list[markup.Html]:
         alphas = [f"{alpha:g}" for alpha in result[names.ALPHA].values]
         said = [f"alpha {alpha}: {line}" for alpha, line in zip(alphas, said, strict=True)]
     return [
-        markup.paragraph(f"{counted(int(result['n']))} examples"),
-        markup.table(rows, head=("alpha", "coverage", "mean", level)),
-        *(markup.paragraph(line) for line in said),
+        text.paragraph(f"{counted(int(result['n']))} examples"),
+        text.table(rows, head=("alpha", "coverage", "mean", level)),
+        *(text.paragraph(line) for line in said),
     ]
 
 
-def _compared(study: xr.Dataset) -> list[markup.Html]:
+def _compared(study: xr.Dataset) -> list[text.Html]:
     """Return a table of all alphas and methods."""
     from plausibly.evaluation.describe import decimal
     from plausibly.evaluation.tables import cells, guaranteed
@@ -167,6 +165,6 @@ def _compared(study: xr.Dataset) -> list[markup.Html]:
     )
     splits = counted(study.sizes[_SPLIT])
     return [
-        markup.paragraph(f"means over {splits} random split{'' if splits == '1' else 's'}"),
-        markup.table(rows, head=head),
+        text.paragraph(f"means over {splits} random split{'' if splits == '1' else 's'}"),
+        text.table(rows, head=head),
     ]

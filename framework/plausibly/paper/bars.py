@@ -10,13 +10,13 @@ from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats, Ints
-from plausibly.palette import VERMILION
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.casestudy import ALPHA, METHODS, MONTE_CARLO, VOTED
 from plausibly.paper.claim import Claim, decimal
 from plausibly.paper.data import nodules
 from plausibly.plots import one_example
+from plausibly.plots.palette import VERMILION
 
 SHOWN = 4
 MOST_LABELS = 8

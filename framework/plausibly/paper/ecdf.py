@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.palette import GREY, INK
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.claim import Claim, close, decimal, mean_spread
 from plausibly.paper.data import toy_data
+from plausibly.plots.palette import GREY, INK
 
 COUNT = 10_000
 TESTS = 10

@@ -24,11 +24,11 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.paper import digits, page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.claim import Claim, close, decimal, mean_spread
 from plausibly.paper.data import WHOSE, Data, one_thread
+from plausibly.plots.palette import BLUE, GREY, INK, VERMILION
 from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"

@@ -10,8 +10,8 @@ import xarray as xr
 from plausibly.atomic import replacing
 from plausibly.errors import counted
 from plausibly.extras import require
-from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
 from plausibly.paper.data import WHOSE
+from plausibly.plots.palette import BLUE, GREEN, INK, PURPLE, VERMILION
 from plausibly.plots.style import (
     AGGREGATED,
     OTHERS,

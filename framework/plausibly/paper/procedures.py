@@ -17,11 +17,11 @@ from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.evaluation.methods import MethodTable
-from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.claim import Claim, close, decimal
 from plausibly.paper.data import toy_data
+from plausibly.plots.palette import BLUE, GREY, INK, VERMILION
 
 ALPHA = "0.1"
 POINTS = 4000

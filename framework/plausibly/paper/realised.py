@@ -14,13 +14,13 @@ from plausibly.data import names
 from plausibly.data.text import text_array
 from plausibly.errors import counted
 from plausibly.kernels import coverage
-from plausibly.palette import INK
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.casestudy import ALPHA, METHODS, VOTED
 from plausibly.paper.claim import CLOSE, Claim, decimal
 from plausibly.paper.data import nodules
 from plausibly.plots import style
+from plausibly.plots.palette import INK
 
 _TITLE = "What sets cover of each test example, one split"
 

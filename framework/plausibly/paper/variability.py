@@ -10,11 +10,11 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.data import names
 from plausibly.evaluation.methods import MethodTable
 from plausibly.kernels.types import Bools, Floats
-from plausibly.palette import BLUE, INK
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.claim import Claim, close, decimal
 from plausibly.paper.data import Data, toy_data
+from plausibly.plots.palette import BLUE, INK
 
 ALPHA = "0.05"
 POINTS = 2000

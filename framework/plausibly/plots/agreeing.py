@@ -10,9 +10,9 @@ from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
 from plausibly.data.text import several
 from plausibly.errors import counted
-from plausibly.palette import BLUE, GREY, PURPLE, VERMILION
 from plausibly.plots import dots, reading
 from plausibly.plots.dots import Dot
+from plausibly.plots.palette import BLUE, GREY, PURPLE, VERMILION
 from plausibly.plots.style import SMALL, Axes, Look, axes_of, tidy, tone
 from plausibly.plots.text import heading, name_rows, share, shown_names
 

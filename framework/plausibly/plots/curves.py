@@ -9,8 +9,8 @@ import xarray as xr
 
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.kernels.types import Floats
-from plausibly.palette import BLUE, GREEN, VERMILION
 from plausibly.plots import reading, style
+from plausibly.plots.palette import BLUE, GREEN, VERMILION
 from plausibly.plots.style import Axes, Look, axes_of, legend_below, tidy, tone
 from plausibly.plots.text import heading
 

@@ -14,8 +14,8 @@ from plausibly.data.text import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.tables import TOLERATED
 from plausibly.extras import require
-from plausibly.palette import BLUE, INK, VERMILION
 from plausibly.plots import reading
+from plausibly.plots.palette import BLUE, INK, VERMILION
 from plausibly.plots.style import Axes, axes_of, luminance, tone
 from plausibly.plots.text import heading, share, shown_names
 

@@ -14,8 +14,8 @@ from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats
-from plausibly.palette import BLUE, GREY
 from plausibly.plots import reading
+from plausibly.plots.palette import BLUE, GREY
 from plausibly.plots.style import OTHERS, Axes, Look, axes_of, legend_below, tidy, tone
 from plausibly.plots.text import heading, name_rows, shown_name, shown_names
 

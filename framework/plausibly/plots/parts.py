@@ -10,9 +10,9 @@ from plausibly.data.text import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import AGGREGATED
 from plausibly.evaluation.evaluate import AMBIGUITY
-from plausibly.palette import VERMILION
 from plausibly.plots import dots, reading
 from plausibly.plots.dots import Dot
+from plausibly.plots.palette import VERMILION
 from plausibly.plots.style import MEASURES, Axes, Look, axes_of, tidy
 from plausibly.plots.text import heading
 

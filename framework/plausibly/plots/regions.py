@@ -15,7 +15,7 @@ from plausibly.conformal.regions_simplex import vertices
 from plausibly.data import align, borders, names
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
-from plausibly.palette import BLUE, INK, VERMILION
+from plausibly.plots.palette import BLUE, INK, VERMILION
 
 if TYPE_CHECKING:
     from plausibly.conformal.regions import PlausibilityRegion

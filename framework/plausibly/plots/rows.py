@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.extras import require
-from plausibly.palette import BLUE, VERMILION
+from plausibly.plots.palette import BLUE, VERMILION
 from plausibly.plots.style import Axes, tone
 
 # In other shapes too: told apart without colour.

@@ -12,7 +12,7 @@ import numpy as np
 
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Numbers
-from plausibly.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
+from plausibly.plots.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which may not be installed where types are checked
 

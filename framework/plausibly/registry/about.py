@@ -52,8 +52,8 @@ def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
     plain : callable
         Turns defaults into plain data.
     """
-    from plausibly.config.convert import expected
-    from plausibly.config.parameters import parameters_of
+    from plausibly.registry.convert import expected
+    from plausibly.registry.parameters import parameters_of
 
     meanings = helps(target)
     try:
@@ -74,7 +74,7 @@ def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
 
 def _written(value: object) -> str:
     """Return plain data as TOML writes them in one line; there is no word for nothing."""
-    from plausibly.config.mistakes import written
+    from plausibly.registry.mistakes import written
 
     if value is None:
         return "none"

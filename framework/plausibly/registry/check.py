@@ -138,7 +138,7 @@ def check_entry(
 
 def _required(entry: Entry) -> list[str]:
     """Return the parameters without a default; every type must exist at run time."""
-    from plausibly.config.parameters import parameters_of
+    from plausibly.registry.parameters import parameters_of
 
     return [p.name for p in parameters_of(entry.load(), typed=True) if p.required]
 

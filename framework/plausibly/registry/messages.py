@@ -18,7 +18,7 @@ from plausibly.registry.entries import Entry, Failure, Source
 from plausibly.registry.needs import missing
 
 if TYPE_CHECKING:
-    from plausibly.config.mistakes import Mistake
+    from plausibly.registry.mistakes import Mistake
 
 
 def an(noun: str) -> str:
@@ -298,7 +298,7 @@ def with_others(
     mistake: Mistake, kind: Kind[Any], entry: Entry, entries: Callable[[], Iterable[Entry]]
 ) -> Mistake:
     """Return the mistake, with the components that do have such a parameter."""
-    from plausibly.config.parameters import parameters_of
+    from plausibly.registry.parameters import parameters_of
 
     if not mistake.unknown or mistake.key or "." in mistake.path:
         return mistake

@@ -18,7 +18,7 @@ from plausibly.registry.origin import entry_of, identity
 from plausibly.registry.plugins import Find, Plugins
 
 if TYPE_CHECKING:
-    from plausibly.config.convert import Strict
+    from plausibly.registry.convert import Strict
 
 P = TypeVar("P")
 
@@ -239,7 +239,7 @@ class Registry:
             ``component-unregistered`` if its class has no name here: a file holds names and
             parameters, never code. ``component-parameter`` if a parameter is no plain data.
         """
-        from plausibly.config.describe import described
+        from plausibly.registry.plain import described
 
         self._plugins.load_own()
         entry = entry_of(kind, component, lambda: self._entries(kind), lambda: self.entries(kind))
@@ -309,8 +309,8 @@ class Registry:
         return entry.qualified if len(alike) == 1 else f"{entry.source.distribution}:{entry.name}"
 
     def _build(self, kind: Kind[P], entry: Entry, given: Mapping[str, object]) -> P:
-        from plausibly.config.convert import Strict, signature
-        from plausibly.config.mistakes import Mistakes, ParameterError
+        from plausibly.registry.convert import Strict, signature
+        from plausibly.registry.mistakes import Mistakes, ParameterError
 
         whose = f'{kind.name} "{entry.name}"'
         try:

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
-from plausibly.config.mistakes import Mistake, mistakes_in
 from plausibly.config.study import Calibration
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.registry.mistakes import Mistake, mistakes_in
 
 _EXAMPLES = 20
 

@@ -14,7 +14,6 @@ from plausibly import registry
 from plausibly.config.creation import without_plugins
 from plausibly.config.document import Document, parse
 from plausibly.config.draft import Draft, draft
-from plausibly.config.mistakes import Mistake, mistakes_in
 from plausibly.config.report import StudyError, located
 from plausibly.config.resolved import origins, resolved, without_unset
 from plausibly.config.results import Output
@@ -37,6 +36,7 @@ from plausibly.io import files
 from plausibly.io.delimited import decode
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import READER
+from plausibly.registry.mistakes import Mistake, mistakes_in
 from plausibly.study.coordinates import (
     MOST_GROUPS,
     check_coordinates,

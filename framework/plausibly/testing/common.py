@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from plausibly import registry
-from plausibly.config.convert import Strict
-from plausibly.config.describe import described
-from plausibly.config.parameters import Parameter, parameters_of
 from plausibly.errors import ComponentError
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import problems
+from plausibly.registry.convert import Strict
+from plausibly.registry.parameters import Parameter, parameters_of
+from plausibly.registry.plain import described
 from plausibly.testing.rules import Broken, RuleBook, demand, shown
 from plausibly.testing.same import global_randomness, same
 

@@ -18,10 +18,10 @@ from typing import Any, Literal, TypeVar, cast
 
 import cattrs
 
-from plausibly.config.mistakes import Mistake, Mistakes, Wrong, mistakes_in, unknown_key, written
-from plausibly.config.parameters import Parameter, has_fields, parameters_of
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.messages import an
+from plausibly.registry.mistakes import Mistake, Mistakes, Wrong, mistakes_in, unknown_key, written
+from plausibly.registry.parameters import Parameter, has_fields, parameters_of
 
 T = TypeVar("T")
 

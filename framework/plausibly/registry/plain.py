@@ -7,10 +7,10 @@ from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import Any
 
-from plausibly.config.mistakes import Mistake, ParameterError
-from plausibly.config.parameters import has_fields, parameters_of
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import problems
+from plausibly.registry.mistakes import Mistake, ParameterError
+from plausibly.registry.parameters import has_fields, parameters_of
 
 Describe = Callable[[Kind[Any], object], dict[str, object]]  # Any: each kind has its own Protocol
 """Returns the table of a component: `Registry.describe`."""
