@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import doors_world
 import nets
 import plausibly
-from plausibly import evaluation, huggingface
+from plausibly import annotators, evaluation, huggingface
 from plausibly.sklearn import AmbiguousConformalClassifier
 
 COUNT = 60
@@ -105,15 +105,15 @@ def measures() -> dict[str, Callable[[], object]]:
         ),
         "by subgroup": lambda: evaluation.coverage_by_subgroup(sets, new_lam, ["site"]),
         "sorted": lambda: evaluation.sorted_coverage(sets, new_lam),
-        "certainty": lambda: evaluation.annotation_certainty(drawn),
-        "disagreement": lambda: evaluation.label_disagreement(lam),
+        "certainty": lambda: annotators.annotation_certainty(drawn),
+        "disagreement": lambda: annotators.label_disagreement(lam),
         "entropy": lambda: evaluation.entropy(lam),
-        "accuracy": lambda: evaluation.uncertainty_adjusted_accuracy(model, drawn),
+        "accuracy": lambda: annotators.uncertainty_adjusted_accuracy(model, drawn),
         "monte carlo error": lambda: evaluation.monte_carlo_error(
             model, lam, alphas=[0.3], draws=(1, 5), seeds=4
         ),
-        "overlap": lambda: evaluation.average_overlap("abc", "bca", 3),
-        "likeness": lambda: evaluation.set_likeness("ab", "bc"),
+        "overlap": lambda: annotators.average_overlap("abc", "bca", 3),
+        "likeness": lambda: annotators.set_likeness("ab", "bc"),
         "alike": lambda: evaluation.alike(model, new),
     }
 
