@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from plausibly.kernels import coverage
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.order import at_least
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.rank import Ranks
+from plausibly.kernels.ranks import Ranks, at_least
 from turns import Row, in_turn, peak, ratio, seconds, show, versions
 
 ALPHA = 0.1

@@ -17,7 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from plausibly.data.packed import slots_of
+from plausibly.data.plausibilities import slots_of
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Slots

@@ -23,7 +23,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from plausibly.data.packed import of_slots
+from plausibly.data.plausibilities import of_slots
 from plausibly.io import read_predictions
 from plausibly.kernels.sparse import Slots
 

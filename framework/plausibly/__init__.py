@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from plausibly.conformal.regions_calibrate import calibrate_region
     from plausibly.conformal.score_threshold import score_threshold
     from plausibly.conformal.stored import load_predictor
-    from plausibly.data.frame import to_frame
-    from plausibly.data.joined import concat
-    from plausibly.data.packed import pack, unpack
-    from plausibly.data.verbs import select
+    from plausibly.data.plausibilities import pack, unpack
+    from plausibly.data.select import concat, select, to_frame
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate
     from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
@@ -108,14 +106,14 @@ _HOME = {
     "calibrate": "plausibly.conformal.calibrate",
     "calibrate_region": "plausibly.conformal.regions_calibrate",
     "compare": "plausibly.evaluation.study",
-    "concat": "plausibly.data.joined",
+    "concat": "plausibly.data.select",
     "effective_sample_size": "plausibly.evaluation.likelihood_ratios",
     "evaluate": "plausibly.evaluation.evaluate",
     "joint_rank": "plausibly.conformal.joint_rank",
     "likelihood_ratios": "plausibly.evaluation.likelihood_ratios",
     "load_predictor": "plausibly.conformal.stored",
     "load_study": "plausibly.evaluation.record",
-    "pack": "plausibly.data.packed",
+    "pack": "plausibly.data.plausibilities",
     "plan": "plausibly.planning.plan",
     "read_annotations": "plausibly.io",
     "read_examples": "plausibly.io",
@@ -127,11 +125,11 @@ _HOME = {
     "reproduce": "plausibly.paper.run",
     "save_study": "plausibly.evaluation.record",
     "score_threshold": "plausibly.conformal.score_threshold",
-    "select": "plausibly.data.verbs",
+    "select": "plausibly.data.select",
     "sensitivity": "plausibly.evaluation.sensitivity",
-    "to_frame": "plausibly.data.frame",
+    "to_frame": "plausibly.data.select",
     "tune_raps": "plausibly.evaluation.tuning",
-    "unpack": "plausibly.data.packed",
+    "unpack": "plausibly.data.plausibilities",
     "write_annotations": "plausibly.io",
     "write_plausibilities": "plausibly.io",
     "write_report": "plausibly.report.write",

@@ -10,10 +10,19 @@ from typing import Literal, TypeAlias, TypeGuard
 import numpy as np
 import xarray as xr
 
-from plausibly.data import borders
-from plausibly.data.names import EXAMPLE, LABEL, NUMBERED
-from plausibly.data.near import near
-from plausibly.data.text import check_names, name_texts, not_among, quoted, several, text_array
+from plausibly.data import validate
+from plausibly.data.names import (
+    EXAMPLE,
+    LABEL,
+    NUMBERED,
+    check_names,
+    name_texts,
+    near,
+    not_among,
+    quoted,
+    several,
+    text_array,
+)
 from plausibly.errors import InputError, listed
 
 __all__ = ["predictions"]
@@ -62,7 +71,7 @@ def predictions(
     InputError
         ``rows-missing``, ``top-one``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
         ``label-twice``, ``scores-not-finite``, ``scores-do-not-sum``, ``rows-differ``, and what
-        `plausibly.data.borders.check_predictions` says.
+        `plausibly.data.validate.check_predictions` says.
 
     Examples
     --------
@@ -112,7 +121,7 @@ def predictions(
         name="predictions",
         attrs=numbered,
     )
-    return borders.check_predictions(array, whose=_WHOSE, scale=scale)
+    return validate.check_predictions(array, whose=_WHOSE, scale=scale)
 
 
 def _ordered(labels: Labels) -> list[str]:

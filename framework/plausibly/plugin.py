@@ -59,27 +59,27 @@ if TYPE_CHECKING:
     from plausibly.conformal.aggregate import default_aggregator, default_kinds
     from plausibly.conformal.components import called
     from plausibly.data import names, states
-    from plausibly.data.build import Answer, AnswerRefused, table_from_codes, table_from_records
-    from plausibly.data.gathered import ResponseOptions
-    from plausibly.data.hierarchy import Hierarchy
-    from plausibly.data.left_out import with_left_out
-    from plausibly.data.near import near
-    from plausibly.data.packed import pack, unpack
-    from plausibly.data.responses import by_name as responses_by_name
-    from plausibly.data.responses import take_responses
-    from plausibly.data.rows import Rows, answered_rows
-    from plausibly.data.seal import check_table
-    from plausibly.data.settled import Duplicates, Response
-    from plausibly.data.sums import ordered_sum, whole
-    from plausibly.data.table import AnnotationTable, build_table
-    from plausibly.data.text import is_missing, is_name, name_text, quoted, several
-    from plausibly.data.validity import (
+    from plausibly.data.annotations import (
+        AnnotationTable,
+        Answer,
+        AnswerRefused,
+        build_table,
         check_labels_once,
         check_responses,
         refuse_responses,
         responses_of,
+        table_from_codes,
+        table_from_records,
     )
-    from plausibly.data.verbs import select
+    from plausibly.data.labels import Hierarchy
+    from plausibly.data.left_out import with_left_out
+    from plausibly.data.names import is_missing, is_name, name_text, near, quoted, several
+    from plausibly.data.plausibilities import pack, unpack
+    from plausibly.data.responses import Duplicates, Response, ResponseOptions, take_responses
+    from plausibly.data.responses import by_name as responses_by_name
+    from plausibly.data.rows import Rows, answered_rows, ordered_sum, whole
+    from plausibly.data.seal import check_table
+    from plausibly.data.select import select
     from plausibly.guarantee import Guarantee, bounded
     from plausibly.io.annotation_files import is_annotation_file, read_annotation_file
     from plausibly.io.arrays import NamedArray, from_npy, from_npz
@@ -99,10 +99,10 @@ if TYPE_CHECKING:
     from plausibly.io.text import TextTable, first_row, first_rows, read_table
     from plausibly.io.xml_files import Element as XmlElement
     from plausibly.io.xml_files import read_xml
+    from plausibly.kernels.draws import drawn_times, ragged_uniforms
     from plausibly.kernels.masses import settle
-    from plausibly.kernels.places import Places, by_places
-    from plausibly.kernels.ragged import drawn_times, ragged_uniforms
     from plausibly.kernels.random import Keys, hash_names
+    from plausibly.kernels.ranks import Places, by_places
     from plausibly.kernels.types import Bools, Floats, Hashes, Ints, Masses
 
 __all__ = [
@@ -234,10 +234,10 @@ _HOME = {
     "file_opening": "plausibly.io.files:opening",
     "from_named": "plausibly.io.named_predictions",
     "NamedPrediction": "plausibly.io.named_predictions",
-    "Duplicates": "plausibly.data.settled",
-    "AnnotationTable": "plausibly.data.table",
-    "Answer": "plausibly.data.build",
-    "AnswerRefused": "plausibly.data.build",
+    "Duplicates": "plausibly.data.responses",
+    "AnnotationTable": "plausibly.data.annotations",
+    "Answer": "plausibly.data.annotations",
+    "AnswerRefused": "plausibly.data.annotations",
     "Bools": "plausibly.kernels.types",
     "CalibrationData": "plausibly.calibration.data",
     "EXCHANGEABLE": "plausibly.calibration.replicates",
@@ -248,26 +248,26 @@ _HOME = {
     "Ints": "plausibly.kernels.types",
     "JsonNumber": "plausibly.io.json_files",
     "Keys": "plausibly.kernels.random",
-    "Hierarchy": "plausibly.data.hierarchy",
+    "Hierarchy": "plausibly.data.labels",
     "LABEL_CELLS": "plausibly.calibration.replicates",
     "Masses": "plausibly.kernels.types",
     "NamedArray": "plausibly.io.arrays",
     "PValues": "plausibly.calibration.pvalues",
-    "Places": "plausibly.kernels.places",
+    "Places": "plausibly.kernels.ranks",
     "Replicates": "plausibly.calibration.replicates",
-    "Response": "plausibly.data.settled",
-    "ResponseOptions": "plausibly.data.gathered",
+    "Response": "plausibly.data.responses",
+    "ResponseOptions": "plausibly.data.responses",
     "Rows": "plausibly.data.rows",
     "TextTable": "plausibly.io.text",
     "UNSEEN": "plausibly.calibration.replicates",
     "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.data.rows",
     "bounded": "plausibly.guarantee",
-    "build_table": "plausibly.data.table",
-    "by_places": "plausibly.kernels.places",
+    "build_table": "plausibly.data.annotations",
+    "by_places": "plausibly.kernels.ranks",
     "called": "plausibly.conformal.components",
-    "check_labels_once": "plausibly.data.validity",
-    "check_responses": "plausibly.data.validity",
+    "check_labels_once": "plausibly.data.annotations",
+    "check_responses": "plausibly.data.annotations",
     "check_table": "plausibly.data.seal",
     "check_weights": "plausibly.calibration.weights",
     "columns_hint": "plausibly.io.hints",
@@ -275,7 +275,7 @@ _HOME = {
     "default_aggregator": "plausibly.conformal.aggregate",
     "default_kinds": "plausibly.conformal.aggregate",
     "delta_field": "plausibly.calibration.held_out",
-    "drawn_times": "plausibly.kernels.ragged",
+    "drawn_times": "plausibly.kernels.draws",
     "effective_size": "plausibly.calibration.weights",
     "exact": "plausibly.calibration.held_out",
     "file_contents": "plausibly.io.files:contents",
@@ -288,36 +288,36 @@ _HOME = {
     "hash_names": "plausibly.kernels.random",
     "held_out_field": "plausibly.calibration.held_out",
     "is_annotation_file": "plausibly.io.annotation_files",
-    "is_missing": "plausibly.data.text",
-    "is_name": "plausibly.data.text",
+    "is_missing": "plausibly.data.names",
+    "is_name": "plausibly.data.names",
     "json_head": "plausibly.io.json_files",
     "json_shown": "plausibly.io.json_files",
-    "name_text": "plausibly.data.text",
+    "name_text": "plausibly.data.names",
     "names": "plausibly.data.names",
-    "near": "plausibly.data.near:near",
-    "ordered_sum": "plausibly.data.sums",
-    "pack": "plausibly.data.packed",
+    "near": "plausibly.data.names:near",
+    "ordered_sum": "plausibly.data.rows",
+    "pack": "plausibly.data.plausibilities",
     "parse_json": "plausibly.io.json_files",
-    "quoted": "plausibly.data.text",
-    "ragged_uniforms": "plausibly.kernels.ragged",
+    "quoted": "plausibly.data.names",
+    "ragged_uniforms": "plausibly.kernels.draws",
     "read_annotation_file": "plausibly.io.annotation_files",
     "read_json": "plausibly.io.json_files",
     "read_json_lines": "plausibly.io.json_files",
     "read_table": "plausibly.io.text",
     "read_xml": "plausibly.io.xml_files",
-    "refuse_responses": "plausibly.data.validity",
+    "refuse_responses": "plausibly.data.annotations",
     "require_held_out": "plausibly.calibration.held_out",
     "responses_by_name": "plausibly.data.responses:by_name",
-    "responses_of": "plausibly.data.validity",
-    "select": "plausibly.data.verbs",
+    "responses_of": "plausibly.data.annotations",
+    "select": "plausibly.data.select",
     "settle": "plausibly.kernels.masses",
-    "several": "plausibly.data.text",
+    "several": "plausibly.data.names",
     "states": "plausibly.data.states",
-    "table_from_codes": "plausibly.data.build",
-    "table_from_records": "plausibly.data.build",
+    "table_from_codes": "plausibly.data.annotations",
+    "table_from_records": "plausibly.data.annotations",
     "take_responses": "plausibly.data.responses",
-    "unpack": "plausibly.data.packed",
-    "whole": "plausibly.data.sums",
+    "unpack": "plausibly.data.plausibilities",
+    "whole": "plausibly.data.rows",
     "with_left_out": "plausibly.data.left_out",
 }
 

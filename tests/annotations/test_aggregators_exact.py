@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labelled_records as lr
-from plausibly.data.table import rebuilt
+from plausibly.data.annotations import rebuilt
 from plausibly.plugin import Aggregator, Annotation, Keys, build_table
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.label_set.equal_split import EqualSplit

@@ -11,7 +11,7 @@ import xarray as xr
 import plausibly
 from cli_world import World, make, run
 from plausibly.cli import common
-from plausibly.data.borders import SCALES
+from plausibly.data.validate import SCALES
 from plausibly.evaluation.intervals import METHODS
 from plausibly.kernels.coverage import TIES
 

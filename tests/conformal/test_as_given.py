@@ -15,7 +15,7 @@ from plausibly.calibration import data as module
 from plausibly.calibration import pools
 from plausibly.calibration.as_given import AsGiven, scores_as_given
 from plausibly.calibration.data import CalibrationData
-from plausibly.kernels import threads
+from plausibly.kernels import blocks
 from plausibly.plugin import Floats, ScoreInput
 from plausibly_builtins.scores.probability import Probability
 
@@ -97,7 +97,7 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_CELLS", cells)
         patch.setattr(module, "_WORTH", cells)
-        patch.setattr(threads, "cores", lambda: 3)
+        patch.setattr(blocks, "cores", lambda: 3)
         atoms = calibration.atoms()
         voted = calibration.voted()
     row, label = np.nonzero(units)

@@ -246,7 +246,7 @@ def test_a_denominator_that_does_not_fit_is_not_believed() -> None:
 
 def test_packed_plausibilities_are_the_same() -> None:
     """Packed and dense plausibilities calibrate to the same bits."""
-    from plausibly.data.packed import pack
+    from plausibly.data.plausibilities import pack
 
     predictions, lam = world(50)
     dense = plausibly.calibrate(predictions, lam)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from plausibly.calibration.kept import Kept
-from plausibly.data import borders, known
+from plausibly.data import known, validate
 from plausibly.data.named import with_values
 from plausibly.errors import InputError
 from plausibly.kernels.random import Names, hash_names
@@ -208,14 +208,14 @@ def test_values_under_names_are_what_xarray_makes_of_them() -> None:
 
 @given(st.lists(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=3, max_size=3), min_size=1))
 def test_hard_rows_are_counted_as_one_by_one(rows: list[list[float]]) -> None:
-    assert borders.hard_rows(np.array(rows)) == sum(set(row) <= {0.0, 1.0} for row in rows)
+    assert validate.hard_rows(np.array(rows)) == sum(set(row) <= {0.0, 1.0} for row in rows)
 
 
 @pytest.mark.parametrize("index", [pd.RangeIndex(2_000), pd.Index([f"é{n}" for n in range(2_000)])])
 def test_an_index_without_text_coordinate_is_turned_once(index: pd.Index) -> None:
     frame = pd.DataFrame(np.full((2_000, 2), 0.5), index=index, columns=["a", "b"])
     given_ = xr.DataArray(frame, dims=("example", "label"))
-    first, again = (borders.check_predictions(given_ + 0) for _ in range(2))
+    first, again = (validate.check_predictions(given_ + 0) for _ in range(2))
     texts = [str(name) for name in index]
     wanted = array(texts)
     assert first.coords.to_dataset().identical(wanted.coords.to_dataset())
@@ -224,14 +224,14 @@ def test_an_index_without_text_coordinate_is_turned_once(index: pd.Index) -> Non
     assert first.sel(example=texts[7]).dims == ("label",)
     assert given_.indexes["example"] is index or given_.indexes["example"].equals(index)
     turned = given_.rename(example="label", label="example").T
-    assert borders.check_predictions(turned, scale="any").label.values.tolist() == texts
+    assert validate.check_predictions(turned, scale="any").label.values.tolist() == texts
 
 
 def test_no_more_are_turned_than_is_said() -> None:
     known._texts.clear()
     many = [array(["a", "b"]).assign_coords(example=[place, -1 - place]) for place in range(20)]
     for one in many:
-        borders.check_plausibilities(one)
+        validate.check_plausibilities(one)
     assert len(known._texts) == 8
     assert (id(many[-1].indexes["example"]), "example") in known._texts
     del many, one

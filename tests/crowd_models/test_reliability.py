@@ -76,7 +76,7 @@ def test_many_annotators_and_unknown_ones_in_print() -> None:
     codes = found.table["response_annotator"].values.copy()
     codes[:120] = -1
     built = found.table.assign(response_annotator=("response", codes))
-    from plausibly.data.table import rebuilt
+    from plausibly.data.annotations import rebuilt
 
     with quiet():
         told = plausibly.reliability(rebuilt(built), "one-coin")
@@ -103,7 +103,7 @@ def test_a_part_of_the_table_still_prints() -> None:
 
 def test_weights_that_are_no_whole_numbers() -> None:
     table = table_of([("a", "q", "Ä", 2), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
-    from plausibly.data.table import rebuilt
+    from plausibly.data.annotations import rebuilt
 
     half = rebuilt(table.assign(response_weight=table["response_weight"] / 2))
     told = plausibly.reliability(half, "one-coin")

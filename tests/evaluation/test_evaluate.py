@@ -14,7 +14,7 @@ from scipy.special import ndtri, stdtrit
 
 import eval_oracles as oracle
 from plausibly import calibrate
-from plausibly.data.packed import pack
+from plausibly.data.plausibilities import pack
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee

@@ -10,7 +10,7 @@ import xarray as xr
 
 from plausibly import aggregate, calibrate, registry
 from plausibly.data import names
-from plausibly.data.verbs import select
+from plausibly.data.select import select
 from plausibly.errors import InputError
 from plausibly.evaluation import interval, leave_one_annotator_out
 from plausibly.protocols import ANNOTATION

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from eval_parts import MEASURES, Measure, case
-from plausibly.data.packed import pack
+from plausibly.data.plausibilities import pack
 from plausibly.errors import InputError, PlausiblyWarning
 
 ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])

@@ -27,7 +27,7 @@ from exact_product import (
 )
 from plausibly.calibration import pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.kernels import order
+from plausibly.kernels import ranks
 from plausibly.kernels.types import Floats
 from plausibly_builtins.combiners.held_out_rank import HeldOutRank
 
@@ -84,8 +84,8 @@ def share_of_ranks(self: HeldOutRank, p: PValues, held_out: PValues | None) -> F
 
 
 counting = pools._counting
-statistic = order.order_statistic
-rank = order.weighted_rank
+statistic = ranks.order_statistic
+rank = ranks.weighted_rank
 searched = np.searchsorted
 
 SLIPS = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import plausibly
 from io_annotation_tables import ENDINGS, KINDS, same, tables
 from io_files import refusal, result_or_refusal, written
-from plausibly.data.table import AnnotationTable, build_table
+from plausibly.data.annotations import AnnotationTable, build_table
 from plausibly.io import files
 from plausibly.io.annotation_files import (
     is_annotation_file,

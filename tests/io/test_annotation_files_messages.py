@@ -11,7 +11,7 @@ import xarray as xr
 
 import plausibly
 from io_files import refusal, said, written
-from plausibly.data.table import AnnotationTable, build_table
+from plausibly.data.annotations import AnnotationTable, build_table
 from plausibly.io.annotation_files import read_annotation_file, write_annotations
 
 

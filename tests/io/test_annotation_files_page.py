@@ -12,8 +12,8 @@ import plausibly
 from io_annotation_tables import same as same_table
 from io_plausibilities import same
 from methods_page import run_page, tables
-from plausibly.data.packed import pack
-from plausibly.data.table import build_table
+from plausibly.data.annotations import build_table
+from plausibly.data.plausibilities import pack
 from plausibly.io.annotation_files import read_annotation_file
 from plausibly.io.plausibilities import Form
 from readme_world import links

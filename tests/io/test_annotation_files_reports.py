@@ -10,9 +10,8 @@ import xarray as xr
 
 import plausibly
 from io_annotation_tables import ENDINGS
-from plausibly.data.describe import not_counted
-from plausibly.data.table import AnnotationTable
-from plausibly.data.verbs import answered
+from plausibly.data.annotations import AnnotationTable, not_counted
+from plausibly.data.select import answered
 from plausibly.plugin import Response, ResponseOptions
 
 RESPONSES = [

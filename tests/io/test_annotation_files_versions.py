@@ -12,7 +12,7 @@ import plausibly
 from io_annotation_tables import same as same_table
 from io_files import csv_text, written
 from io_plausibilities import same
-from plausibly.data.table import build_table
+from plausibly.data.annotations import build_table
 from plausibly.io.annotation_files import read_annotation_file
 
 ABOUT_TABLE = {

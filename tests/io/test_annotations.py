@@ -13,7 +13,7 @@ import xarray as xr
 import plausibly
 from io_files import refusal, said, warned, written
 from plausibly import registry
-from plausibly.data.table import AnnotationTable
+from plausibly.data.annotations import AnnotationTable
 from plausibly.errors import listed
 from plausibly.io.hints import columns_hint, guessed, has_header
 from plausibly.plugin import READER, InputError, Record, build_table, table_from_records

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from io_files import refusal, result_or_refusal, said, written
-from plausibly.data.text import is_blank
+from plausibly.data.names import is_blank
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 
 ENDINGS = (".csv", ".npz", ".nc")

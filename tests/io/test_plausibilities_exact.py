@@ -7,7 +7,7 @@ import xarray as xr
 from hypothesis import given, settings
 
 from io_plausibilities import EXACT, plausibilities, same
-from plausibly.data.packed import pack
+from plausibly.data.plausibilities import pack
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 
 LAM = xr.DataArray(

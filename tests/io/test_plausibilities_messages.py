@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
-from plausibly.data.packed import is_packed, pack
-from plausibly.data.table import build_table
+from plausibly.data.annotations import build_table
+from plausibly.data.plausibilities import is_packed, pack
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 
 LAM = xr.DataArray(

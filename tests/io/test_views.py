@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, said, warned, written
-from plausibly.data.augmented import seen_in_one
+from plausibly.data.validate import seen_in_one
 from plausibly.io.parquet import write_columns
 from plausibly.io.views import stacked
 from plausibly.kernels.random import Keys

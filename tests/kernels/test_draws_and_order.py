@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.order import (
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.ranks import (
     from_ordered,
     least_true,
     order_statistic,
     to_ordered,
     weighted_rank,
 )
-from plausibly.kernels.random import Keys, hash_names
 
 COUNTS = hnp.arrays(
     np.int64, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.integers(0, 5)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from plausibly.kernels import coverage, draws, order, threads
+from plausibly.kernels import blocks, coverage, draws, ranks
 from plausibly.kernels.coverage import aggregated, sizes
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.order import at_least
+from plausibly.kernels.ranks import at_least
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Floats
 
@@ -40,7 +40,7 @@ def same_bits(
 ) -> None:
     """Check that threads change no bit, and that they are asked."""
     whole, asked = found(), []
-    divided = threads.parts
+    divided = blocks.parts
 
     def parts(size: int, least: int) -> list[slice]:
         asked.append(divided(size, least))
@@ -49,7 +49,7 @@ def same_bits(
     monkeypatch.setattr(module, "_WORTH", 32)
     monkeypatch.setattr(module, "parts", parts)
     for number in CORES:
-        monkeypatch.setattr(threads, "cores", lambda number=number: number)
+        monkeypatch.setattr(blocks, "cores", lambda number=number: number)
         again = found()
         assert (again.tobytes(), again.dtype, again.shape) == (
             whole.tobytes(),
@@ -85,7 +85,7 @@ def test_sets_by_thresholds_of_any_form(
     each_label = generator.random(labels).astype(np.float32) / labels
     each_example = generator.random((EXAMPLES, 1)).astype(np.float32) / labels
     for taus in (np.float32(0.1), each_label[:1], each_label, each_example):
-        same_bits(order, partial(at_least, scores, taus), monkeypatch)
+        same_bits(ranks, partial(at_least, scores, taus), monkeypatch)
         found = at_least(scores, taus)
         assert np.array_equal(found, scores >= taus)
         assert found.flags.f_contiguous == (scores >= taus).flags.f_contiguous
@@ -94,8 +94,8 @@ def test_sets_by_thresholds_of_any_form(
 
 def test_sets_are_written_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     scores, out = made(10, 1.0), np.empty((EXAMPLES, 10), dtype=bool)
-    for least in (order._WORTH, 64):
-        monkeypatch.setattr(order, "_WORTH", least)
+    for least in (ranks._WORTH, 64):
+        monkeypatch.setattr(ranks, "_WORTH", least)
         out[:] = False
         assert at_least(scores, scores.dtype.type(0.1), out) is out
         assert np.array_equal(out, scores >= np.float32(0.1))

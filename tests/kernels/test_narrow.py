@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from plausibly.kernels import narrow, threads
-from plausibly.kernels.narrow import largest
+from plausibly.kernels import blocks
+from plausibly.kernels.blocks import largest
 from plausibly.kernels.types import Floats
 
 ENTRIES = st.sampled_from([0.0, 5e-324, 0.1, 0.25, 0.5, 1.0, float("inf")])
@@ -37,6 +37,6 @@ def test_the_largest_of_each_row(rows: Floats) -> None:
 @settings(max_examples=50, deadline=None)
 def test_largest_entries_in_threads(rows: Floats) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(narrow, "_WORTH", 1)
-        patch.setattr(threads, "cores", lambda: 3)
+        patch.setattr(blocks, "_WORTH", 1)
+        patch.setattr(blocks, "cores", lambda: 3)
         assert largest(rows).tobytes() == rows.max(axis=1).tobytes()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from plausibly.kernels import places, threads
-from plausibly.kernels.places import Places, Rule, by_places
+from plausibly.kernels import blocks, ranks
+from plausibly.kernels.ranks import Places, Rule, by_places
 from plausibly.kernels.types import Floats
 from scores_oracles import uneven_rows
 
@@ -81,7 +81,7 @@ def test_few_and_many_labels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In blocks that end amid the rows, some of which have ties, no number or a zero's sign."""
-    monkeypatch.setattr(places, "_CELLS", 9 * labels)
+    monkeypatch.setattr(ranks, "_CELLS", 9 * labels)
     rows, _ = uneven_rows(40, labels, 5, dtype)
     rows[3] = rows[3, 0]
     rows[11, -1] = np.nan
@@ -95,10 +95,10 @@ def test_few_and_many_labels(
 
 @pytest.mark.parametrize("labels", [10, 70])
 def test_the_number_of_threads_does_not_show(labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "_CELLS", 5 * labels)
+    monkeypatch.setattr(ranks, "_CELLS", 5 * labels)
     rows, _ = uneven_rows(80, labels, 7, np.float32)
     found = []
     for cores in (1, 2, 5):
-        monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(blocks, "cores", lambda cores=cores: cores)
         found.append(by_places(rows, None, RULES["below"]).tobytes())
     assert found[0] == found[1] == found[2]

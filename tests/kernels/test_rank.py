@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from plausibly.kernels import rank, threads
-from plausibly.kernels.rank import Ranks, Side
+from plausibly.kernels import blocks, ranks
+from plausibly.kernels.ranks import Ranks, Side
 from plausibly.kernels.types import Floats
 
 SIDES: tuple[Side, ...] = ("left", "right")
@@ -23,9 +23,9 @@ FLOATS = {
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a table for the smallest pool too, and walk in blocks of seven."""
-    monkeypatch.setattr(rank, "_LEAST_POOL", 1)
-    monkeypatch.setattr(rank, "_LEAST_QUERIES", 0)
-    monkeypatch.setattr(rank, "_BLOCK", 7)
+    monkeypatch.setattr(ranks, "_LEAST_POOL", 1)
+    monkeypatch.setattr(ranks, "_LEAST_QUERIES", 0)
+    monkeypatch.setattr(ranks, "_BLOCK", 7)
 
 
 @pytest.mark.usefixtures("always")
@@ -47,7 +47,7 @@ def test_any_floats(dtype: type[np.float32] | type[np.float64], data: st.DataObj
 @pytest.mark.parametrize("shape", ["skewed", "tied", "one value", "wide", "negative"])
 def test_large_pools(shape: str, dtype: type[np.float32] | type[np.float64]) -> None:
     generator = np.random.default_rng(7)
-    size = 30 * rank._LEAST_POOL
+    size = 30 * ranks._LEAST_POOL
     floats: dict[str, NDArray[np.float64]] = {
         "skewed": generator.beta(0.05, 2, size),
         "tied": generator.integers(0, 40, size) / 40,
@@ -70,13 +70,13 @@ def test_large_pools(shape: str, dtype: type[np.float32] | type[np.float64]) -> 
 
 @pytest.mark.usefixtures("always")
 def test_the_number_of_threads_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rank, "_LEAST_QUERIES", 50)
+    monkeypatch.setattr(ranks, "_LEAST_QUERIES", 50)
     generator = np.random.default_rng(3)
     pool = np.sort(generator.beta(0.1, 2, 2_000).astype(np.float32))
     queries = generator.choice(pool, 1_000)
     for side in SIDES:
         for cores in (1, 2, 5):
-            monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
+            monkeypatch.setattr(blocks, "cores", lambda cores=cores: cores)
             found = Ranks(pool).of(queries, side)
             assert (found == np.searchsorted(pool, queries, side=side)).all()
 

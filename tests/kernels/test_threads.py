@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausibly.kernels import threads
-from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels import blocks
+from plausibly.kernels.blocks import at_once, parts
 
 
 @pytest.fixture(params=[1, 2, 5])
 def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     number: int = request.param
-    monkeypatch.setattr(threads, "cores", lambda: number)
+    monkeypatch.setattr(blocks, "cores", lambda: number)
     return number
 
 
@@ -53,9 +53,9 @@ def test_work_in_another_thread_is_divided_no_further(cores: int) -> None:
 def test_work_in_a_process_among_others_is_divided_no_further(
     cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert threads.spare() == cores
+    assert blocks.spare() == cores
     monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: object())
-    assert threads.spare() == 1
+    assert blocks.spare() == 1
     assert parts(100, 1) == [slice(0, 100)]
 
 
@@ -68,7 +68,7 @@ def test_what_holds_here_holds_in_the_threads(cores: int) -> None:
 @given(st.integers(0, 200), st.integers(1, 50), st.integers(1, 9))
 def test_parts_divide_a_size_and_none_is_too_small(size: int, least: int, number: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "cores", lambda: number)
+        patch.setattr(blocks, "cores", lambda: number)
         found = parts(size, least)
     assert [place for part in found for place in range(size)[part]] == list(range(size))
     assert len(found) <= number
@@ -78,8 +78,8 @@ def test_parts_divide_a_size_and_none_is_too_small(size: int, least: int, number
 def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 7)
-    assert threads.cores() == 3
+    assert blocks.cores() == 3
     monkeypatch.delattr("os.sched_getaffinity")
-    assert threads.cores() == 7
+    assert blocks.cores() == 7
     monkeypatch.setattr("os.cpu_count", lambda: None)
-    assert threads.cores() == 1
+    assert blocks.cores() == 1

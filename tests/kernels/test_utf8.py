@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausibly.kernels import threads
+from plausibly.kernels import blocks
 from plausibly.kernels import utf8 as module
 from plausibly.kernels.utf8 import Utf8
 
@@ -27,7 +27,7 @@ def test_what_is_asked_of_bytes(these: list[str], those: list[str], before: str)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", 2)
         patch.setattr(module, "_WORTH", 3)
-        patch.setattr(threads, "cores", lambda: 3)
+        patch.setattr(blocks, "cores", lambda: 3)
         here, there = utf8(these, before), utf8(those)
         marks, others = here.marks, there.marks
         assert len(here) == len(these)

@@ -17,9 +17,9 @@ import labelled_records as lr
 import plausibly
 from io_files import csv_text, refusal, said, written
 from plausibly.data import build_table, to_frame
-from plausibly.data.aliases import aliases_of, merge_aliases, split_aliases
-from plausibly.data.merged import read_merged
-from plausibly.data.text import name_texts
+from plausibly.data.labels import aliases_of, merge_aliases, split_aliases
+from plausibly.data.left_out import read_merged
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, resolve, warn
 

@@ -12,7 +12,7 @@ import label_table_world
 import plausibly
 from cli_world import Ran, World, run
 from io_files import said
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.plugin import ANNOTATION, resolve
 from plausibly.study import prepare
 

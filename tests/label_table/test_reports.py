@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, written
-from plausibly.data.aliases import aliases_of
-from plausibly.data.hierarchy import Hierarchy
-from plausibly.data.text import name_texts
+from plausibly.data.labels import Hierarchy, aliases_of
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError
 
 

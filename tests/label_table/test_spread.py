@@ -15,9 +15,9 @@ import label_table_trees as lt
 import plausibly
 from io_files import refusal, said
 from plausibly.data import match_labels
-from plausibly.data.hierarchy import Hierarchy
+from plausibly.data.labels import Hierarchy
 from plausibly.data.left_out import read_left_out
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
 
 TREE = {"dermatitis": "", "eczema": "dermatitis", "contact": "dermatitis", "tinea": ""}

@@ -9,8 +9,7 @@ import pytest
 import xarray as xr
 
 from io_files import said, written
-from plausibly.data.aliases import aliases_of
-from plausibly.data.hierarchy import Hierarchy
+from plausibly.data.labels import Hierarchy, aliases_of
 from plausibly.io.tables import read_labels, table_from, with_coordinates, with_known_labels
 
 

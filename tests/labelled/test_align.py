@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plausibly.data import match_examples, match_labels
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.near import difference, near, near_pair
+from plausibly.data.names import difference, near, near_pair
 from plausibly.errors import InputError
 
 

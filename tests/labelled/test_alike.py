@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 import plausibly
 from io_files import refusal, written
 from plausibly.data import match_examples, match_labels
-from plausibly.data.aliases import called
-from plausibly.data.near import alike
-from plausibly.data.text import name_texts
+from plausibly.data.labels import called
+from plausibly.data.names import alike, name_texts
 from plausibly.errors import InputError
 
 HEADER = "task,worker,label\n"

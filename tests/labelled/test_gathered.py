@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 import plausibly
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.describe import not_counted
-from plausibly.data.gathered import ResponseOptions
+from plausibly.data.annotations import AnnotationTable, not_counted
 from plausibly.data.left_out import read_left_out
-from plausibly.data.settled import Duplicates, Response
-from plausibly.data.table import AnnotationTable
+from plausibly.data.responses import Duplicates, Response, ResponseOptions
 from plausibly.protocols import ANNOTATION, READER
 
 

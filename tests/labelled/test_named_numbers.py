@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import PlausiblyWarning
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import group_names, name_text

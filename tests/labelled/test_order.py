@@ -10,11 +10,11 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausibly.data import order
+from plausibly.data import annotations as order
+from plausibly.data.annotations import by_keys, in_order
 from plausibly.data.coded import Coded, Keyed
-from plausibly.data.order import by_keys, in_order
-from plausibly.data.text import text_array, text_index
-from plausibly.kernels import threads
+from plausibly.data.names import text_array, text_index
+from plausibly.kernels import blocks
 from plausibly.kernels.random import Names
 from plausibly.kernels.utf8 import Utf8
 
@@ -27,7 +27,7 @@ def test_codes_in_order(number: int, rows: list[tuple[int, int, int]], random: R
     random.shuffle(rows)
     codes = [np.array([row[k] for row in rows], np.int32) for k in range(3)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "cores", lambda: number)
+        patch.setattr(blocks, "cores", lambda: number)
         patch.setattr(order, "cores", lambda: number)
         patch.setattr(order, "_PART", 2)
         found = in_order(*codes)

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.data import borders, own
+from plausibly.data import own, validate
 from plausibly.errors import ComponentError, InputError
 from plausibly.plugin import Keys, Rows, answered_rows
 
@@ -48,7 +48,7 @@ def test_they_are_not_looked_at_again_and_can_be_changed_after(
         raise AssertionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(borders, "sound", never)
+        patch.setattr(validate, "sound", never)
         lam = plausibly.aggregate(table(), "label-frequency")
     assert lam.values.tolist() == [[0.5, 0.5], [1.0, 0.0]]
     assert lam["denominator"].values.tolist() == [2, 2]

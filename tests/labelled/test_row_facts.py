@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from plausibly.data import row_facts as module
-from plausibly.data.row_facts import all_whole, hard_rows, off_whole, row_facts, sound
-from plausibly.kernels import threads
+from plausibly.data import validate as module
+from plausibly.data.validate import all_whole, hard_rows, off_whole, row_facts, sound
+from plausibly.kernels import blocks
 
 SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4)) | st.tuples(
     st.integers(1, 3), st.integers(1, 6), st.integers(1, 3)
@@ -27,7 +27,7 @@ def test_extremes_and_sums(cells: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_CELLS", cells)
         patch.setattr(module, "_WORTH", cells)
-        patch.setattr(threads, "cores", lambda: 3)
+        patch.setattr(blocks, "cores", lambda: 3)
         found = row_facts(values)
     with np.errstate(invalid="ignore"):
         sums = values.sum(axis=-1, dtype=np.float64)
@@ -47,7 +47,7 @@ def test_rows_that_are_off_whole_numbers(cells: int, data: st.DataObject) -> Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_CELLS", cells)
         patch.setattr(module, "_WORTH", cells)
-        patch.setattr(threads, "cores", lambda: 3)
+        patch.setattr(blocks, "cores", lambda: 3)
         found = off_whole(values, total, 1e-6)
     np.testing.assert_array_equal(found > 1e-6, off.max(axis=-1) > 0)
     np.testing.assert_allclose(found[found > 1e-6], off.max(axis=-1)[found > 1e-6], atol=1e-9)
@@ -70,7 +70,7 @@ def test_what_is_sound_is_so_in_full(cells: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_CELLS", cells)
         patch.setattr(module, "_WORTH", cells)
-        patch.setattr(threads, "cores", lambda: 3)
+        patch.setattr(blocks, "cores", lambda: 3)
         distributions, whole = sound(values, within, total, 1e-6)
         assert sound(values, within) == (distributions, False)
     with np.errstate(invalid="ignore"):

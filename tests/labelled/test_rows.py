@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausibly.data import AnnotationTable, Rows, ordered_sum, sums
-from plausibly.data.sums import sums_by_label, whole
-from plausibly.kernels import threads
+from plausibly.data import AnnotationTable, Rows, ordered_sum, rows
+from plausibly.data.rows import sums_by_label, whole
+from plausibly.kernels import blocks
 
 
 @given(
@@ -91,8 +91,8 @@ def test_sums_by_label_are_those_of_all_cells_at_once(
     example, label = example.astype(np.int32), label.astype(np.int32)
     total = np.arange(2.0, 8.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sums, "_CELLS", cells)
-        patch.setattr(threads, "cores", lambda: 3)
+        patch.setattr(rows, "_CELLS", cells)
+        patch.setattr(blocks, "cores", lambda: 3)
         plain = sums_by_label(example, label, values, (6, 3))
         shared = sums_by_label(example, label, values, (6, 3), total)
     whole_row = ordered_sum(example.astype(np.int64) * 3 + label, values, 18).reshape(6, 3)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plausibly.data import AnnotationTable, build_table, check_table, concat, seal, select, to_frame
-from plausibly.data.verbs import answered
+from plausibly.data.select import answered
 from plausibly.errors import InputError
 
 CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {

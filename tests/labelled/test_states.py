@@ -8,9 +8,8 @@ import xarray as xr
 
 import plausibly
 from plausibly.data import names, states
-from plausibly.data.describe import describe, not_counted
+from plausibly.data.annotations import AnnotationTable, build_table, describe, not_counted, rebuilt
 from plausibly.data.seal import is_intact
-from plausibly.data.table import AnnotationTable, build_table, rebuilt
 
 
 def table(kind: str = "single-label") -> AnnotationTable:

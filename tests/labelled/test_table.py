@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import labelled_records as lr
 from plausibly.data import AnnotationTable, build_table, check_table, table_from_records
-from plausibly.data.build import Answer
+from plausibly.data.annotations import Answer
 from plausibly.errors import InputError
 
 Engine = Literal["scipy", "netcdf4"]

@@ -22,8 +22,7 @@ from plausibly.data import (
     table_from_records,
     to_frame,
 )
-from plausibly.data.build import Answer
-from plausibly.data.table import rebuilt
+from plausibly.data.annotations import Answer, rebuilt
 from plausibly.errors import InputError
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 import plausibly
 from planning_world import pilot
-from plausibly.data.table import rebuilt
+from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import Law

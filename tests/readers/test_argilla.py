@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written
-from plausibly.data.gathered import ResponseOptions
+from plausibly.data.responses import ResponseOptions
 from plausibly.io import files
 from plausibly_builtins.readers.argilla import Argilla
 from readers_votes import voted, votes

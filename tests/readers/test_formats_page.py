@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from plausibly.data.gathered import ResponseOptions
+from plausibly.data.responses import ResponseOptions
 from plausibly_builtins.readers.coco import Coco
 from plausibly_builtins.readers.crowd_table import CrowdTable
 from plausibly_builtins.readers.cvat import Cvat

@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from plausibly.data.gathered import ResponseOptions
+from plausibly.data.responses import ResponseOptions
 from plausibly_builtins.readers.counts import Counts
 from plausibly_builtins.readers.preflib import PrefLib
 from plausibly_builtins.readers.soft_labels import SoftLabels

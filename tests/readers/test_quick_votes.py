@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly.data import order
+from plausibly.data import annotations as order
 from plausibly.errors import InputError
 from plausibly.io import quick_text
 

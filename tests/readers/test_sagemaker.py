@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written
-from plausibly.data.describe import not_counted
+from plausibly.data.annotations import not_counted
 from plausibly.testing import check_reader
 from plausibly_builtins.readers.sagemaker import SageMaker
 from readers_votes import once, voted, votes

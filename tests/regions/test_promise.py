@@ -11,7 +11,7 @@ import pytest
 
 from plausibly.conformal import regions_simplex
 from plausibly.conformal.regions import PlausibilityRegion
-from plausibly.kernels.order import order_statistic
+from plausibly.kernels.ranks import order_statistic
 from regions_world import (
     Bag,
     excess,

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.data.packed import slots_of
+from plausibly.data.plausibilities import slots_of
 from plausibly.evaluation import (
     coverage_by_label,
     coverage_by_risk,

@@ -12,8 +12,8 @@ import xarray as xr
 
 import plausibly
 from plausibly.calibration.data import CalibrationData
-from plausibly.data.packed import slots_of
-from plausibly.data.packed_border import as_checked
+from plausibly.data.plausibilities import slots_of
+from plausibly.data.validate import as_checked
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats

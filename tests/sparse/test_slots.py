@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from plausibly.data import check_packed, pack, unpack
-from plausibly.data.packed import slots_of, take_labels
+from plausibly.data.plausibilities import slots_of, take_labels
 from plausibly.kernels import coverage, draws
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Floats

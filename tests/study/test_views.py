@@ -10,7 +10,7 @@ import xarray as xr
 
 import plausibly
 from cli_calibrators import make
-from plausibly.data.augmented import seen_in_one
+from plausibly.data.validate import seen_in_one
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from hypothesis import strategies as st
 
-from plausibly.data.table import AnnotationTable, build_table
+from plausibly.data.annotations import AnnotationTable, build_table
 
 ENDINGS = (".csv", ".parquet", ".npz", ".nc")
 KINDS = ("single-label", "partial-ranking", "label-set", "soft-label", "a plugin's")

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
-from plausibly.data.table import rebuilt
+from plausibly.data.annotations import rebuilt
 from plausibly.plugin import (
     AnnotationTable,
     Answer,

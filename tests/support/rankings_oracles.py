@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.data import AnnotationTable
-from plausibly.data.table import build_table
+from plausibly.data.annotations import build_table
 
 Ranking = Sequence[Sequence[str]]
 Column = NDArray[np.float64]

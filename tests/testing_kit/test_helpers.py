@@ -17,7 +17,7 @@ from kit_calibrators import Drawn
 from kit_mutants import changed
 from kit_readers import FILE, Bars
 from kit_scores import Scaled
-from plausibly.data.frame import to_frame
+from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.kernels.types import Floats
 from plausibly.testing import check, worlds

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import plausibly
 from kit_annotations import Words
-from plausibly.data.borders import check_plausibilities, check_predictions
 from plausibly.data.seal import check_table
+from plausibly.data.validate import check_plausibilities, check_predictions
 from plausibly.errors import InputError
 from plausibly.testing import strategies, worlds
 

@@ -12,7 +12,7 @@ from plausibly.accessor.figures import ArrayFigures
 from plausibly.accessor.guarantees import guarantee_of
 from plausibly.accessor.listing import SHOWN, Listing, Row
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.inputs import as_sets
 from plausibly.guarantee import Guarantee

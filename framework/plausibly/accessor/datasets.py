@@ -12,7 +12,7 @@ from plausibly.accessor.figures import DatasetFigures
 from plausibly.accessor.guarantees import guarantee_of
 from plausibly.accessor.listing import Listing, Row
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.inputs import as_plausibilities, as_sets

@@ -18,7 +18,7 @@ from plausibly.annotators.agreement_order import ORDER, order_in_words, order_po
 from plausibly.annotators.agreement_resampling import Resampling
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
-from plausibly.data.text import name_texts, positions, text_array
+from plausibly.data.names import name_texts, positions, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
 from plausibly.kernels.random import Keys, hash_names

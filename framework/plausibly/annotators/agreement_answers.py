@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from plausibly.annotators.agreement_resampling import Matrix, matrix
 from plausibly.data import names
+from plausibly.data.names import name_texts, several
 from plausibly.data.responses import by_name
 from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
-from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints

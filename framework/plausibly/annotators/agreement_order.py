@@ -10,8 +10,7 @@ import xarray as xr
 
 from plausibly.annotators.agreement_answers import SINGLE, Answers
 from plausibly.data import names
-from plausibly.data.near import near
-from plausibly.data.text import name_texts, not_among, positions, quoted
+from plausibly.data.names import name_texts, near, not_among, positions, quoted
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.types import Floats, Ints
 

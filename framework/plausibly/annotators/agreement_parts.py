@@ -13,7 +13,7 @@ from plausibly.annotators.agreement_likeness import Likeness
 from plausibly.annotators.agreement_measures import Measure, Values, mean, ratio
 from plausibly.annotators.agreement_resampling import Resampling, column, matrix, summed
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.kernels.types import Ints
 
 LEAST_COMPARED = 10  # answers of an annotator before anything is made of them

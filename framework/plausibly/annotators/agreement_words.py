@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.text import not_among, quoted, several
+from plausibly.data.names import not_among, quoted, several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal, ends
 

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import align, borders, names
-from plausibly.data.text import name_texts, text_array
+from plausibly.data import align, names, validate
+from plausibly.data.names import name_texts, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval
@@ -175,7 +175,7 @@ def uncertainty_adjusted_accuracy(
     Stutz et al., arXiv 2307.02191.
     """
     intervals.check_method("auto", confidence)
-    model = borders.check_predictions(predictions)
+    model = validate.check_predictions(predictions)
     lam = _drawn(plausibilities)
     labels = name_texts(model[names.LABEL].values)
     tops = [top] if isinstance(top, int) else list(top)
@@ -200,7 +200,7 @@ def uncertainty_adjusted_accuracy(
         draw_accuracy[draw] = _mean_over_examples(_credited(leading, held), place)
     first /= len(draw_accuracy)
     accuracy = _credited(first, held)
-    vote = _leading(borders.mean_over_draws(lam).values.astype(np.float64))
+    vote = _leading(validate.mean_over_draws(lam).values.astype(np.float64))
     found = [_mean(values, hashes, clusters, confidence) for values in accuracy.T]
     result = xr.Dataset(
         {
@@ -235,7 +235,7 @@ def uncertainty_adjusted_accuracy(
 
 def _drawn(plausibilities: xr.DataArray) -> xr.DataArray:
     """Return plausibilities (draw, example, label), or raise ``draws-missing``."""
-    array = borders.check_plausibilities(plausibilities)
+    array = validate.check_plausibilities(plausibilities)
     if names.DRAW not in array.dims:
         raise InputError(
             "draws-missing",

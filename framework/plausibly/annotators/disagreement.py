@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plausibly.annotators.agreement_answers import SINGLE, Answers
 from plausibly.annotators.agreement_resampling import matrix
 from plausibly.data import names
-from plausibly.data.text import several, text_array
+from plausibly.data.names import several, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation.inputs import as_plausibilities
 from plausibly.kernels.random import hash_names

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from plausibly import registry, text
 from plausibly.conformal.components import called
-from plausibly.data import names, seal, verbs
-from plausibly.data.rows import Rows
-from plausibly.data.sums import ordered_sum
-from plausibly.data.text import name_texts, quoted, several, text_array
+from plausibly.data import names, seal
+from plausibly.data.names import name_texts, quoted, several, text_array
+from plausibly.data.rows import Rows, ordered_sum
+from plausibly.data.select import answered, select
 from plausibly.errors import ComponentError, InputError, counted
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
@@ -92,9 +92,9 @@ def reliability(
     whose = called(AGGREGATOR, component)
     model = _model(component, whose)
     seal.check_table(table, component.accepts)
-    kept = verbs.answered(table)
+    kept = answered(table)
     if len(kept) < table.sizes[names.EXAMPLE]:
-        table = verbs.select(table, example=kept)
+        table = select(table, example=kept)
     with calling(f"aggregator {whose}", "reliability"):
         told: object = model.reliability(seal.lent(table))
     found = _checked(told, table, whose)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels import narrow
+from plausibly.kernels import blocks
 from plausibly.kernels.types import Floats, FloatType, Ints, still, unwritable
 from plausibly.protocols import ScoreFunction
 
@@ -56,7 +56,7 @@ class AsGiven:
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
-        found = narrow.largest(self.values)
+        found = blocks.largest(self.values)
         return np.add(found, self.dtype.type(0), out=found)
 
     @cached_property

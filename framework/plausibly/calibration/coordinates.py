@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import names, text
+from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 
 
@@ -67,7 +67,7 @@ def coordinates_over(
 
 def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Return which values are missing, or empty text."""
-    return np.array([text.is_missing(one) or one == "" for one in values], dtype=np.bool_)
+    return np.array([names.is_missing(one) or one == "" for one in values], dtype=np.bool_)
 
 
 def incomplete(
@@ -111,11 +111,11 @@ def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
     if values.dtype.kind == "f":
         return None if np.isnan(values).any() else values
     if values.dtype.kind in "mM":
-        return None if np.isnat(values).any() else text.text_array(text.name_texts(values))
+        return None if np.isnat(values).any() else names.text_array(names.name_texts(values))
     entries = values.tolist()
-    if any(text.is_missing(entry) or entry == "" for entry in entries):
+    if any(names.is_missing(entry) or entry == "" for entry in entries):
         return None
-    return text.text_array(text.name_texts(entries))
+    return names.text_array(names.name_texts(entries))
 
 
 def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[np.generic]:
@@ -144,6 +144,6 @@ def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:
     of a file is read as numbers depends on all of its cells.
     """
     if values.dtype.kind not in "biufU":
-        values = text.text_array(text.name_texts(values))
+        values = names.text_array(names.name_texts(values))
     distinct, place = np.unique(values, return_inverse=True)
-    return text.text_array(list(map(text.number_text, text.name_texts(distinct))))[place]
+    return names.text_array(list(map(names.number_text, names.name_texts(distinct))))[place]

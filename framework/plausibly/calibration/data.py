@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from plausibly.calibration.coordinates import as_values, incomplete, lacking
 from plausibly.calibration.examples import Examples
 from plausibly.errors import InputError, counted
-from plausibly.kernels import narrow
+from plausibly.kernels import blocks
+from plausibly.kernels.blocks import at_once, parts
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, float_units, raised_units
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
-from plausibly.kernels.threads import at_once, parts
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
 # Files keep masses as doubles, which are exact up to here.
@@ -150,7 +150,7 @@ class CalibrationData:
         """Return the largest score of each example, (example,)."""
         if not isinstance(self.source, np.ndarray):
             return self.source.largest()
-        return narrow.largest(self.source)
+        return blocks.largest(self.source)
 
     @cached_property
     def plausibilities(self) -> Floats:

@@ -18,7 +18,7 @@ from plausibly.calibration.queries import Combine, Queries, combined
 from plausibly.calibration.replicates import LABEL_CELLS
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import rounded
-from plausibly.kernels.order import at_least
+from plausibly.kernels.ranks import at_least
 from plausibly.kernels.types import Bools, Floats, Ints
 
 

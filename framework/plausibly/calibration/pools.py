@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.replicates import Replicates
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
-from plausibly.kernels.rank import Ranks
+from plausibly.kernels.ranks import Ranks
 from plausibly.kernels.types import Floats, FloatType, Masses, unwritable
 
 # Masses of plausibilities that are no counts are in units of 2^-b with b from here on.

@@ -17,7 +17,7 @@ import numpy as np
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import MeanOnly, PValues
 from plausibly.kernels.masses import SETTLED_DIGITS
-from plausibly.kernels.order import (
+from plausibly.kernels.ranks import (
     from_ordered,
     least_true,
     order_statistic,

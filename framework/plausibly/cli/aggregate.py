@@ -96,7 +96,7 @@ def _run(
     from plausibly.cli import matching, reading
     from plausibly.data import names
     from plausibly.data.left_out import read_left_out
-    from plausibly.data.text import several
+    from plausibly.data.names import several
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
 
@@ -188,7 +188,7 @@ def _formed(
     import xarray as xr
 
     from plausibly.data.names import DRAW
-    from plausibly.data.packed import pack, unpack
+    from plausibly.data.plausibilities import pack, unpack
     from plausibly.io.plausibilities import PACKED_ENDINGS
 
     if form is common.Form.packed:
@@ -212,8 +212,8 @@ def _certain(lam: xr.DataArray | xr.Dataset) -> tuple[int, int]:
     """Return how many examples have a tie for the first place, and how many one certain label."""
     import xarray as xr
 
-    from plausibly.data.borders import mean_over_draws
-    from plausibly.data.packed import slots_of
+    from plausibly.data.plausibilities import slots_of
+    from plausibly.data.validate import mean_over_draws
     from plausibly.kernels.coverage import tie_counts
 
     if isinstance(lam, xr.Dataset):

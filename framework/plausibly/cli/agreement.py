@@ -184,7 +184,7 @@ def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
     from plausibly.annotators.agreement import agreement as measured
     from plausibly.annotators.agreement_data import agreement_as_json
     from plausibly.cli import layout, reading
-    from plausibly.data.describe import describe
+    from plausibly.data.annotations import describe
     from plausibly.io import read_annotations, read_examples, with_coordinates
 
     whose = opinions.path.name

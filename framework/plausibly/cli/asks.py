@@ -13,8 +13,7 @@ from plausibly.calibration.replicates import LABEL_CELLS
 from plausibly.calibration.vacuity import warn_if_vacuous
 from plausibly.cli import layout
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data.names import AUGMENTATION
-from plausibly.data.text import name_texts, quoted, several
+from plausibly.data.names import AUGMENTATION, name_texts, quoted, several
 from plausibly.errors import IncompatibleComponents, InputError, listed
 
 NO_THRESHOLD = "none (by p-value)"

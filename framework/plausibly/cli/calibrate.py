@@ -186,8 +186,7 @@ def _run(
     from plausibly.cli.promise import notes_of, promise_of
     from plausibly.conformal import FORMAT
     from plausibly.conformal.calibrate import calibrate as calibrated
-    from plausibly.data.names import EXAMPLE
-    from plausibly.data.text import several
+    from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
     from plausibly.protocols import CALIBRATOR, COMBINER, SCORE
 

@@ -78,7 +78,7 @@ def _run(
     dry_run: bool,
 ) -> None:
     from plausibly.cli import layout, reading
-    from plausibly.data.describe import describe
+    from plausibly.data.annotations import describe
     from plausibly.io import read_annotations, write_annotations
     from plausibly.io.annotation_files import check_output
 

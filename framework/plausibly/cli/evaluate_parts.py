@@ -13,7 +13,7 @@ from plausibly.cli.output import Output
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
-from plausibly.data.text import quoted
+from plausibly.data.names import quoted
 from plausibly.errors import InputError
 from plausibly.evaluation import describe_parts as told
 from plausibly.evaluation import inputs

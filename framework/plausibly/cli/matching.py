@@ -11,8 +11,7 @@ from plausibly.cli.reading import Opinions, label_names, table_of
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align
 from plausibly.data.left_out import read_left_out
-from plausibly.data.near import near
-from plausibly.data.text import quoted
+from plausibly.data.names import near, quoted
 from plausibly.errors import InputError
 from plausibly.protocols import COMBINER, SCORE
 

@@ -256,7 +256,7 @@ def _read(
 ) -> _Read:
     from plausibly.cli import layout, matching, reading
     from plausibly.data.names import EXAMPLE
-    from plausibly.data.verbs import answered, select
+    from plausibly.data.select import answered, select
     from plausibly.errors import counted
 
     with reading.told_of_swaps(asked_opinions, asked_model):

@@ -108,7 +108,7 @@ def _run(
     from plausibly.conformal.stored import load_predictor
     from plausibly.data import names
     from plausibly.data.left_out import read_left_out
-    from plausibly.data.text import several
+    from plausibly.data.names import several
     from plausibly.errors import counted
     from plausibly.evaluation.likeness import warn_of_shift
     from plausibly.io import read_sets, write_sets

@@ -16,12 +16,12 @@ from plausibly.cli.output import Output
 from plausibly.conformal.aggregate import FEW_LABELS, aggregate, default_aggregator
 from plausibly.conformal.components import described
 from plausibly.data import names
-from plausibly.data.aliases import called
-from plausibly.data.describe import describe, not_counted
-from plausibly.data.merged import read_merged
-from plausibly.data.packed import label_dim
+from plausibly.data.annotations import describe, not_counted
+from plausibly.data.labels import called
+from plausibly.data.left_out import read_merged
+from plausibly.data.names import check_names, name_texts, several, text_array
+from plausibly.data.plausibilities import label_dim
 from plausibly.data.rows import Rows
-from plausibly.data.text import check_names, name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
     read_annotations,

@@ -15,7 +15,7 @@ from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require

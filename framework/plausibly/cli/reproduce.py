@@ -177,7 +177,7 @@ class _Own:
         import xarray as xr
 
         from plausibly.cli import matching, reading
-        from plausibly.data.packed import unpack
+        from plausibly.data.plausibilities import unpack
 
         with reading.told_of_swaps(self.opinions, self.model):
             model = reading.read_model(self.model, self.naming, output)
@@ -238,7 +238,7 @@ def _dry(
     own: _Own | None,
     options: dict[str, object],
 ) -> None:
-    from plausibly.data.text import several
+    from plausibly.data.names import several
     from plausibly.paper import page
     from plausibly.paper.run import CLAIMS, check_asked
 

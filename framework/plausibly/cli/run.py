@@ -139,7 +139,7 @@ def _dry(
     reported: bool,
 ) -> None:
     from plausibly.cli import study_words as words
-    from plausibly.data.text import several
+    from plausibly.data.names import several
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.report import REPORT, can_report
     from plausibly.study import prepare
@@ -179,7 +179,7 @@ def _finished(
     output: Output, ready: Prepared, checkpoint: Checkpoint, processes: int, width: int
 ) -> StudyResult:
     """Run what an interrupted run has left of a study, and say what it had finished."""
-    from plausibly.data.text import several
+    from plausibly.data.names import several
     from plausibly.study import run_study
 
     count = ready.study.splits.count

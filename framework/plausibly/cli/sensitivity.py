@@ -181,7 +181,7 @@ def _run(
     dry_run: bool,
 ) -> None:
     from plausibly.cli import layout, reading
-    from plausibly.data.describe import describe
+    from plausibly.data.annotations import describe
     from plausibly.evaluation.sensitivity import sensitivity as measured
     from plausibly.evaluation.sensitivity_parts import read_aggregators
     from plausibly.evaluation.sensitivity_words import describe_sensitivity, sensitivity_as_json

@@ -19,8 +19,8 @@ from plausibly.cli.promise import notes_of, promise_of
 from plausibly.cli.reading import annotation_facts, augmentation_facts, label_names, shape_text
 from plausibly.config.resolved import component_table
 from plausibly.data import names
-from plausibly.data.describe import describe
-from plausibly.data.text import several
+from plausibly.data.annotations import describe
+from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.design import BY_GROUP

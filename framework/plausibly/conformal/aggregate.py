@@ -9,13 +9,14 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.conformal.components import called
-from plausibly.data import names, own, seal, verbs
-from plausibly.data.hierarchy import without_parents
+from plausibly.data import names, own, seal
+from plausibly.data.labels import without_parents
 from plausibly.data.left_out import Labelled, with_left_out
-from plausibly.data.packed import is_packed, pack, unpack
-from plausibly.data.packed_border import as_checked
+from plausibly.data.names import several
+from plausibly.data.plausibilities import is_packed, pack, unpack
 from plausibly.data.rows import asked
-from plausibly.data.text import several
+from plausibly.data.select import answered, select
+from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
 from plausibly.protocols import (
@@ -179,9 +180,9 @@ def _aggregated(
         )
     dropped = 0
     if unanswered == "drop":
-        kept = verbs.answered(table)
+        kept = answered(table)
         dropped = table.sizes[names.EXAMPLE] - len(kept)
-        table = verbs.select(table, example=kept) if dropped else table
+        table = select(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
     whose, table = f"aggregator {name}", seal.lent(table)
     packed = sparse and isinstance(component, PackedAggregator)

@@ -27,7 +27,7 @@ from plausibly.calibration.vacuity import warn_if_vacuous, warn_of_small_cells
 from plausibly.conformal.scoring import scores_of
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
-from plausibly.kernels.order import at_least
+from plausibly.kernels.ranks import at_least
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import PValueCombiner, ScoreFunction
 from plausibly.registry.calls import calling, failed

@@ -17,8 +17,8 @@ from plausibly.calibration.vacuity import warn_of_heavy, warn_of_unseen
 from plausibly.calibration.weights import check_weights
 from plausibly.conformal.labelled_sets import NewExamples
 from plausibly.conformal.scoring import scores_of
-from plausibly.data import names, text
-from plausibly.kernels import narrow
+from plausibly.data import names
+from plausibly.kernels import blocks
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import ScoreFunction
@@ -70,7 +70,7 @@ def queries_of(
     cell = None
     if replicates.by not in ("", LABEL_CELLS):
         found = group_names(new_values(test.checked, replicates.by, whose=whose))
-        cell = text.positions(list(replicates.cells), found.tolist())
+        cell = names.positions(list(replicates.cells), found.tolist())
     weight = None
     if replicates.weight_by:
         values = new_values(test.checked, replicates.weight_by, whose=whose)
@@ -111,7 +111,7 @@ def mean_scores(scores: Floats) -> Floats:
 def largest_scores(scores: Floats) -> Floats:
     """Return the largest score of each example, (example,), of the mean over augmentations."""
     plain = mean_scores(scores) if scores.ndim == 3 else scores
-    return narrow.largest(plain)
+    return blocks.largest(plain)
 
 
 def warn_of_unseen_groups(test: NewExamples, queries: Queries, replicates: Replicates) -> None:

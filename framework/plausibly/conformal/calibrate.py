@@ -27,7 +27,7 @@ from plausibly.conformal.components import described
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.kernels.random import Keys
 from plausibly.protocols import (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.named import float_type, named_array
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError
 from plausibly.extras import require
 

@@ -15,12 +15,11 @@ from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.asking import mean_scores, score_uniforms
 from plausibly.conformal.components import called as called_as
 from plausibly.conformal.scoring import scores_of
-from plausibly.data import align, borders, names
-from plausibly.data.augmented import check_augmented, is_augmented
+from plausibly.data import align, names, validate
 from plausibly.data.known import names_of
 from plausibly.data.named import is_lazy
-from plausibly.data.packed import about_packed, slots_of
-from plausibly.data.packed_border import as_checked
+from plausibly.data.plausibilities import about_packed, slots_of
+from plausibly.data.validate import as_checked, check_augmented, is_augmented
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
@@ -90,10 +89,10 @@ def _checked(predictions: xr.DataArray) -> xr.DataArray:
         from plausibly.conformal.chunks import named_chunks
 
         model = named_chunks(predictions, "predictions", "predictions")
-        return model.assign_attrs({names.SCALE: borders.known_scale(model, "predictions")})
+        return model.assign_attrs({names.SCALE: validate.known_scale(model, "predictions")})
     if is_augmented(predictions):
         return check_augmented(predictions)
-    return borders.check_predictions(predictions)
+    return validate.check_predictions(predictions)
 
 
 def _plausibilities(

@@ -26,10 +26,10 @@ from plausibly.conformal.components import called
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array, sets_attrs
 from plausibly.conformal.scoring import scores_of
-from plausibly.data import borders, names
-from plausibly.data.augmented import is_augmented
+from plausibly.data import names, validate
 from plausibly.data.known import names_of
-from plausibly.data.packed import slots_of
+from plausibly.data.plausibilities import slots_of
+from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import row_blocks
@@ -115,7 +115,9 @@ def joint_rank(
         return scores_of(values, scale, component, name, uniform)
 
     lam = inputs.plausibilities
-    opinions = slots_of(lam) if isinstance(lam, xr.Dataset) else borders.mean_over_draws(lam).values
+    opinions = (
+        slots_of(lam) if isinstance(lam, xr.Dataset) else validate.mean_over_draws(lam).values
+    )
     codes = draw_labels(opinions, keys.child("joint-rank").uniform(examples.hashes))[0]
     n = len(examples)
     parts = []

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.replicates import Replicates
-from plausibly.data import borders, names
-from plausibly.data.augmented import check_augmented, is_augmented, match_augmentations
+from plausibly.data import names, validate
 from plausibly.data.known import names_of
 from plausibly.data.named import with_values
-from plausibly.data.text import not_among
+from plausibly.data.names import not_among
+from plausibly.data.validate import check_augmented, is_augmented, match_augmentations
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.types import Bools, Floats, FloatType
@@ -122,7 +122,7 @@ def read_test(
         checked = every.isel({names.AUGMENTATION: 0}, drop=True)
         source: Floats = every.values
     else:
-        checked, source, _ = borders.checked_numbers(
+        checked, source, _ = validate.checked_numbers(
             predictions, whose=whose, scale=scale, whole=whole
         )
     order = label_order(checked, labels)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, reduced
 from plausibly.conformal.rows import Named
-from plausibly.data import borders, names
+from plausibly.data import names, validate
 from plausibly.data.known import names_of
-from plausibly.data.packed import of_slots
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
+from plausibly.data.plausibilities import of_slots
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Floats
 
@@ -38,7 +38,7 @@ class _Checking:
             names.EXAMPLE: text_array(named.texts),
             names.LABEL: text_array(self.labels),
         }
-        checked: Floats = borders.check_plausibilities(
+        checked: Floats = validate.check_plausibilities(
             xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL)), whose=named.whose
         ).values
         return checked

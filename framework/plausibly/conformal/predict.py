@@ -23,7 +23,7 @@ from plausibly.conformal.labelled_sets import (
     read_test,
 )
 from plausibly.conformal.rows import Named, RowScores
-from plausibly.data import borders, names, text
+from plausibly.data import names, validate
 from plausibly.data.known import names_of
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Ints
@@ -122,8 +122,8 @@ class _ByPValue:
             values,
             dims=(names.EXAMPLE, names.LABEL),
             coords={
-                names.EXAMPLE: text.text_array(asked.named.texts),
-                names.LABEL: text.text_array(self.given),
+                names.EXAMPLE: names.text_array(asked.named.texts),
+                names.LABEL: names.text_array(self.given),
                 **{name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()},
             },
         )
@@ -140,7 +140,7 @@ def _read(predictor: ConformalPredictor, predictions: xr.DataArray) -> NewExampl
     return NewExamples(
         # Numbers come chunk by chunk, in the order in which the labels were given.
         values=np.empty((0, len(predictor.labels)), dtype=predictor.pools.dtype),
-        checked=checked.assign_attrs({names.SCALE: borders.known_scale(checked, _WHOSE, scale)}),
+        checked=checked.assign_attrs({names.SCALE: validate.known_scale(checked, _WHOSE, scale)}),
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),
     )
@@ -207,7 +207,7 @@ def _cells(
     if replicates.by in ("", LABEL_CELLS):
         return None
     found = group_names(columns[replicates.by])
-    cell = text.positions(list(replicates.cells), found.tolist())
+    cell = names.positions(list(replicates.cells), found.tolist())
     if (cell < 0).any():
         unseen = np.flatnonzero(cell < 0)
         texts = names_of(checked, names.EXAMPLE).texts

@@ -26,10 +26,10 @@ from plausibly.calibration.examples import Examples
 from plausibly.conformal import regions_promise as promised
 from plausibly.conformal import regions_simplex as simplex
 from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, sets_attrs
-from plausibly.data import align, borders, names
+from plausibly.data import align, names, validate
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.masses import share
-from plausibly.kernels.order import order_statistic
+from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE
 
@@ -130,7 +130,7 @@ class PlausibilityRegion:
     ) -> tuple[xr.DataArray, NDArray[np.int64]]:
         """Return an array over the examples, and the numerators of their p-values."""
         new, scores = self.read(predictions)
-        lam = borders.check_plausibilities(plausibilities, draws=False)
+        lam = validate.check_plausibilities(plausibilities, draws=False)
         lam = align.match_labels(lam, self.labels, whose="plausibilities", other="the region")
         _, lam = align.match_examples(new.checked, lam)
         asked = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()

@@ -12,7 +12,7 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.components import called
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.conformal.scoring import scores_of
-from plausibly.data import align, borders, names
+from plausibly.data import align, names, validate
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
@@ -75,11 +75,11 @@ def calibrate_region(
     ----------
     Stutz et al., arXiv 2307.09302v1 (the published version leaves regions out).
     """
-    model = borders.check_predictions(predictions)
+    model = validate.check_predictions(predictions)
     given = plausibilities
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given, seed=seed)
-    lam = borders.check_plausibilities(given, draws=False)
+    lam = validate.check_plausibilities(given, draws=False)
     labels = tuple(str(label) for label in model[names.LABEL].values)
     lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
     model, lam = align.match_examples(model, lam, only_common=only_common)

@@ -11,7 +11,7 @@ import xarray as xr
 from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas, rounded_up
 from plausibly.conformal.regions_simplex import grid_size
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import Guarantee, Target, bounded
 

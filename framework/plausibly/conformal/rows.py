@@ -19,10 +19,10 @@ from plausibly.calibration.examples import Examples
 from plausibly.conformal.asking import score_uniforms
 from plausibly.conformal.chunks import Chunk
 from plausibly.conformal.scoring import scores_of
-from plausibly.data import borders, names
+from plausibly.data import names, validate
 from plausibly.data.named import float_type
-from plausibly.data.row_facts import predictions_sound
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
+from plausibly.data.validate import predictions_sound
 from plausibly.kernels.coverage import row_blocks
 from plausibly.kernels.random import Keys, Names, hash_bytes
 from plausibly.kernels.types import Floats, FloatType, Hashes
@@ -114,7 +114,7 @@ class RowScores:
         if not predictions_sound(floats, self.scale):
             coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.given)}
             array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
-            borders.check_predictions(array, whose=named.whose, scale=self.scale, whole=False)
+            validate.check_predictions(array, whose=named.whose, scale=self.scale, whole=False)
         return floats
 
     def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from plausibly.conformal.chunks import Chunk, chunks_of, reduced
 from plausibly.conformal.rows import Named, RowScores
-from plausibly.data import borders, names
+from plausibly.data import names, validate
 from plausibly.data.known import names_of
 from plausibly.errors import InputError
-from plausibly.kernels import narrow
+from plausibly.kernels import blocks
 from plausibly.kernels.types import Floats, FloatType, Ints
 
 
@@ -53,7 +53,7 @@ class Scoring:
             last = int(ends[block.stop - 1])
             atoms = order[first:last]
             found[atoms] = scores[row[atoms].astype(np.intp) - block.start, ask.label[atoms]]
-            largest[block] = narrow.largest(scores)
+            largest[block] = blocks.largest(scores)
             if self.rows.scale == "probability":
                 hard += _hard(checked[block])
             first = last
@@ -65,7 +65,7 @@ class Scoring:
 def _hard(values: Floats) -> int:
     """Return how many rows of probabilities are only 0 and 1."""
     # They sum to 1, so that none is without a 1: nearly all predictions are settled by this.
-    return borders.hard_rows(values) if values.max() >= 1 else 0
+    return validate.hard_rows(values) if values.max() >= 1 else 0
 
 
 @attrs.frozen(eq=False)
@@ -226,7 +226,7 @@ class ChunkedScores:
         self.at(none, none)
         if self.scoring.scale == "probability":
             hard = sum(self._seen.hard.values())
-            borders.warn_if_hard(hard, self.predictions.shape, self.whose, stacklevel=4)
+            validate.warn_if_hard(hard, self.predictions.shape, self.whose, stacklevel=4)
         return self._seen.largest[self.rows]
 
     def dense(self) -> NoReturn:

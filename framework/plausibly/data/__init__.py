@@ -2,16 +2,17 @@
 
 from plausibly.data.accessors import register
 from plausibly.data.align import match_examples, match_labels
-from plausibly.data.borders import check_plausibilities, check_predictions
-from plausibly.data.build import AnswerRefused, table_from_records
-from plausibly.data.frame import to_frame
-from plausibly.data.joined import concat
-from plausibly.data.packed import check_packed, pack, unpack
-from plausibly.data.rows import Rows, answered_rows, check_answered
+from plausibly.data.annotations import (
+    AnnotationTable,
+    AnswerRefused,
+    build_table,
+    table_from_records,
+)
+from plausibly.data.plausibilities import check_packed, pack, unpack
+from plausibly.data.rows import Rows, answered_rows, check_answered, ordered_sum
 from plausibly.data.seal import check_table
-from plausibly.data.sums import ordered_sum
-from plausibly.data.table import AnnotationTable, build_table
-from plausibly.data.verbs import answered, select
+from plausibly.data.select import answered, concat, select, to_frame
+from plausibly.data.validate import check_plausibilities, check_predictions
 
 __all__ = [
     "AnnotationTable",

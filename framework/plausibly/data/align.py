@@ -8,12 +8,21 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.hierarchy import without_unsaid_parents
 from plausibly.data.known import names_of
+from plausibly.data.labels import without_unsaid_parents
 from plausibly.data.left_out import Labelled, with_left_out
-from plausibly.data.near import difference, equal_pairs, merged_by, near_pairs
-from plausibly.data.packed import label_dim, taken
-from plausibly.data.text import does, not_among, positions, quoted, several
+from plausibly.data.names import (
+    difference,
+    does,
+    equal_pairs,
+    merged_by,
+    near_pairs,
+    not_among,
+    positions,
+    quoted,
+    several,
+)
+from plausibly.data.plausibilities import label_dim, taken
 from plausibly.errors import InputError, counted, listed
 
 

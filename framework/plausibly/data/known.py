@@ -16,7 +16,7 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasIndex
 
-from plausibly.data.text import check_names, name_texts, text_index
+from plausibly.data.names import check_names, name_texts, text_index
 from plausibly.kernels.random import Names
 from plausibly.kernels.utf8 import Utf8
 
@@ -44,7 +44,7 @@ def names_of(array: xr.DataArray | xr.Dataset, dim: str) -> Names:
 
 
 def checked_names(array: xr.DataArray | xr.Dataset, dim: str, *, whose: str) -> Names:
-    """Return the names along a dim; see `plausibly.data.text.check_names` for what may be."""
+    """Return the names along a dim; see `plausibly.data.names.check_names` for what may be."""
     names = names_of(array, dim)
     if not names.usable:
         check_names(names.texts, dim, whose=whose)

@@ -1,4 +1,4 @@
-"""What was left out on the way, counted by reason: it travels in one attribute, as JSON."""
+"""Counts of what was left out or merged on the way, in attributes as JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TypeVar
 import xarray as xr
 
 from plausibly.data import names
+from plausibly.data.names import MERGED, quoted
+from plausibly.errors import counted, listed
 
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
@@ -26,3 +28,34 @@ def with_left_out(array: Labelled, more: Mapping[str, int]) -> Labelled:
         if count:
             counts[reason] = counts.get(reason, 0) + count
     return array.assign_attrs({names.LEFT_OUT: json.dumps(counts)}) if counts else array
+
+
+def read_merged(attributes: Mapping[Hashable, object]) -> dict[str, float]:
+    """Return how many answers named each alias, by alias; none where none did."""
+    found = json.loads(str(attributes.get(MERGED, "{}")))
+    return {str(alias): float(count) for alias, count in found.items()}
+
+
+def with_merged(table: xr.Dataset, more: Mapping[str, float]) -> xr.Dataset:
+    """Return the table with `more` added to what it says was merged; zeros say nothing."""
+    counts = read_merged(table.attrs)
+    for alias, count in more.items():
+        if count:
+            counts[alias] = counts.get(alias, 0.0) + count
+    return table.assign_attrs({MERGED: json.dumps(counts)}) if counts else table
+
+
+def describe_merged(table: xr.Dataset) -> str:
+    """Return what was merged in words, such as ``41 (40 as "Eczema", 1 as "AD")``; empty if none.
+
+    The alias that was named most comes first.
+    """
+    found = sorted(read_merged(table.attrs).items(), key=lambda item: (-item[1], item[0]))
+    if not found:
+        return ""
+    shown = listed(f"{_amount(count)} as {quoted(alias)}" for alias, count in found)
+    return f"{_amount(sum(count for _, count in found))} ({shown})"
+
+
+def _amount(count: float) -> str:
+    return counted(round(count)) if count == round(count) else f"{count:,.1f}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.known import as_text, checked_names
-from plausibly.data.text import does, name_texts, quoted, several
+from plausibly.data.names import does, name_texts, quoted, several
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats, FloatType
 

@@ -1,6 +1,28 @@
-"""Names of dims, variables and attributes: one constant for each word that crosses a border."""
+"""Names of dims and variables; names of examples, labels and annotators as text."""
 
 from __future__ import annotations
+
+import datetime
+import math
+import numbers
+import re
+import unicodedata
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from difflib import get_close_matches
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from xarray.indexes import PandasIndex
+
+from plausibly.errors import InputError, counted, listed, warn
+from plausibly.extras import require
+from plausibly.kernels.random import Names
+from plausibly.kernels.random import name_text as name_text
+from plausibly.kernels.utf8 import Utf8
 
 DRAW = "draw"
 AUGMENTATION = "augmentation"
@@ -46,3 +68,316 @@ CONVERGENCE = "convergence"
 
 UNKNOWN_ANNOTATOR = -1
 NO_LABEL = -1
+
+
+_MOST_NAMES = 20_000  # compared after tidying
+_MOST_CLOSE = 2_000  # compared letter by letter
+_MOST_TRIED = 5
+_MOST_PAIRS = 3
+_WITHOUT_WIDTH = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_BLANKS = re.compile(r"\s{2,}|[^\S ]")
+# Whole names that are numbers: 01, 1, 1.0 and 1. are one.
+_NUMBER = re.compile(r"\0(?:0+(?=\d)(\d+)|0*(\d+\.\d*[1-9])0*|0*(\d+)\.0*)(?=\0)")
+
+
+def alike(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs of names that look alike: the first of its look, and each other one.
+
+    Alike are names but for blanks, capital letters, characters that cannot be seen, the Unicode
+    of a letter, and the zeros of a number.
+    """
+    text = "\0".join(("", *names, "")).lower()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(_WITHOUT_WIDTH)
+    text = _BLANKS.sub(" ", text).replace(" \0", "\0").replace("\0 ", "\0")
+    looks = _NUMBER.sub(r"\0\1\2\3", text)[1:-1].split("\0")
+    if len({*looks}) == len(looks) or len(looks) != len(names):
+        return []
+    first: dict[str, str] = {}
+    # The first is the name that others are merged into: preferably one without spaces at its ends.
+    tidy_first = sorted(zip(looks, names, strict=True), key=lambda pair: pair[1] != pair[1].strip())
+    pairs = ((first.setdefault(look, name), name) for look, name in tidy_first)
+    return [pair for pair in pairs if pair[0] != pair[1]]
+
+
+def warn_alike(table: xr.Dataset, whose: str, dims: Sequence[str]) -> None:
+    """Warn of names of an annotation table that look alike: one ``names-alike`` for each dim."""
+    for dim in dims:
+        pairs = alike(name_texts(table.indexes[dim]))
+        if not pairs:
+            continue
+        turned = merged_by([(other, one) for one, other in pairs])
+        warn(
+            "names-alike",
+            f"{whose} has {dim}s whose names look alike: {several(len(pairs), 'pair')}",
+            expected=f"one name for each {dim}; text stays as written, and these count apart",
+            got=told(pairs),
+            do=f"{turned}, if they are the same; a column alias in the table of --labels "
+            "(labels=...) merges them too"
+            if dim == LABEL
+            else f"write them alike in {whose}, if they are the same {dim}",
+            whose=whose,
+            details={"dim": dim, "pairs": pairs},
+            stacklevel=3,
+        )
+
+
+def near(name: str, names: Collection[str]) -> str | None:
+    """Return the name that `name` was probably meant to be, None where nothing comes close."""
+    pair = near_pair([name], names)
+    return None if pair is None else pair[1]
+
+
+def near_pair(here: Sequence[str], there: Collection[str]) -> tuple[str, str] | None:
+    """Return the first likely pair of a name `here` and one `there`; see `near_pairs`."""
+    return next(iter(near_pairs(here, there)), None)
+
+
+def near_pairs(here: Sequence[str], there: Collection[str]) -> list[tuple[str, str]]:
+    """Return up to three likely pairs of a name `here` and one `there`.
+
+    Names that are equal once spaces, case, leading zeros, folders and file endings are ignored
+    come first; failing them, one with few letters changed.
+    """
+    pairs = equal_pairs(here, there)
+    for name in () if pairs else here[:_MOST_TRIED]:
+        close = get_close_matches(name, list(there)[:_MOST_CLOSE], n=1, cutoff=0.75)
+        if close:
+            return [(name, close[0])]
+    return pairs
+
+
+def equal_pairs(here: Sequence[str], there: Collection[str]) -> list[tuple[str, str]]:
+    """Return up to three pairs of names that are equal but for the above."""
+    tidied: dict[str, str] = {}
+    for name in list(there)[:_MOST_NAMES]:
+        tidied.setdefault(_tidy(name), name)
+    tried = ((name, tidied.get(_tidy(name), name)) for name in here[:_MOST_NAMES])
+    return list(islice((pair for pair in tried if pair[0] != pair[1]), _MOST_PAIRS))
+
+
+def told(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return up to three pairs in words: ``"cat" and "cat " (a space at the end)``."""
+    whys = [difference(*pair) for pair in pairs[:_MOST_PAIRS]]
+    shown = [
+        f'"{one}" and "{other}"' + (f" ({why})" if why else "")
+        for (one, other), why in zip(pairs, whys, strict=False)
+    ]
+    more = f", … ({counted(len(pairs))} in all)" if len(pairs) > _MOST_PAIRS else ""
+    return ", ".join(shown) + more
+
+
+def merged_by(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return what to type so that the first name of each pair is called as the second."""
+    pairs = pairs[:_MOST_PAIRS]
+    strip = "--strip, or " if all(one.strip() == other.strip() for one, other in pairs) else ""
+    return strip + " ".join(f'--rename "{one}={other}"' for one, other in pairs)
+
+
+def difference(name: str, other: str) -> str:
+    """Return in words how `name` differs from `other`, empty where it can be seen."""
+    if name.strip() == other.strip():
+        longer = name if len(name) > len(other) else other
+        return "a space at the end" if longer != longer.rstrip() else "a space at the start"
+    if unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", other):
+        return "the same letters, other Unicode"
+    if name.casefold() == other.casefold():
+        return "capital letters"
+    bare, same = ("".join(text.translate(_WITHOUT_WIDTH).split()) for text in (name, other))
+    return "a character that cannot be seen" if bare == same else ""
+
+
+def _tidy(name: str) -> str:
+    text = unicodedata.normalize("NFKC", name).translate(_WITHOUT_WIDTH).casefold().strip()
+    text = re.sub(r"\.[a-z]{1,5}$", "", re.split(r"[/\\]", text)[-1])
+    text = re.sub(r"0*(\d+)(\.0+$)?", r"\1", text)
+    return re.sub(r"[\s_-]+", " ", text)
+
+
+T = TypeVar("T", bound=Hashable)
+
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+"""A number beyond doubt, as programs write it."""
+
+WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+
+_NOT_ASCII = 0x80
+_UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
+
+
+def is_missing(value: object) -> bool:
+    """Return whether `value` stands for "nothing here": None, NaN, or the NA of pandas."""
+    if isinstance(value, str):
+        return False
+    if value is None:
+        return True
+    if isinstance(value, numbers.Real):
+        return math.isnan(value)
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def is_blank(text: str) -> bool:
+    """Return whether nothing of a text can be seen: it is empty, or blanks of any width."""
+    rest = text.strip()
+    return not rest or not "".join(rest.split()).strip(_UNSEEN)
+
+
+def is_name(value: object) -> bool:
+    """Return whether `value` is one name: text, a number, a date; nothing that holds several."""
+    return isinstance(value, (str, bytes, numbers.Number, np.generic, datetime.date))
+
+
+def name_texts(values: Iterable[object]) -> list[str]:
+    """Return each name as text."""
+    if isinstance(values, (np.ndarray, pd.Index)):
+        text = isinstance(values.dtype, pd.StringDtype) or values.dtype.kind == "U"
+        complete = text and not (isinstance(values, pd.Index) and values.hasnans)
+        if complete and isinstance(values, pd.Index):
+            # An Arrow-backed index gives a list of its own far more slowly.
+            return values.to_numpy(object).tolist()
+        numbered = values.dtype.kind in "iu"
+        if values.dtype.kind in "mM" or values.dtype in (np.float16, np.float32):
+            return list(map(name_text, np.asarray(values)))  # as Python's they would be others
+        values = values.tolist()  # reading an Arrow-backed index one by one is slow
+        if complete:
+            return values
+        if numbered:
+            return list(map(str, values))
+    return [value if type(value) is str else name_text(value) for value in values]
+
+
+def number_text(text: str) -> str:
+    """Return text that is a number beyond doubt as that number is named, all else as written."""
+    if not NUMBER.fullmatch(text) or WHOLE.fullmatch(text):
+        return text
+    value = float(text)
+    return name_text(value) if math.isfinite(value) else text
+
+
+def not_among(these: Iterable[T], those: Iterable[T]) -> list[T]:
+    """Return the ones of `these` that are not among `those`, in their order."""
+    known = set(those)
+    return [one for one in these if one not in known]
+
+
+def text_array(names: Sequence[str]) -> NDArray[np.str_]:
+    """Return names as a coordinate of fixed-width text; also where there are none."""
+    return np.array(names, dtype=np.str_)
+
+
+def text_index(names: Names, dim: str) -> PandasIndex:
+    """Return the index that a coordinate of `text_array` has, at half the cost.
+
+    Parameters
+    ----------
+    names : Names
+    dim : str
+    """
+    found = _over_bytes(names.given, dim) if isinstance(names.given, Utf8) else None
+    if found is None:
+        texts = list(names.texts)
+        try:
+            index = pd.Index(texts, name=dim)
+        except UnicodeEncodeError:  # half a character: Arrow has no such text
+            index = pd.Index(texts, name=dim, dtype=object)
+        found = index, max(map(len, texts), default=0)
+    index, width = found
+    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, width or 1)))
+
+
+def _over_bytes(names: Utf8, dim: str) -> tuple[pd.Index, int] | None:
+    """Return an index over these bytes, and the characters of its longest name.
+
+    None where names are not ASCII, or pandas would make another index of them.
+    """
+    kind = pd.Index([""]).dtype
+    from_arrow = getattr(kind, "__from_arrow__", None)  # pandas' own border to Arrow
+    if from_arrow is None or getattr(kind, "storage", "") != "pyarrow" or not len(names):
+        return None
+    if (names.data >= _NOT_ASCII).any():
+        return None
+    pa = require("pyarrow", extra="parquet", whose="an index of texts")  # there, as pandas uses it
+    buffers = pa.py_buffer(names.offsets.astype(np.int64)), pa.py_buffer(names.data)
+    array = pa.LargeStringArray.from_buffers(len(names), *buffers)
+    index: pd.Index = pd.Index(from_arrow(array), name=dim)
+    return index, int(np.diff(names.offsets).max())
+
+
+def quoted(name: object) -> str:
+    """Return a label between quotation marks, so that a space at its end can be seen."""
+    return f'"{name}"'
+
+
+def several(number: int, noun: str) -> str:
+    """Return a count with its noun: ``1 label``, ``3,000 labels``."""
+    return f"{counted(number)} {noun}" if number == 1 else f"{counted(number)} {noun}s"
+
+
+def does(whose: str, verb: str) -> str:
+    """Return subject and verb: ``predictions lack``, ``cnn.parquet lacks``."""
+    if whose.endswith("s") and "." not in whose:
+        return f"{whose} {verb}"
+    return f"{whose} has" if verb == "have" else f"{whose} {verb}s"
+
+
+def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
+    """Raise `InputError` where names repeat, are empty, or cannot be stored.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names along one dim.
+    noun : str
+        ``"example"``, ``"label"`` or ``"annotator"``: what they name, and the name of the message.
+    whose : str
+        What they belong to, as the message says it.
+
+    Raises
+    ------
+    InputError
+        ``NOUN-twice`` or ``NOUN-unnamed``, with the rows.
+    """
+    known = set(names)
+    if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
+        return
+    rows: dict[str, int] = {}
+    repeated: list[str] = []
+    pair = (0, 0)
+    for row, name in enumerate(names):
+        first = rows.setdefault(name, row)
+        if first != row:
+            pair = pair if repeated else (first, row)
+            repeated.append(name)
+    if repeated:
+        again, more = repeated[0], len(set(repeated)) - 1
+        among = "columns" if noun == "label" else "rows"
+        others = f", and {several(more, 'other')} again" if more else ""
+        raise InputError(
+            f"{noun}-twice",
+            f"{does(whose, 'name')} {quoted(again) if noun == 'label' else again} in {among} "
+            f"{pair[0] + 1:,} and {pair[1] + 1:,}{others}",
+            expected=f"one {among[:-1]} {'a' if noun == 'label' else 'an'} {noun}",
+            got=f"{several(len(repeated), among[:-1])} too many",
+            do="keep one, or give them names of their own",
+            whose=whose,
+            details={f"{noun}s": list(dict.fromkeys(repeated))},
+        )
+    unfit = [row for name, row in rows.items() if not name or "\0" in name]
+    raise InputError(
+        f"{noun}-unnamed",
+        f"{does(whose, 'have')} {several(len(unfit), noun)} without a usable name",
+        expected="text with at least one character, and no NUL",
+        got=f"none at place {listed(row + 1 for row in unfit)}",
+        do=f"name each {noun}",
+        whose=whose,
+        details={"rows": unfit},
+    )
+
+
+def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64]:
+    """Return the place of each wanted name among `names`, -1 where it is not there."""
+    places = {name: place for place, name in enumerate(names)}
+    found = (places.get(name, -1) for name in wanted)
+    return np.fromiter(found, dtype=np.int64, count=len(wanted))

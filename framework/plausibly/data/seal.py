@@ -24,14 +24,14 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.known import names_of
 from plausibly.errors import InputError, listed
+from plausibly.kernels.blocks import at_once
 from plausibly.kernels.random import Names
-from plausibly.kernels.threads import at_once
 from plausibly.kernels.types import Ints, is_still, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
 # Storage may change the bytes of a column (netCDF-3 is big-endian); the digest reads these.
-_COLUMNS = {
+_SEALED = {
     names.RESPONSE_EXAMPLE: "<i4",
     names.RESPONSE_ANNOTATOR: "<i4",
     names.RESPONSE_WEIGHT: "<f8",
@@ -54,11 +54,11 @@ _DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 
 def digest(table: xr.Dataset) -> str:
     """Return the digest of names and codes, whatever types they are stored in."""
-    columns = {name: table[name].values for name in _COLUMNS if name in table.variables}
+    columns = {name: table[name].values for name in _SEALED if name in table.variables}
     for column, values in columns.items():
-        if values.dtype.kind not in ("f" if _COLUMNS[column] == "<f8" else "iu"):
+        if values.dtype.kind not in ("f" if _SEALED[column] == "<f8" else "iu"):
             return ""  # `where` and the like turn codes into floats: no seal fits them
-    pairs = [(values, _COLUMNS[column]) for column, values in columns.items()]
+    pairs = [(values, _SEALED[column]) for column, values in columns.items()]
 
     def asked(pair: tuple[Ints, str] | None) -> int:
         if pair is not None:

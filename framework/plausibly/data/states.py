@@ -31,7 +31,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.near import near
+from plausibly.data.names import near
 from plausibly.kernels.types import Ints
 
 ANSWERED: Final = "answered"

@@ -15,7 +15,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.protocols import ANNOTATION, Record
 
 FEATURE = "feature"

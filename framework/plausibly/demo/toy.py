@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.errors import InputError, counted
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes

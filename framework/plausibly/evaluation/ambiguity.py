@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import borders, names
-from plausibly.data.packed import slots_of
-from plausibly.data.text import name_texts, positions
+from plausibly.data import names, validate
+from plausibly.data.names import name_texts, positions
+from plausibly.data.plausibilities import slots_of
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.judged import Judged
@@ -73,7 +73,7 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Datase
     """Return (example, label) rows that are distributions over labels, packed where they are."""
     if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
         return inputs.as_given(_normalised(array))
-    table = borders.check_predictions(array)
+    table = validate.check_predictions(array)
     scale = table.attrs[names.SCALE]
     if scale == "logit":
         odds = np.exp(table.values - table.values.max(axis=1, keepdims=True))

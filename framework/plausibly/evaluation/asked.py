@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from plausibly.data import names, text
+from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.splits import Values
@@ -107,8 +107,8 @@ def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> V
             whose="stratify",
         )
     examples = arrays[0][names.EXAMPLE].values
-    known = text.name_texts(stratify[names.EXAMPLE].values)
-    places = text.positions(known, list(map(str, examples)))
+    known = names.name_texts(stratify[names.EXAMPLE].values)
+    places = names.positions(known, list(map(str, examples)))
     if (places < 0).any():
         lacking = [str(name) for name in examples[places < 0]]
         raise InputError(

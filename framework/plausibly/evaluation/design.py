@@ -15,8 +15,8 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.augmented import seen_in_one
-from plausibly.data.text import several
+from plausibly.data.names import several
+from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError
 from plausibly.evaluation.heard import Said, listening
 from plausibly.evaluation.methods import Method, with_draws

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import align, borders, names
+from plausibly.data import align, names, validate
 from plausibly.errors import InputError, PlausiblyWarning, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import check_method
@@ -95,7 +95,7 @@ def monte_carlo_error(
     check_share(test)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
-    model = borders.check_predictions(predictions)
+    model = validate.check_predictions(predictions)
     lam = inputs.as_plausibilities(plausibilities)
     labels = tuple(map(str, model[names.LABEL].values))
     lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")

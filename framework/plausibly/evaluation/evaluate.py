@@ -15,7 +15,7 @@ from plausibly.calibration.replicates import LABEL_CELLS
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.intervals import interval as interval_of

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from plausibly.calibration.coordinates import as_values, emptiness, group_names
 from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.labelled_sets import LABEL_ORDER
-from plausibly.data import borders, names, text
+from plausibly.data import names, validate
 from plausibly.data.named import is_lazy
-from plausibly.data.packed_border import as_checked
+from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.types import Ints
@@ -34,7 +34,7 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
     """
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given)
-    return borders.mean_over_draws(borders.check_plausibilities(given))
+    return validate.mean_over_draws(validate.check_plausibilities(given))
 
 
 def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.DataArray | xr.Dataset:
@@ -58,7 +58,7 @@ def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.Dat
 
         given = packed_chunks(given)
     checked = as_checked(given)
-    return checked if isinstance(checked, xr.Dataset) else borders.mean_over_draws(checked)
+    return checked if isinstance(checked, xr.Dataset) else validate.mean_over_draws(checked)
 
 
 def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
@@ -91,9 +91,9 @@ def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
     order = [names.EXAMPLE, names.LABEL, *sorted(dims - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
-        found = text.name_texts(sets[dim].values)
-        text.check_names(found, dim, whose=whose)
-        named[dim] = text.text_array(found)
+        found = names.name_texts(sets[dim].values)
+        names.check_names(found, dim, whose=whose)
+        named[dim] = names.text_array(found)
     return _in_calibration_order(sets.transpose(*order).assign_coords(named))
 
 
@@ -244,13 +244,13 @@ def true_codes(
         values = example_values(true, arrays)
     else:
         values = _filled(name, _looked_up(true, arrays[0][names.EXAMPLE].values))
-    written = text.name_texts(values)
+    written = names.name_texts(values)
     # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
-    known = list(map(text.number_text, labels))
+    known = list(map(names.number_text, labels))
     if len(set(known)) == len(known):
-        codes = text.positions(known, list(map(text.number_text, written)))
+        codes = names.positions(known, list(map(names.number_text, written)))
     else:
-        codes = text.positions(labels, written)
+        codes = names.positions(labels, written)
     if (codes < 0).any():
         unknown = sorted({label for label, code in zip(written, codes, strict=True) if code < 0})
         close = difflib.get_close_matches(unknown[0], labels, n=1)
@@ -259,7 +259,7 @@ def true_codes(
             "label-unknown",
             f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',
             expected=f"one of {len(labels)} labels: {listed(labels)}",
-            got=listed(text.quoted(label) for label in unknown),
+            got=listed(names.quoted(label) for label in unknown),
             do=f"{hint}mend it, or leave these examples out with sel(example=...)",
             details={"labels": unknown},
         )
@@ -276,7 +276,7 @@ def _looked_up(true: xr.DataArray, examples: NDArray[np.str_]) -> xr.DataArray:
             got=f"dims {listed(map(str, true.dims)) or 'none'}",
             do='true="COLUMN" of an example table, or name the examples',
         )
-    places = text.positions(text.name_texts(true[names.EXAMPLE].values), list(map(str, examples)))
+    places = names.positions(names.name_texts(true[names.EXAMPLE].values), list(map(str, examples)))
     if (places < 0).any():
         lacking = [str(name) for name in examples[places < 0]]
         raise InputError(

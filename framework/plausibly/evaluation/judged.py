@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
 from plausibly.data import align, names
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.packed import about_packed, slots_of
+from plausibly.data.plausibilities import about_packed, slots_of
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod

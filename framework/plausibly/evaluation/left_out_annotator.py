@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
 from plausibly.conformal.calibrate import calibrate
-from plausibly.data import align, borders, names, seal, verbs
-from plausibly.data.table import rebuilt
-from plausibly.data.text import name_texts, not_among, positions, text_array
+from plausibly.data import align, names, seal, validate
+from plausibly.data.annotations import rebuilt
+from plausibly.data.names import name_texts, not_among, positions, text_array
+from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Interval, IntervalMethod, interval
@@ -117,13 +118,13 @@ def leave_one_annotator_out(
     """
     intervals.check_method(interval_method, confidence)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
-    model = borders.check_predictions(predictions)
+    model = validate.check_predictions(predictions)
     table = seal.check_table(annotations)
     everybody = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
     labels = name_texts(model[names.LABEL].values)
     align.match_labels(everybody, labels, whose="annotations", other="predictions")
     model = align.match_examples(model, everybody, only_common=only_common, other="annotations")[0]
-    table = verbs.select(table, example=model[names.EXAMPLE].values)
+    table = select(table, example=model[names.EXAMPLE].values)
     asked = _asked(table, annotators)
     groups = None if group is None else inputs.example_values(group, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
@@ -144,7 +145,7 @@ def leave_one_annotator_out(
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(asked):
             own = aggregate(
-                verbs.select(table, annotator=[name]), _plain(table, aggregator), unanswered="drop"
+                select(table, annotator=[name]), _plain(table, aggregator), unanswered="drop"
             )
             rest = aggregate(_without(table, name), aggregator, seed=seed, unanswered="drop")
             with warnings.catch_warnings():

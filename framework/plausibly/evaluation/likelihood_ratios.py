@@ -16,7 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.weights import check_weights, effective_size
-from plausibly.data import names, text
+from plausibly.data import names
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.extras import require
 from plausibly.kernels.types import Ints
@@ -231,8 +231,8 @@ def _features(array: object, whose: str) -> list[str]:
             whose=whose,
         )
     for dim in (names.EXAMPLE, FEATURE):
-        text.check_names(text.name_texts(array[dim].values), dim, whose=whose)
-    return sorted(text.name_texts(array[FEATURE].values))
+        names.check_names(names.name_texts(array[dim].values), dim, whose=whose)
+    return sorted(names.name_texts(array[FEATURE].values))
 
 
 def _matched(array: xr.DataArray, wanted: Sequence[str], whose: str) -> xr.DataArray:
@@ -244,13 +244,13 @@ def _matched(array: xr.DataArray, wanted: Sequence[str], whose: str) -> xr.DataA
         raise InputError(
             "features-differ",
             f"{whose} and source have different features",
-            expected=f"{text.several(len(wanted), 'feature')}: {listed(wanted)}",
+            expected=f"{names.several(len(wanted), 'feature')}: {listed(wanted)}",
             got=f"without {listed(lost)}" if lost else f"{listed(surplus)} besides",
             do="select the same features in all three: array.sel(feature=[...])",
             whose=whose,
         )
-    features = text.positions(text.name_texts(array[FEATURE].values), list(wanted))
-    called = text.text_array(text.name_texts(array[names.EXAMPLE].values))
+    features = names.positions(names.name_texts(array[FEATURE].values), list(wanted))
+    called = names.text_array(names.name_texts(array[names.EXAMPLE].values))
     matched = array.transpose(names.EXAMPLE, FEATURE).isel({FEATURE: features})
     matched = matched.assign_coords({names.EXAMPLE: called}).astype(np.float64)
     if whose == "features":
@@ -265,7 +265,7 @@ def _check_apart(features: xr.DataArray, fitting: xr.DataArray, whose: str) -> N
     if both.size:
         raise InputError(
             "ratios-own-examples",
-            f"{text.several(both.size, 'example')} to weigh are in {whose} as well "
+            f"{names.several(both.size, 'example')} to weigh are in {whose} as well "
             f"({listed(both)})",
             expected=f"{whose} examples that neither calibrate nor are predicted",
             got=f"{counted(both.size)} of {counted(len(features))}",

@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import align, borders, names
-from plausibly.data.text import does, name_texts, several
+from plausibly.data import align, names, validate
+from plausibly.data.names import does, name_texts, several
 from plausibly.errors import counted, listed, warn
 from plausibly.kernels.types import Bools, Floats
 
@@ -74,8 +74,8 @@ def alike(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple[str, str]
     of their own in one and the same column, and hardly any row is equal to many others. A model of
     inputs that take few values can still give two of them the same row by chance.
     """
-    first = borders.check_predictions(calibration, whose="calibration predictions")
-    second = borders.check_predictions(test, whose="test predictions")
+    first = validate.check_predictions(calibration, whose="calibration predictions")
+    second = validate.check_predictions(test, whose="test predictions")
     labels = name_texts(first[names.LABEL].values)
     second = align.match_labels(
         second, labels, whose="test predictions", other="calibration predictions"
@@ -153,7 +153,7 @@ def warn_of_copies(
     PlausiblyWarning
         ``examples-alike``.
     """
-    model = borders.check_predictions(predictions)
+    model = validate.check_predictions(predictions)
     row = _telling_rows(model.values)
     called = name_texts(model[names.EXAMPLE].values)
     pairs: list[tuple[str, str]] = []

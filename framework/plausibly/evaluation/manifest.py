@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import ComponentError, InputError
 from plausibly.evaluation.design import Design
 from plausibly.evaluation.methods import Method

@@ -10,8 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.near import near
-from plausibly.data.text import is_missing, name_text, name_texts, quoted, text_array
+from plausibly.data.names import is_missing, name_text, name_texts, near, quoted, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod

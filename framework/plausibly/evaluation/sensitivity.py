@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
-from plausibly.data import align, borders, names, seal, verbs
+from plausibly.data import align, names, seal, validate
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
+from plausibly.data.select import answered, select
 from plausibly.evaluation import inputs
 from plausibly.evaluation.asked import check_count
 from plausibly.evaluation.design import Stated
@@ -131,7 +132,7 @@ def sensitivity(
     given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)
     table = seal.check_table(annotations)
-    model = borders.check_predictions(predictions)
+    model = validate.check_predictions(predictions)
     labels = tuple(map(str, model[names.LABEL].values))
     if unanswered == "drop":
         table, model = _answered(table, model)
@@ -183,7 +184,7 @@ def sensitivity(
 
 def _answered(table: xr.Dataset, model: xr.DataArray) -> tuple[xr.Dataset, xr.DataArray]:
     """Return annotations and predictions without the examples that nobody answered."""
-    kept = verbs.answered(table)
+    kept = answered(table)
     dropped = set(name_texts(table.indexes[names.EXAMPLE])).difference(kept)
     if not dropped:
         return table, model
@@ -191,4 +192,4 @@ def _answered(table: xr.Dataset, model: xr.DataArray) -> tuple[xr.Dataset, xr.Da
     stay = np.array([name not in dropped for name in here], bool)
     model = model.isel({names.EXAMPLE: stay})
     model = with_left_out(model, {"without a response": len(dropped)})
-    return verbs.select(table, example=kept), model
+    return select(table, example=kept), model

@@ -15,10 +15,9 @@ from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import borders, names
+from plausibly.data import names, validate
 from plausibly.data.left_out import read_left_out
-from plausibly.data.near import near
-from plausibly.data.text import text_array
+from plausibly.data.names import near, text_array
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.design import BY_GROUP, Stated, mean_by_group
 from plausibly.evaluation.heard import Said, listening
@@ -119,7 +118,7 @@ def judge_of(lam: xr.DataArray) -> Judge:
         notes["left_out"] = read_left_out(lam.attrs)
     if names.JOINT in lam.attrs:
         notes["joint"] = True
-    mean: Floats = borders.mean_over_draws(lam).values
+    mean: Floats = validate.mean_over_draws(lam).values
     return Judge(given=lam, mean=mean.astype(np.float64, copy=False), notes=notes)
 
 

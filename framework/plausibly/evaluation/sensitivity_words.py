@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import BY_GROUP, per

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import borders, names
-from plausibly.data.text import name_texts, positions, text_array
+from plausibly.data import names, validate
+from plausibly.data.names import name_texts, positions, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import Interval, IntervalMethod
@@ -254,7 +254,7 @@ def _features(features: xr.DataArray, judged: Judged) -> xr.DataArray:
         )
     table = features.transpose(names.EXAMPLE, others[0])
     if others[0] == names.LABEL and names.SCALE in table.attrs:
-        table = borders.check_predictions(table)
+        table = validate.check_predictions(table)
     examples = list(map(str, judged.sets[names.EXAMPLE].values))
     places = positions(name_texts(table[names.EXAMPLE].values), examples)
     values = table.values[places]

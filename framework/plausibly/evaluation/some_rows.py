@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import borders, names
+from plausibly.data import names, validate
 from plausibly.data.named import is_lazy
-from plausibly.data.packed import slots_of
-from plausibly.data.text import positions
+from plausibly.data.names import positions
+from plausibly.data.plausibilities import slots_of
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Floats, Ints
 
@@ -31,11 +31,11 @@ def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
         What `borders.check_predictions` raises, and ``label-axis-split``.
     """
     if not is_lazy(predictions):
-        return borders.check_predictions(predictions)
+        return validate.check_predictions(predictions)
     from plausibly.conformal.chunks import named_chunks
 
     model = named_chunks(predictions, "predictions", "predictions")
-    return model.assign_attrs({names.SCALE: borders.known_scale(model, "predictions")})
+    return model.assign_attrs({names.SCALE: validate.known_scale(model, "predictions")})
 
 
 def p_value_rows(

@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
-from plausibly.data import align, borders, names
-from plausibly.data.augmented import check_augmented, is_augmented
+from plausibly.data import align, names, validate
+from plausibly.data.validate import check_augmented, is_augmented
 from plausibly.evaluation import inputs
 from plausibly.evaluation.asked import check_count, read_numbers, strata_of
 from plausibly.evaluation.checkpoint import Checkpoint
@@ -139,7 +139,7 @@ def compare(
     check_count("splits", splits, do="splits=100")
     check_count("processes", processes, do="processes=2")
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
-    check = check_augmented if is_augmented(predictions) else borders.check_predictions
+    check = check_augmented if is_augmented(predictions) else validate.check_predictions
     model = check(predictions)
     lam = inputs.as_plausibilities(plausibilities)
     labels = tuple(map(str, model[names.LABEL].values))

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data.text import name_text, text_array
+from plausibly.data.names import name_text, text_array
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import IntervalMethod

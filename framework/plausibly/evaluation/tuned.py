@@ -11,8 +11,9 @@ import xarray as xr
 
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import names, text, verbs
+from plausibly.data import names
 from plausibly.data.left_out import with_left_out
+from plausibly.data.select import select
 from plausibly.errors import InputError, counted, listed
 
 Goal: TypeAlias = Literal["set-size", "size-stratified"]
@@ -68,7 +69,7 @@ class TunedScore:
         DataArray or Dataset
             What was left out is counted in the attribute ``left_out``.
         """
-        here = text.name_texts(array[names.EXAMPLE].values)
+        here = names.name_texts(array[names.EXAMPLE].values)
         used = set(self.tuned_on)
         kept = [place for place, name in enumerate(here) if name not in used]
         less = {_REASON: len(here) - len(kept)}
@@ -76,17 +77,18 @@ class TunedScore:
             return with_left_out(array.isel({names.EXAMPLE: kept}), less)
         if names.RESPONSE_EXAMPLE in array:
             # Rows of an annotation table are cut by its verb, with their responses.
-            return with_left_out(verbs.select(array, example=[here[k] for k in kept]), less)
+            return with_left_out(select(array, example=[here[k] for k in kept]), less)
         return with_left_out(array.isel({names.EXAMPLE: kept}), less)
 
     def check(self, array: xr.DataArray | xr.Dataset, *, whose: str = "predictions") -> None:
         """Raise `InputError` ``examples-tuned`` where examples of `array` chose the score."""
         used = set(self.tuned_on)
-        both = [name for name in text.name_texts(array[names.EXAMPLE].values) if name in used]
+        both = [name for name in names.name_texts(array[names.EXAMPLE].values) if name in used]
         if both:
             raise InputError(
                 "examples-tuned",
-                f"{text.several(len(both), 'example')} of {whose} tuned the score ({listed(both)})",
+                f"{names.several(len(both), 'example')} of {whose} tuned the score "
+                f"({listed(both)})",
                 expected="examples that neither chose the score nor trained the model",
                 got=f"{counted(len(both))} that chose it, which voids the guarantee",
                 do=f"tuned.rest({whose}), or tuned.calibrate(...), which leaves them out",
@@ -123,6 +125,6 @@ class TunedScore:
                 f"  tuned on {counted(len(self.tuned_on))} examples at alpha "
                 f"{float(self.alpha):g}: calibrate and test on the others, tuned.rest(...)",
                 f"  least {measure.replace('_', ' ')} of {self.candidates[measure].size} candidates"
-                f" over {text.several(self.splits, 'split')}: {float(best):.4g}",
+                f" over {names.several(self.splits, 'split')}: {float(best):.4g}",
             ]
         )

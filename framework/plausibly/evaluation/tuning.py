@@ -20,8 +20,8 @@ from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
-from plausibly.data import borders, names, text
-from plausibly.data.augmented import is_augmented
+from plausibly.data import names, validate
+from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.some_rows import about_examples, above_zero, opinions_of
@@ -110,13 +110,13 @@ def tune_raps(
     level = read_alpha(alpha)
     _check(goal, splits, penalties, free_ranks)
     if is_augmented(predictions):
-        borders.check_predictions(predictions)  # which says that there is one row an example
+        validate.check_predictions(predictions)  # which says that there is one row an example
     given = matched_inputs(
         predictions, plausibilities, aggregator=None, seed=seed, only_common=False
     )
     model, lam = given.predictions, given.plausibilities
     if isinstance(lam, xr.DataArray):
-        lam = borders.mean_over_draws(lam)
+        lam = validate.mean_over_draws(lam)
     groups = None if group is None else example_values(group, (model, about_examples(lam)))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
@@ -263,7 +263,7 @@ def _check_enough(tuning: int, examples: int, alpha: Fraction) -> None:
     do = f"share={rounded(math.ceil(100 * share) / 100)}, or " if 2 * share <= 1 else ""
     raise InputError(
         "tuning-too-small",
-        f"{text.several(tuning, 'example')} are too few to tune on at alpha {float(alpha):g}",
+        f"{names.several(tuning, 'example')} are too few to tune on at alpha {float(alpha):g}",
         expected=f"{counted(needed)} or more, half of which calibrate each candidate",
         got=f"{counted(tuning)} of {counted(examples)}",
         do=f"{do}more examples, or a larger alpha",

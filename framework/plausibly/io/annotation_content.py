@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.data import names
+from plausibly.data.annotations import AnnotationTable, build_table, rebuilt
 from plausibly.data.left_out import read_left_out
-from plausibly.data.table import AnnotationTable, build_table, rebuilt
-from plausibly.data.text import name_texts, quoted, several
+from plausibly.data.names import name_texts, quoted, several
 from plausibly.errors import InputError, listed
 from plausibly.io import pieces
 from plausibly.io.annotation_rows import Read

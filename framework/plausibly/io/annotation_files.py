@@ -11,9 +11,9 @@ import xarray as xr
 from plausibly import extras
 from plausibly.atomic import replacing
 from plausibly.data import names
+from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.names import name_texts, quoted, several
 from plausibly.data.seal import check_table
-from plausibly.data.table import AnnotationTable, rebuilt
-from plausibly.data.text import name_texts, quoted, several
 from plausibly.errors import InputError, MissingExtra
 from plausibly.io import about, annotation_rows, files, netcdf, numpy_files, parquet, pieces, text
 from plausibly.io.annotation_content import (

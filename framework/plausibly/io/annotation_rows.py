@@ -13,9 +13,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
+from plausibly.data.names import name_texts, positions, quoted
 from plausibly.data.rows import Rows
 from plausibly.data.states import STATES
-from plausibly.data.text import name_texts, positions, quoted
 from plausibly.errors import InputError, counted
 from plausibly.io import about, parquet
 from plausibly.io.delimited import line

@@ -13,11 +13,9 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL
-from plausibly.data.near import warn_alike
+from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL, quoted, several, warn_alike
 from plausibly.data.seal import check_table
-from plausibly.data.table import AnnotationTable, rebuilt
-from plausibly.data.text import quoted, several
 from plausibly.errors import (
     ComponentError,
     InputError,

@@ -10,8 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data.near import near
-from plausibly.data.text import is_blank, quoted
+from plausibly.data.names import is_blank, near, quoted
 from plausibly.errors import InputError, listed
 from plausibly.io import files, frames, parquet, text, views
 from plausibly.io.arrays import NamedArray

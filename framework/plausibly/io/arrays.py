@@ -11,11 +11,20 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data.aliases import renamed_columns
-from plausibly.data.hierarchy import Hierarchy
-from plausibly.data.names import AUGMENTATION, EXAMPLE, LABEL, NUMBERED
-from plausibly.data.near import near
-from plausibly.data.text import check_names, name_texts, not_among, quoted, several, text_array
+from plausibly.data.labels import Hierarchy, renamed_columns
+from plausibly.data.names import (
+    AUGMENTATION,
+    EXAMPLE,
+    LABEL,
+    NUMBERED,
+    check_names,
+    name_texts,
+    near,
+    not_among,
+    quoted,
+    several,
+    text_array,
+)
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import netcdf, numpy_files
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates

@@ -13,8 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data.names import ALPHA, EXAMPLE, LABEL, LEFT_OUT
-from plausibly.data.text import name_texts
+from plausibly.data.names import ALPHA, EXAMPLE, LABEL, LEFT_OUT, name_texts
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import files
 from plausibly.io.delimited import decode

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.conformal.chunks import read_coordinates
-from plausibly.data.names import EXAMPLE, LABEL
-from plausibly.data.near import near
-from plausibly.data.text import quoted
+from plausibly.data.names import EXAMPLE, LABEL, near, quoted
 from plausibly.errors import InputError, listed
 from plausibly.io import files, netcdf, numpy_files, parquet, text
 from plausibly.io.arrays import NamedArray, check_variables, shaped

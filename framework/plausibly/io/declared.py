@@ -9,9 +9,8 @@ from typing import TypeAlias
 import attrs
 import xarray as xr
 
-from plausibly.data.aliases import aliases_of, merge_aliases
-from plausibly.data.names import LABEL
-from plausibly.data.text import quoted, several
+from plausibly.data.labels import aliases_of, merge_aliases
+from plausibly.data.names import LABEL, quoted, several
 from plausibly.errors import InputError
 from plausibly.io.tables import is_table, names_of, with_coordinates
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data.text import quoted
+from plausibly.data.names import quoted
 from plausibly.errors import InputError
 
 _KINDS = "biufUmMO"

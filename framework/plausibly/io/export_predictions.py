@@ -8,8 +8,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.conformal.components import called
-from plausibly.data.names import LABEL
-from plausibly.data.text import quoted
+from plausibly.data.names import LABEL, quoted
 from plausibly.errors import InputError
 from plausibly.io.tables import Names, names_of, table_from, with_coordinates
 from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader

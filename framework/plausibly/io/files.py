@@ -7,7 +7,7 @@ import stat
 import zlib
 from pathlib import Path
 
-from plausibly.data.near import near
+from plausibly.data.names import near
 from plausibly.errors import SLASHES, InputError, counted, listed
 
 HEAD = 65_536

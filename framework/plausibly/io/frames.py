@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.data.text import is_missing, is_name, name_text, quoted, several
+from plausibly.data.names import is_missing, is_name, name_text, quoted, several
 from plausibly.errors import InputError, counted, listed
 from plausibly.io.text import TextTable
 

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data.aliases import read_aliases
-from plausibly.data.hierarchy import Hierarchy
-from plausibly.data.names import ALIAS, LABEL, ORDER, PARENT
-from plausibly.data.near import near
-from plausibly.data.text import quoted, text_array
+from plausibly.data.labels import Hierarchy, read_aliases
+from plausibly.data.names import ALIAS, LABEL, ORDER, PARENT, near, quoted, text_array
 from plausibly.errors import InputError
 from plausibly.io.numbers import plain
 from plausibly.io.text import TextTable

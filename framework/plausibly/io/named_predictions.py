@@ -9,11 +9,18 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.data import borders
+from plausibly.data import validate
 from plausibly.data.left_out import with_left_out
-from plausibly.data.names import EXAMPLE, LABEL
-from plausibly.data.near import near
-from plausibly.data.text import check_names, not_among, quoted, several, text_array
+from plausibly.data.names import (
+    EXAMPLE,
+    LABEL,
+    check_names,
+    near,
+    not_among,
+    quoted,
+    several,
+    text_array,
+)
 from plausibly.errors import InputError, listed
 
 _WITHOUT = "examples without prediction"
@@ -110,7 +117,7 @@ def from_named(
     )
     without = len({*examples} - {prediction.example for prediction in mine})
     return with_left_out(
-        borders.check_predictions(array, whose=whose, scale="any"), {_WITHOUT: without}
+        validate.check_predictions(array, whose=whose, scale="any"), {_WITHOUT: without}
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data.text import NUMBER, WHOLE
+from plausibly.data.names import NUMBER, WHOLE
 from plausibly.errors import InputError, counted, listed
 from plausibly.io.text import TextTable
 

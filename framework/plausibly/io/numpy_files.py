@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.data.coded import Coded
-from plausibly.data.text import is_missing, name_text
+from plausibly.data.names import is_missing, name_text
 from plausibly.errors import InputError
 from plausibly.io import files
 from plausibly.io.quick_columns import ShortColumn

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import xarray as xr
 
 from plausibly import registry
+from plausibly.data.annotations import AnnotationTable, rebuilt
 from plausibly.data.names import LABEL
 from plausibly.data.seal import check_table
-from plausibly.data.table import AnnotationTable, rebuilt
 from plausibly.io.declared import read_declared
 from plausibly.io.tables import Names, table_from
 from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record

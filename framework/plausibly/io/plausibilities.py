@@ -10,10 +10,9 @@ import xarray as xr
 
 from plausibly import extras
 from plausibly.atomic import replacing
-from plausibly.data.borders import check_plausibilities
 from plausibly.data.names import CONVERGENCE, JOINT
-from plausibly.data.packed import is_packed, pack, unpack
-from plausibly.data.packed_border import check_packed_plausibilities
+from plausibly.data.plausibilities import is_packed, pack, unpack
+from plausibly.data.validate import check_packed_plausibilities, check_plausibilities
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import (
     files,

@@ -16,11 +16,19 @@ import xarray as xr
 
 from plausibly.conformal.aggregate import FEW_LABELS
 from plausibly.data import names
-from plausibly.data.borders import check_plausibilities
-from plausibly.data.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
-from plausibly.data.packed import about_packed, check_packed, is_packed, of_slots
-from plausibly.data.packed_border import checked_rows
-from plausibly.data.text import name_texts, quoted, several, text_array
+from plausibly.data.names import (
+    DENOMINATOR,
+    DRAW,
+    EXAMPLE,
+    LABEL,
+    PLAUSIBILITIES,
+    name_texts,
+    quoted,
+    several,
+    text_array,
+)
+from plausibly.data.plausibilities import about_packed, check_packed, is_packed, of_slots
+from plausibly.data.validate import check_plausibilities, checked_rows
 from plausibly.errors import InputError, listed
 from plausibly.io import about, parquet, pieces, text
 from plausibly.io.annotation_rows import Columns, write_csv, write_parquet

@@ -12,8 +12,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data.names import DENOMINATOR, DRAW, EXAMPLE, LABEL, PLAUSIBILITIES
-from plausibly.data.text import name_texts, several, text_array
+from plausibly.data.names import (
+    DENOMINATOR,
+    DRAW,
+    EXAMPLE,
+    LABEL,
+    PLAUSIBILITIES,
+    name_texts,
+    several,
+    text_array,
+)
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import about, arrays, files, parquet, pieces, text
 from plausibly.io.array_tables import from_table

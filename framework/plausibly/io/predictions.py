@@ -10,12 +10,21 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from plausibly.data import borders
-from plausibly.data.augmented import check_augmented, is_augmented
+from plausibly.data import validate
 from plausibly.data.left_out import with_left_out
-from plausibly.data.names import EXAMPLE, LABEL, NORMALISED, SCALE
-from plausibly.data.near import near
-from plausibly.data.text import check_names, name_texts, quoted, several, text_array
+from plausibly.data.names import (
+    EXAMPLE,
+    LABEL,
+    NORMALISED,
+    SCALE,
+    check_names,
+    name_texts,
+    near,
+    quoted,
+    several,
+    text_array,
+)
+from plausibly.data.validate import check_augmented, is_augmented
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, frames, netcdf
 from plausibly.io.array_tables import from_frame, from_table
@@ -72,7 +81,7 @@ def read_predictions(
     example : str
         Column of a table that names the examples.
     scale : {"probability", "logit", "independent", "any"}, optional
-        What the numbers are; see `plausibly.data.borders.check_predictions`. Default:
+        What the numbers are; see `plausibly.data.validate.check_predictions`. Default:
         ``"probability"``, and what the reader says (``"any"``) of predictions in an export.
     normalise : bool
         Divide each row by its sum (scale ``probability`` only), recorded in the attribute
@@ -145,8 +154,8 @@ def read_predictions(
             raise _option(whose, "normalise", f"scale {scale}", "scale probability")
         array = _normalised(array)
     if chunks is not None:
-        return array.assign_attrs({SCALE: borders.known_scale(array, whose, scale)})
-    check = check_augmented if is_augmented(array) else borders.check_predictions
+        return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
+    check = check_augmented if is_augmented(array) else validate.check_predictions
     return check(array, whose=whose, scale=scale)
 
 

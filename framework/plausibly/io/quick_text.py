@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from plausibly.io.quick_columns import LongColumn, QuickColumn, ShortColumn
 from plausibly.kernels import words
-from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.blocks import at_once, parts
 from plausibly.kernels.types import Ints
 
 Item = TypeVar("Item")

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.atomic import check_ours, recover, together, unwritable
-from plausibly.data.names import ALPHA, EXAMPLE, LABEL
-from plausibly.data.text import check_names, name_texts, text_array
+from plausibly.data.names import ALPHA, EXAMPLE, LABEL, check_names, name_texts, text_array
 from plausibly.errors import InputError, listed
 from plausibly.io import beside, files, parquet, store, text
 from plausibly.io.delimited import line

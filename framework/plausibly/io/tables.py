@@ -19,10 +19,13 @@ from plausibly.data.names import (
     MENTION,
     RESPONSE,
     SLOT,
+    name_texts,
+    near,
+    near_pair,
+    quoted,
+    text_array,
 )
-from plausibly.data.near import near, near_pair
-from plausibly.data.packed import label_dim
-from plausibly.data.text import name_texts, quoted, text_array
+from plausibly.data.plausibilities import label_dim
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, text
 from plausibly.io.delimited import decode

@@ -12,13 +12,13 @@ from pathlib import Path
 import attrs
 
 from plausibly.data.coded import Coded, Keyed
-from plausibly.data.text import is_blank
+from plausibly.data.names import is_blank
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, quick_text
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
 from plausibly.io.json_files import json_head, json_shown, read_json, read_json_lines
 from plausibly.io.quick_columns import LongColumn, ShortColumn
-from plausibly.kernels.threads import at_once
+from plausibly.kernels.blocks import at_once
 
 _COUNTS = {1: "that column", 2: "those two", 3: "those three"}
 

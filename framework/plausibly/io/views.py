@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data.names import EXAMPLE
-from plausibly.data.text import check_names, quoted, several
+from plausibly.data.names import EXAMPLE, check_names, quoted, several
 from plausibly.errors import InputError, counted, listed
 
 Places = Callable[[Iterable[int]], str]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.blocks import at_once, parts
 from plausibly.kernels.types import Hashes, Ints
 from plausibly.kernels.utf8 import BELOW, WORD, stir
 from plausibly.kernels.words import every_word, in_order

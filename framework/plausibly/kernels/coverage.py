@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.kernels.blocks import at_once, parts
 from plausibly.kernels.sparse import Slots
-from plausibly.kernels.threads import at_once, parts
 from plausibly.kernels.types import Bools, Floats, Ints
 
 Ties: TypeAlias = Literal["first", "random", "fractional", "any", "all"]

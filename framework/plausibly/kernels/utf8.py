@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.blocks import at_once, parts
 from plausibly.kernels.types import Hashes
 
 WORD = 8

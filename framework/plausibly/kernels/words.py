@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.threads import at_once, parts
+from plausibly.kernels.blocks import at_once, parts
 from plausibly.kernels.types import Ints
 from plausibly.kernels.utf8 import BELOW, WORD, Utf8
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.errors import counted
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.paper import page, splitting

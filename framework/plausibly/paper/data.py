@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import align, borders, names
+from plausibly.data import align, names, validate
 from plausibly.demo import subjects, toy
 from plausibly.errors import counted
 from plausibly.evaluation.inputs import as_plausibilities, example_values
@@ -201,7 +201,7 @@ def given(
     InputError
         What the borders say of either, and of examples or labels that differ.
     """
-    model = borders.check_predictions(predictions)
+    model = validate.check_predictions(predictions)
     lam = as_plausibilities(plausibilities)
     labels = tuple(map(str, model[names.LABEL].values))
     lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")

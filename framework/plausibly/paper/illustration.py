@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.demo.toy import AXIS
 from plausibly.kernels.types import Floats, Ints
 from plausibly.paper import page, splitting

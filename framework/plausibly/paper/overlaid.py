@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.errors import counted
 from plausibly.evaluation.methods import MethodTable
 from plausibly.extras import require

@@ -15,7 +15,7 @@ import xarray as xr
 
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.evaluation.methods import MethodTable
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.errors import counted
 from plausibly.kernels import coverage
 from plausibly.paper import page, splitting

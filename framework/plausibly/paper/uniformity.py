@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.data.text import text_array
+from plausibly.data.names import text_array
 from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
 from plausibly.evaluation.uniformity import VOTED as OF_VOTED

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.some_rows import above_zero, opinions_of, p_value_rows
 from plausibly.kernels.coverage import row_sums

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
+from plausibly.data.names import name_texts, several
 from plausibly.data.responses import by_name, take_responses
 from plausibly.data.rows import Rows
-from plausibly.data.text import name_texts, several
 from plausibly.errors import InputError, counted
-from plausibly.kernels.ragged import ragged_uniforms
+from plausibly.kernels.draws import ragged_uniforms
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
 

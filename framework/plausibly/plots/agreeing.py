@@ -8,7 +8,7 @@ import xarray as xr
 from plausibly.annotators.agreement_words import measure_titles
 from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.plots import dots, reading
 from plausibly.plots.dots import Dot

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from plausibly.annotators.reliability import RESPONSES
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.tables import TOLERATED
 from plausibly.extras import require

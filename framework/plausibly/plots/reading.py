@@ -11,7 +11,7 @@ import xarray as xr
 
 from plausibly.conformal.labelled_sets import GUARANTEES
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.shown import measured
 from plausibly.guarantee import Guarantee

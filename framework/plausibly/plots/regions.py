@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.regions_promise import check_drawable
 from plausibly.conformal.regions_simplex import vertices
-from plausibly.data import align, borders, names
+from plausibly.data import align, names, validate
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.plots.palette import BLUE, INK, VERMILION
@@ -53,7 +53,7 @@ def draw(
     if region.scoring.scale == "probability":
         marks["model"] = new.values[0] / new.values[0].sum()
     if plausibilities is not None:
-        lam = borders.check_plausibilities(plausibilities, draws=False)
+        lam = validate.check_plausibilities(plausibilities, draws=False)
         lam = align.match_labels(lam, labels, whose="plausibilities", other="the region")
         marks["experts"] = align.match_examples(new.checked, lam)[1].values[0]
     thresholds = {one: region.warned(one) for one in sorted(read_alphas(alpha))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.strata import RANGES_FROM, SINGLE_SIZES
 from plausibly.evaluation.summary import SET_SIZE

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from plausibly.data import names
+from plausibly.data.names import name_texts, positions
 from plausibly.data.rows import Rows
-from plausibly.data.text import name_texts, positions
 from plausibly.report.subject import Subject
 
 Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]

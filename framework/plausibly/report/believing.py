@@ -10,7 +10,7 @@ import xarray as xr
 
 from plausibly.conformal.labelled_sets import OVERLAP
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import PlausiblyWarning, counted
 from plausibly.evaluation.likeness import shift
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import stratum_of

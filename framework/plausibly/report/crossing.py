@@ -16,7 +16,7 @@ from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, LABEL_ORD
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.design import as_asked
 from plausibly.evaluation.inputs import example_values

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
-from plausibly.data.text import name_texts, several
+from plausibly.data.names import name_texts, several
 from plausibly.errors import counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import STRATA

@@ -13,9 +13,9 @@ import xarray as xr
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
 from plausibly.conformal.aggregate import aggregate
-from plausibly.data import align, borders, names
-from plausibly.data.augmented import check_augmented, is_augmented
-from plausibly.data.text import name_texts
+from plausibly.data import align, names, validate
+from plausibly.data.names import name_texts
+from plausibly.data.validate import check_augmented, is_augmented
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.methods import Method, Methods, read_methods
@@ -66,7 +66,7 @@ def data(
     if isinstance(plausibilities, Path | str):
         plausibilities = read_plausibilities(plausibilities)
     lam = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
-    checked = check_augmented if is_augmented(model) else borders.check_predictions
+    checked = check_augmented if is_augmented(model) else validate.check_predictions
     return checked(cast("xr.DataArray", model)), table, inputs.as_plausibilities(lam)
 
 

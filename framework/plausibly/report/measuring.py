@@ -12,7 +12,7 @@ import xarray as xr
 
 from plausibly.calibration.replicates import LABEL_CELLS
 from plausibly.data import names
-from plausibly.data.text import name_text
+from plausibly.data.names import name_text
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import inputs, summary
 from plausibly.evaluation.evaluate import evaluate

@@ -11,7 +11,7 @@ import xarray as xr
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import PlausiblyWarning, counted
 from plausibly.kernels.coverage import Ties
 from plausibly.report import options as chosen

@@ -14,9 +14,9 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.borders import mean_over_draws
-from plausibly.data.table import rebuilt
-from plausibly.data.text import name_texts, several, text_array
+from plausibly.data.annotations import rebuilt
+from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.validate import mean_over_draws
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.likeness import warn_of_copies

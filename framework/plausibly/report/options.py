@@ -9,8 +9,7 @@ import attrs
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.near import near
-from plausibly.data.text import is_missing, name_texts, quoted
+from plausibly.data.names import is_missing, name_texts, near, quoted
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.risk import label_coordinate
 from plausibly.io import with_coordinates

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from plausibly.annotators.agreement import agreement
 from plausibly.annotators.agreement_answers import KINDS, Answers
 from plausibly.annotators.agreement_words import describe_annotators, measure_titles
-from plausibly.data import names, verbs
-from plausibly.data.text import name_texts, positions, quoted, several
+from plausibly.data import names
+from plausibly.data.names import name_texts, positions, quoted, several
+from plausibly.data.select import select
 from plausibly.errors import PlausiblyWarning, counted
 from plausibly.evaluation.describe import decimal
 from plausibly.report.facts import AnnotatorRow, Cell, Disagreement, Measure
@@ -276,4 +277,4 @@ def selected(table: xr.Dataset, examples: Sequence[str]) -> xr.Dataset:
     """Return the answers of a table to some examples, in the order of their names."""
     there = set(name_texts(table.indexes[names.EXAMPLE]))
     kept = sorted(name for name in examples if name in there)
-    return verbs.select(table, example=kept)
+    return select(table, example=kept)

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.evaluate import AMBIGUITY

@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.conformal.aggregate import aggregated
-from plausibly.data import align, borders, names
-from plausibly.data.packed import is_packed
+from plausibly.data import align, names, validate
+from plausibly.data.plausibilities import is_packed
 from plausibly.protocols import Aggregator, ComponentLike
 from plausibly.sklearn.rows import Rows, labelled
 from plausibly.sklearn.said import Said
@@ -50,7 +50,7 @@ def voted(
         ``examples-differ``, and what plausibilities are refused for.
     """
     found = plausibilities(said, aggregator, seed)
-    mean = borders.mean_over_draws(borders.check_plausibilities(found, whose="y"))
+    mean = validate.mean_over_draws(validate.check_plausibilities(found, whose="y"))
     nothing = labelled(np.empty((len(rows), 0)), rows, [], None)
     _, matched = align.match_examples(nothing, mean, whose="X", other="y")
     largest = np.argmax(matched.values, axis=1)

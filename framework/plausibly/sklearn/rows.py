@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.text import check_names, name_texts, several, text_array
+from plausibly.data.names import check_names, name_texts, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Hashes

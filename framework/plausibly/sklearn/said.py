@@ -13,8 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.packed import is_packed
-from plausibly.data.text import is_missing, is_name, name_text, not_among, quoted, text_array
+from plausibly.data.names import is_missing, is_name, name_text, not_among, quoted, text_array
+from plausibly.data.plausibilities import is_packed
 from plausibly.errors import InputError, listed
 from plausibly.io import frames
 from plausibly.io.plain_records import build_annotations

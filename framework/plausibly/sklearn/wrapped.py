@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from plausibly.data.text import quoted
+from plausibly.data.names import quoted
 from plausibly.errors import InputError
 from plausibly.sklearn.rows import Coordinates, Rows, Seen, labelled, rows_of, seen
 from plausibly.sklearn.said import Labels

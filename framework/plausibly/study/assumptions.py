@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from plausibly.data.text import several
+from plausibly.data.names import several
 from plausibly.errors import counted, warn
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.kernels.types import Bools

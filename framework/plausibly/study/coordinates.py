@@ -11,8 +11,7 @@ import xarray as xr
 from plausibly.config.draft import Draft
 from plausibly.config.study import Evaluation
 from plausibly.data import names
-from plausibly.data.near import near
-from plausibly.data.text import name_texts, quoted
+from plausibly.data.names import name_texts, near, quoted
 from plausibly.errors import InputError
 from plausibly.evaluation.inputs import example_values, true_codes
 from plausibly.registry.mistakes import Mistake, written

@@ -29,7 +29,7 @@ from plausibly.config.study import (
 from plausibly.config.toml import Note
 from plausibly.data import align, names
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values
 from plausibly.io import files

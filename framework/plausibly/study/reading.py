@@ -20,9 +20,8 @@ from plausibly.config.study import (
 )
 from plausibly.conformal.aggregate import aggregate, default_aggregator
 from plausibly.data import names
-from plausibly.data.aliases import called
-from plausibly.data.near import near
-from plausibly.data.text import check_names, name_texts, not_among, quoted, text_array
+from plausibly.data.labels import called
+from plausibly.data.names import check_names, name_texts, near, not_among, quoted, text_array
 from plausibly.errors import InputError, listed
 from plausibly.io import (
     files,

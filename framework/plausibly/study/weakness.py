@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.borders import mean_over_draws
-from plausibly.data.text import name_text
+from plausibly.data.names import name_text
+from plausibly.data.validate import mean_over_draws
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.intervals import interval
 from plausibly.kernels import coverage

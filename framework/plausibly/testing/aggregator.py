@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.text import name_texts
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints

@@ -11,10 +11,9 @@ import attrs
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.frame import to_frame
+from plausibly.data.names import name_text, name_texts
 from plausibly.data.seal import check_table, is_intact
-from plausibly.data.text import name_text, name_texts
-from plausibly.data.verbs import concat, select
+from plausibly.data.select import concat, select, to_frame
 from plausibly.errors import InputError
 from plausibly.protocols import ANNOTATION, Annotation, Record
 from plausibly.testing import worlds

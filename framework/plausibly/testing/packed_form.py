@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.packed import check_packed, pack, unpack
+from plausibly.data.plausibilities import check_packed, pack, unpack
 from plausibly.kernels.random import Keys
 from plausibly.protocols import PackedAggregator
 from plausibly.testing import worlds

@@ -13,8 +13,8 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
+from plausibly.data.names import name_texts
 from plausibly.data.seal import check_table
-from plausibly.data.text import name_texts
 from plausibly.errors import ComponentError, InputError
 from plausibly.io import files
 from plausibly.protocols import ANNOTATION, READER, Reader

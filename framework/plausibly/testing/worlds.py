@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.table import AnnotationTable, rebuilt
-from plausibly.data.text import name_texts
-from plausibly.data.verbs import select
+from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.names import name_texts
+from plausibly.data.select import select
 from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints

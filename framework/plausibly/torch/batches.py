@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data.text import name_texts, several
+from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Floats
 

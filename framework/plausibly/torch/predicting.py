@@ -10,9 +10,8 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.data import borders
-from plausibly.data.names import EXAMPLE, LABEL, NUMBERED
-from plausibly.data.text import name_texts, text_array
+from plausibly.data import validate
+from plausibly.data.names import EXAMPLE, LABEL, NUMBERED, name_texts, text_array
 from plausibly.errors import InputError, warn
 from plausibly.extras import require
 from plausibly.io.tables import Names, table_from
@@ -71,7 +70,7 @@ def predictions(
     InputError
         ``loader-shuffles``, ``loader-empty``, ``batch-unfit``, ``outputs-shape``,
         ``outputs-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch;
-        what `plausibly.data.borders.check_predictions` says.
+        what `plausibly.data.validate.check_predictions` says.
 
     Warns
     -----
@@ -112,7 +111,7 @@ def predictions(
     )
     if scale == "logit":
         _warn_if_normalised(array.values)
-    return borders.check_predictions(array, whose=batches.WHOSE, scale=scale)
+    return validate.check_predictions(array, whose=batches.WHOSE, scale=scale)
 
 
 @attrs.define(kw_only=True)

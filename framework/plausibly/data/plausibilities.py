@@ -28,7 +28,7 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.named import named_floats
-from plausibly.data.text import check_names, name_texts, several
+from plausibly.data.names import check_names, name_texts, several
 from plausibly.errors import InputError, listed
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Floats, Ints

@@ -1,22 +1,160 @@
-"""Several annotation tables as one: labels united in order, examples and annotators by name."""
+"""Annotation tables cut, joined, and shown as frames."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
-from plausibly.data.merged import read_merged, with_merged
+from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.left_out import read_left_out, read_merged, with_merged
+from plausibly.data.names import (
+    check_names,
+    is_name,
+    name_text,
+    name_texts,
+    near,
+    positions,
+    several,
+)
+from plausibly.data.rows import Rows, answered_mask
 from plausibly.data.seal import check_table
-from plausibly.data.table import AnnotationTable, rebuilt
-from plausibly.data.text import name_texts, positions, several
+from plausibly.data.states import STATES
 from plausibly.errors import InputError, listed
 from plausibly.kernels.types import Bools, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Names: TypeAlias = "object | Iterable[object] | xr.DataArray | NDArray[np.bool_]"
+"""One name, several names, or a mask over the dim."""
+
+
+def select(
+    table: xr.Dataset, *, example: Names | None = None, annotator: Names | None = None
+) -> AnnotationTable:
+    """Return the part of an annotation table about some examples, by some annotators.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table; it is not changed.
+    example : name, names or mask, optional
+        Examples to keep, in this order; a mask over `example` keeps the order of the table.
+        Annotators without a response left stay in the table.
+    annotator : name, names or mask, optional
+        Annotators whose responses to keep. Those of unknown annotators go; examples stay, also
+        where no response is left.
+
+    Returns
+    -------
+    AnnotationTable
+        With every variable of the table, a plugin's too; ``left_out`` still counts what the whole
+        table left out.
+
+    Raises
+    ------
+    InputError
+        ``examples-unknown`` or ``annotators-unknown`` with a suggestion; ``example-twice``.
+    """
+    check_table(table)
+    rows = Rows.of(table)
+    examples = _chosen(table, names.EXAMPLE, example)
+    annotators = _chosen(table, names.ANNOTATOR, annotator)
+    new_example = _recoding(rows.n, examples)[rows.example]
+    # the extra last place is where code -1, an unknown annotator, looks
+    coding = np.append(_recoding(table.sizes[names.ANNOTATOR], annotators), -1)
+    new_annotator = coding[rows.annotator]
+    kept = new_example >= 0
+    if annotator is not None:
+        kept &= new_annotator >= 0
+    responses = np.flatnonzero(kept)
+    new_response = _recoding(rows.example.size, responses)[rows.response]
+    mentions = np.flatnonzero(new_response >= 0)
+    part = table.isel(
+        {
+            names.EXAMPLE: examples,
+            names.ANNOTATOR: annotators,
+            names.RESPONSE: responses,
+            names.MENTION: mentions,
+        }
+    )
+    part = part.assign(
+        {
+            names.RESPONSE_EXAMPLE: (names.RESPONSE, new_example[responses]),
+            names.RESPONSE_ANNOTATOR: (names.RESPONSE, new_annotator[responses]),
+            names.MENTION_RESPONSE: (names.MENTION, new_response[mentions]),
+        }
+    )
+    return rebuilt(part)
+
+
+def answered(table: xr.Dataset) -> list[str]:
+    """Return the names of the examples with a response that names a label.
+
+    ``select(table, example=answered(table))`` keeps those.
+    """
+    rows = Rows.of(check_table(table))
+    return name_texts(table.indexes[names.EXAMPLE][answered_mask(rows)])
+
+
+def _recoding(size: int, chosen: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return the new code of each old one, -1 where it is not chosen."""
+    codes = np.full(size, -1, np.int32)
+    codes[chosen] = np.arange(chosen.size, dtype=np.int32)
+    return codes
+
+
+def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.intp]:
+    """Return the places of the examples or annotators that `wanted` means, in its order."""
+    known = name_texts(table.indexes[dim])
+    if wanted is None:
+        return np.arange(len(known))
+    if is_name(wanted):
+        texts = [name_text(wanted)]
+    elif isinstance(wanted, xr.DataArray) and wanted.dtype == np.bool_ and dim in wanted.indexes:
+        marked = set(name_texts(wanted.indexes[dim][wanted.values]))
+        texts = [name for name in known if name in marked] + sorted(marked.difference(known))
+    else:
+        values = np.asarray(list(wanted) if isinstance(wanted, (Iterator, Set)) else wanted)
+        if values.dtype == np.bool_:
+            return _marked(values, dim, len(known))
+        texts = name_texts(values.tolist())
+    check_names(texts, dim, whose="the selection")
+    places = positions(known, texts)
+    lost = [name for name, place in zip(texts, places, strict=True) if place < 0]
+    if lost:
+        meant = near(lost[0], known)
+        more = f" (and {several(len(lost) - 1, 'name')} more)" if len(lost) > 1 else ""
+        raise InputError(
+            f"{dim}s-unknown",
+            f"annotations have no {dim} {lost[0]}{more}",
+            expected=f"names among {several(len(known), dim)}",
+            got=listed(lost),
+            do=f"did you mean {meant}?" if meant else f"take them from ann.{dim}.values",
+            whose="annotations",
+            details={f"{dim}s": lost},
+        )
+    return places
+
+
+def _marked(mask: NDArray[np.bool_], dim: str, size: int) -> NDArray[np.intp]:
+    if mask.shape != (size,):
+        raise InputError(
+            "mask-length",
+            f"the mask over {dim} does not fit the annotations",
+            expected=f"one entry an {dim}: {size:,}",
+            got=" x ".join(f"{side:,}" for side in mask.shape),
+            do=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
+            whose="annotations",
+        )
+    return np.flatnonzero(mask)
+
 
 _FILL = {
     names.RESPONSE_WEIGHT: 1.0,
@@ -25,7 +163,7 @@ _FILL = {
     names.MENTION_WEIGHT: 1.0,
 }
 _NAMED = (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
-_CODES = {
+_CODES_OF = {
     names.RESPONSE_EXAMPLE: names.EXAMPLE,
     names.RESPONSE_ANNOTATOR: names.ANNOTATOR,
     names.MENTION_LABEL: names.LABEL,
@@ -120,7 +258,7 @@ def _united(lists: Sequence[Sequence[str]]) -> list[str]:
 def _recoded(part: xr.Dataset, place: Mapping[str, NDArray[np.int64]]) -> xr.Dataset:
     """Return the table with its codes turned into those of the united names."""
     new = {}
-    for column, dim in _CODES.items():
+    for column, dim in _CODES_OF.items():
         codes: Ints = part[column].values
         # the extra last place is where code -1, an unknown annotator, looks
         new[column] = part[column].variable.copy(data=np.append(place[dim], -1)[codes])
@@ -236,3 +374,65 @@ def _unjoined(message: str, name: str, why: str) -> InputError:
         whose="annotations",
         details={"variable": name},
     )
+
+
+_CODES = (
+    names.RESPONSE_EXAMPLE,
+    names.RESPONSE_ANNOTATOR,
+    names.MENTION_RESPONSE,
+    names.MENTION_LABEL,
+)
+
+
+def to_frame(table: xr.Dataset) -> pd.DataFrame:
+    """Return the responses as a data frame, one row a mention.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table.
+
+    Returns
+    -------
+    DataFrame
+        Index ``response`` (mentions of one response share it); columns ``example``, ``annotator``
+        and ``label`` (categorical, with all names of the table as categories), then every further
+        variable over responses or mentions under its own name (``response_state`` as words). An
+        empty answer is a row without label; an unknown annotator is missing; an example that was
+        not annotated has no row.
+
+    Raises
+    ------
+    InputError
+        What `check_table` raises.
+    """
+    import pandas as pd
+
+    rows = Rows.of(check_table(table))
+    empty = np.flatnonzero(rows.mentions == 0)
+    response = np.concatenate((rows.response, empty))
+    mention = np.concatenate((np.arange(rows.response.size), np.full(empty.size, -1)))
+    order = np.argsort(response, kind="stable")
+    response, mention = response[order], mention[order]
+    label = np.where(mention >= 0, np.append(rows.label, names.NO_LABEL)[mention], names.NO_LABEL)
+    columns: dict[str, object] = {
+        dim: pd.Categorical.from_codes(codes, categories=table.indexes[dim])
+        for dim, codes in (
+            (names.EXAMPLE, rows.example[response]),
+            (names.ANNOTATOR, rows.annotator[response]),
+            (names.LABEL, label),
+        )
+    }
+    frame = pd.DataFrame(columns, index=pd.Index(response, name=names.RESPONSE))
+    for name, variable in table.variables.items():
+        if name in _CODES:
+            continue
+        if name == names.RESPONSE_STATE:
+            codes = variable.values[response]
+            frame[str(name)] = pd.Categorical.from_codes(codes, categories=pd.Index(STATES))
+        elif variable.dims == (names.RESPONSE,):
+            frame[str(name)] = variable.values[response]
+        elif variable.dims == (names.MENTION,):
+            values = pd.Series(variable.values).reindex(mention)
+            frame[str(name)] = values.set_axis(frame.index)
+    return frame

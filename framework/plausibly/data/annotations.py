@@ -1,0 +1,1122 @@
+"""The annotation table: every response of every annotator, one checked Dataset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from plausibly import text
+from plausibly.data import names
+from plausibly.data.coded import Coded, Keyed, by_code
+from plausibly.data.known import remember
+from plausibly.data.left_out import describe_merged, read_left_out
+from plausibly.data.names import (
+    check_names,
+    is_missing,
+    name_text,
+    name_texts,
+    near,
+    quoted,
+    several,
+    text_index,
+)
+from plausibly.data.rows import Rows, ordered_sum
+from plausibly.data.seal import check_table, is_intact, sealed
+from plausibly.data.states import STATES, count_states
+from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.blocks import at_once, cores, parts
+from plausibly.kernels.random import Names
+from plausibly.kernels.types import Bools, Floats, Ints, still
+from plausibly.protocols import Record
+
+
+def check_responses(table: xr.Dataset, kind: str) -> Rows:
+    """Return the columns of a table of a kind, where each annotator answers an example once.
+
+    A table whose attribute ``repeated`` says that all answers of an annotator count is not asked.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table.
+    kind : str
+        The kind that it must have.
+
+    Raises
+    ------
+    InputError
+        What `check_table` raises, or ``response-twice``.
+    """
+    rows = Rows.of(check_table(table, frozenset({kind})))
+    if names.REPEATED in table.attrs:
+        return rows
+    # responses stand in the order of examples, then annotators
+    alike = rows.example[1:] == rows.example[:-1]
+    alike &= rows.annotator[1:] == rows.annotator[:-1]
+    if not alike.any():
+        return rows
+    again = np.zeros(rows.example.size, bool)
+    again[1:] = alike & (rows.annotator[1:] >= 0)
+    refuse_responses(
+        rows,
+        again,
+        "response-twice",
+        "answers again",
+        expected="one response an annotator and example",
+        do="keep one response an annotator and example",
+    )
+    return rows
+
+
+def check_labels_once(rows: Rows) -> None:
+    """Raise `InputError` ``label-repeats`` where a response names a label twice."""
+    pair = rows.response.astype(np.int64) * rows.labels + rows.label
+    order = np.argsort(pair, kind="stable")
+    repeats = np.zeros(pair.size, bool)
+    repeats[order[1:]] = pair[order[1:]] == pair[order[:-1]]
+    if repeats.any():
+        label = quoted(rows.table.indexes[names.LABEL][rows.label[repeats][0]])
+        refuse_responses(
+            rows,
+            responses_of(rows, repeats),
+            "label-repeats",
+            f"names {label} twice",
+            expected="each label once in a response",
+            do="mend these responses, or drop them",
+        )
+
+
+def responses_of(rows: Rows, mentions: Bools) -> Bools:
+    """Return which responses (response,) have one of these mentions (mention,)."""
+    return np.bincount(rows.response[mentions], minlength=rows.example.size) > 0
+
+
+def refuse_responses(
+    rows: Rows, bad: Bools, name: str, says: str, *, expected: str, got: str = "", do: str
+) -> None:
+    """Raise `InputError` about the responses in `bad`, if there are any.
+
+    Parameters
+    ----------
+    rows : Rows
+        The columns of the table.
+    bad : ndarray of bool, (response,)
+        The responses at fault.
+    name : str
+        Name of the message.
+    says : str
+        What the first of them does, as it follows the name of an annotator.
+    expected, got, do : str
+        As in `plausibly.errors.InputError`.
+    """
+    places = np.flatnonzero(bad)
+    if not places.size:
+        return
+    examples = rows.table.indexes[names.EXAMPLE][rows.example[places]]
+    code = int(rows.annotator[places[0]])
+    by = f"annotator {rows.table.indexes[names.ANNOTATOR][code]}" if code >= 0 else ""
+    if places.size > 1:
+        many = f"{several(places.size, 'such response')}, about {listed(dict.fromkeys(examples))}"
+        got = f"{got}; {many}" if got else many
+    raise InputError(
+        name,
+        f"example {examples[0]}, {by or 'an unknown annotator'} {says}",
+        expected=expected,
+        got=got,
+        do=do,
+        whose="annotations",
+        details={"examples": [str(example) for example in examples]},
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Records:
+    """Records by column: names in the order in which they were seen, codes of each record."""
+
+    examples: list[str]
+    annotators: list[str]
+    example: Ints
+    annotator: Ints
+
+    def who(self, record: int) -> str:
+        """Return example and annotator of a record, as messages name them."""
+        code = int(self.annotator[record])
+        by = "an unknown annotator" if code < 0 else f"annotator {self.annotators[code]}"
+        return f"example {self.example_of(record)}, {by}"
+
+    def example_of(self, record: int) -> str:
+        """Return the name of the example of a record."""
+        return self.examples[int(self.example[record])]
+
+
+def read_columns(records: Iterable[Record]) -> tuple[Records, list[object]]:
+    """Return names and codes of the records, and their answers as given."""
+    examples: dict[str, int] = {}
+    annotators: dict[str, int] = {}
+    example: list[int] = []
+    annotator: list[int] = []
+    answers: list[object] = []
+    for record in records:
+        try:
+            about, by, answer = record
+        except (TypeError, ValueError):
+            raise _record_invalid(
+                len(answers), "(example, annotator, answer)", repr(record)
+            ) from None
+        if type(about) is not str:
+            if is_missing(about):
+                raise _record_invalid(len(answers), "the name of an example", repr(about))
+            about = name_text(about)
+        if type(by) is not str:
+            by = None if is_missing(by) else name_text(by)
+        example.append(examples.setdefault(about, len(examples)))
+        annotator.append(
+            names.UNKNOWN_ANNOTATOR if by is None else annotators.setdefault(by, len(annotators))
+        )
+        answers.append(answer)
+    if not answers:
+        raise InputError(
+            "annotations-empty",
+            "annotations hold no response",
+            expected="one record (example, annotator, answer) a response",
+            got="none",
+            do="pass records, or look at what the file holds",
+            whose="annotations",
+        )
+    columns = Records(
+        examples=list(examples),
+        annotators=list(annotators),
+        example=np.array(example, np.int64),
+        annotator=np.array(annotator, np.int64),
+    )
+    return columns, answers
+
+
+def coded_columns(example: Coded, annotator: Coded) -> Records:
+    """Return the columns of records whose names are coded; the annotator "" is an unknown one."""
+    codes = annotator.codes
+    names_of = annotator.names
+    if "" in names_of:
+        unknown = names_of.index("")
+        codes = np.where(codes > unknown, codes - 1, np.where(codes == unknown, -1, codes))
+        names_of = [name for name in names_of if name]
+    return Records(
+        examples=example.names,
+        annotators=names_of,
+        example=example.codes,
+        annotator=codes,
+    )
+
+
+def _record_invalid(place: int, expected: str, got: str) -> InputError:
+    return InputError(
+        "record-invalid",
+        f"annotations: record {place + 1:,} cannot be read",
+        expected=expected,
+        got=got if len(got) <= 60 else f"{got[:57]}...",
+        do="mend or drop that record",
+        whose="annotations",
+        details={"records": [place]},
+    )
+
+
+def check_once(columns: Records) -> None:
+    """Refuse a second response of a known annotator to an example."""
+    known = np.flatnonzero(columns.annotator >= 0)
+    pair = columns.example.astype(np.int64) * len(columns.annotators) + columns.annotator
+    pair = pair if known.size == pair.size else pair[known]
+    ordered = np.sort(pair)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return
+    found, first, count = np.unique(pair, return_index=True, return_counts=True)
+    twice = count > 1
+    example, annotator = np.divmod(found[twice], len(columns.annotators))
+    by = [columns.annotators[code] for code in annotator]
+    name = min(by)
+    examples = sorted(
+        columns.examples[code] for code, of in zip(example, by, strict=True) if of == name
+    )
+    others = len(set(by)) - 1
+    again = np.ones(known.size, bool)
+    again[first] = False
+    raise InputError(
+        "response-twice",
+        f"{name} answered {several(len(examples), 'example')} again ({listed(examples)})",
+        expected="one response an annotator and example",
+        got=f"up to {count.max()}"
+        + (f", also by {several(others, 'other annotator')}" if others else ""),
+        do="keep one response an annotator and example",
+        whose="annotations",
+        details={"annotators": sorted(set(by)), "records": known[again].tolist()},
+    )
+
+
+_BLOCK = 1 << 15  # numbers that stay in the cache
+_PART = 1 << 17  # numbers that are worth a thread
+_MOST, _NARROW = 63, 31  # bits of a number, and of a code
+
+
+def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the codes of responses by example, annotator and answer.
+
+    Where all three fit into one number, numbers are sorted instead of places by numbers: that is
+    several times faster.
+    """
+    bits = [_bits(codes) for codes in (example, annotator, answer)]
+    if sum(bits) > _MOST or max(bits) > _NARROW:
+        order = np.lexsort((answer, annotator, example))
+        return example[order], annotator[order], answer[order]
+    first, second, third = _sorted(lambda rows: example[rows], annotator, answer, bits[1], bits[2])
+    return first.astype(np.int32), second, third
+
+
+def in_order_of(
+    example: Keyed, annotator: Ints, answer: Ints
+) -> tuple[NDArray[np.uint64], Ints, Ints, Ints] | None:
+    """Return the keys of the examples in their order, and what `in_order` returns of their codes.
+
+    None where example, annotator and answer do not fit into one number.
+    """
+    bits = _bits(annotator), _bits(answer)
+    if example.bits + sum(bits) > _MOST or max(bits) > _NARROW:
+        return None
+    keys, second, third = _sorted(example.keys_of, annotator, answer, *bits)
+    new = np.ones(keys.size, bool)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    codes = np.cumsum(new, dtype=np.int32)
+    codes -= 1
+    return keys[new].astype(np.uint64), codes, second, third
+
+
+def _bits(codes: Ints) -> int:
+    return int(codes.max(initial=0) + 1).bit_length()
+
+
+def _sorted(
+    first: Callable[[slice], Ints | NDArray[np.uint64]],
+    annotator: Ints,
+    answer: Ints,
+    by: int,
+    said: int,
+) -> tuple[NDArray[np.int64], Ints, Ints]:
+    """Return numbers, of rows, annotators and answers in their order."""
+    joint = np.empty(annotator.size, np.int64)
+
+    def joined(within: slice) -> None:
+        for block in _blocks(within):
+            part = joint[block]
+            part[:] = first(block)
+            part <<= by
+            part += annotator[block]
+            part += 1
+            part <<= said
+            part |= answer[block]
+
+    at_once(joined, parts(joint.size, _PART))
+    _sort(joint)
+    second, third = (np.empty(joint.size, np.int32) for _ in range(2))
+
+    def taken_apart(within: slice) -> None:
+        for block in _blocks(within):
+            part = joint[block]
+            np.bitwise_and(part, (1 << said) - 1, out=third[block], casting="unsafe")
+            part >>= said
+            np.bitwise_and(part, (1 << by) - 1, out=second[block], casting="unsafe")
+            second[block] -= 1
+            part >>= by
+
+    at_once(taken_apart, parts(joint.size, _PART))
+    return joint, second, third
+
+
+def _blocks(within: slice) -> Iterator[slice]:
+    for start in range(within.start, within.stop, _BLOCK):
+        yield slice(start, min(start + _BLOCK, within.stop))
+
+
+def _sort(numbers: NDArray[np.int64]) -> None:
+    """Sort numbers where they stand, halved until there is a part for each core."""
+    lots = [numbers]
+    while len(lots) < cores() and lots[0].size >= 2 * _PART:
+        at_once(lambda lot: lot.partition(lot.size // 2), lots)
+        lots = [half for lot in lots for half in (lot[: lot.size // 2], lot[lot.size // 2 :])]
+    at_once(lambda lot: lot.sort(), lots)
+
+
+def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
+    """Return names sorted, and the codes that follow them; code -1 stays."""
+    if list(texts) == sorted(texts):
+        return list(texts), codes
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.full(len(texts) + 1, -1, np.int64)
+    rank[order] = np.arange(len(texts))
+    return [texts[place] for place in order], rank[codes]
+
+
+@attrs.frozen(eq=False)
+class Ordered:
+    """Names in their order, and the responses by example, annotator and answer.
+
+    Attributes
+    ----------
+    examples, annotators : Names
+    example, annotator, answer : ndarray of int, (response,)
+        Codes.
+    """
+
+    examples: Names
+    annotators: Names
+    example: Ints
+    annotator: Ints
+    answer: Ints
+
+
+def by_names(columns: Records, answer: Ints) -> Ordered:
+    """Return records in their order.
+
+    Parameters
+    ----------
+    columns : Records
+    answer : ndarray of int, (record,)
+        Codes of the answers.
+    """
+    examples, example = sorted_names(columns.examples, columns.example)
+    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
+    ordered = in_order(example, annotator, answer)
+    return Ordered(Names(examples), Names(annotators), *ordered)
+
+
+def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
+    """Return the same of examples by keys; None where one number does not hold all three.
+
+    Parameters
+    ----------
+    example : Keyed
+    annotator : Coded
+        All of them known.
+    answer : ndarray of int, (record,)
+        Codes of the answers.
+    """
+    annotators, codes = sorted_names(annotator.names, annotator.codes)
+    found = in_order_of(example, codes, answer)
+    if found is None:
+        return None
+    keys, *ordered = found
+    # Keys that rise are of texts that differ, and what comes before any other is empty.
+    usable = not keys.size or example.texts_of(keys[:1]).data.size > 0
+    examples = Names(example.texts_of(keys), known_usable=usable)
+    return Ordered(examples, Names(annotators), *ordered)
+
+
+def describe(table: xr.Dataset) -> str:
+    """Return two lines: how much there is, then of what kind, how disputed, and what is not in."""
+    if not is_intact(table):
+        return (
+            "annotations  detached: the rows no longer fit the names\n"
+            "  made by isel, sel, sortby or the like; use plausibly.select(ann, example=...)"
+        )
+    rows = Rows.of(table)
+    each = rows.votes
+    total = float(each.sum())
+    spread = f" ({_span(each)} each)" if rows.n else ""
+    first = ", ".join(
+        (
+            several(rows.n, "example"),
+            _annotators(rows),
+            f"{_amount(total)} response{'' if total == 1 else 's'}{spread}",
+            several(rows.labels, "label")
+            + ("" if table.attrs.get(names.LABELS_DECLARED, 1) else " seen"),
+        )
+    )
+    kind = str(table.attrs.get(names.KIND))
+    parts = [kind]
+    if (each > 0).any():
+        parts.append(f"{_percent(_disputed(rows))} of examples disputed")
+    special = count_states(table, counted=True)
+    if special:
+        parts.append("of these: " + ", ".join(f"{counted(v)} {k}" for k, v in special.items()))
+    excluded = not_counted(table)
+    if excluded:
+        parts.append("not counted: " + ", ".join(f"{counted(v)} {k}" for k, v in excluded.items()))
+    merged = describe_merged(table)
+    if merged:
+        parts.append(f"under another name: {merged}")
+    return f"annotations  {first}\n  {'; '.join(parts)}"
+
+
+def most_said(table: xr.Dataset) -> text.Html:
+    """Return the labels that are said most, with their responses, as a table for notebooks.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table; of a detached one nothing is shown.
+    """
+    if not is_intact(table):
+        return text.Html("")
+    rows = Rows.of(table)
+    said = ordered_sum(rows.label, rows.weight[rows.response], rows.labels)
+    total = float(rows.votes.sum())
+    names_of = name_texts(table.indexes[names.LABEL])
+    order = np.argsort(-said, kind="stable")[: text.MOST_ROWS]
+    shown = [
+        (names_of[place], _amount(float(said[place])), _percent(float(said[place]) / total))
+        for place in order
+        if said[place]
+    ]
+    rest = rows.labels - len(shown)
+    if shown and rest:
+        shown.append(
+            (f"{several(rest, 'other label')}", _amount(float(said.sum() - sum(said[order]))), "")
+        )
+    return text.table(shown, head=("label", "responses", "share")) if shown else text.Html("")
+
+
+def not_counted(table: xr.Dataset) -> dict[str, int]:
+    """Return how many responses count for nothing, by reason: their states, then `left_out`."""
+    found = count_states(table, counted=False)
+    for reason, number in read_left_out(table.attrs).items():
+        found[reason] = found.get(reason, 0) + number
+    return found
+
+
+def _annotators(rows: Rows) -> str:
+    known = rows.table.sizes[names.ANNOTATOR]
+    unknown = bool((rows.annotator == names.UNKNOWN_ANNOTATOR).any())
+    if not known:
+        return "annotators unknown"
+    return several(known, "annotator") + (" and unknown ones" if unknown else "")
+
+
+def _amount(weight: float) -> str:
+    return counted(round(weight)) if weight == round(weight) else f"{weight:,.1f}"
+
+
+def _percent(share: float) -> str:
+    """Return a share in whole per cent; only none is 0 and only all is 100."""
+    if 0 < share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
+
+
+def _span(each: Floats) -> str:
+    low, high = float(each.min()), float(each.max())
+    return _amount(low) if low == high else f"{_amount(low)} to {_amount(high)}"
+
+
+def _disputed(rows: Rows) -> float:
+    """Return the share of answered examples with two responses that differ.
+
+    Responses of an example are all equal exactly when each mention in one of them is in all:
+    mentions = distinct mentions x responses.
+    """
+    example = rows.example[rows.response]
+    columns: list[Ints] = [example, rows.label, rows.block]
+    if names.MENTION_WEIGHT in rows.table.variables:
+        columns.append(np.unique(rows.share, return_inverse=True)[1])
+    order = np.lexsort(columns[::-1])
+    first = np.ones(example.size, bool)
+    first[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    distinct = example[order][first]
+    answered = rows.example[rows.mentions > 0]
+    responses, different, mentions = (
+        np.bincount(part, minlength=rows.n) for part in (answered, distinct, example)
+    )
+    return float((mentions != different * responses).sum() / (responses > 0).sum())
+
+
+Extra: TypeAlias = Mapping[str, xr.Variable]
+"""Further variables by name, each over dims of the table."""
+
+_WHOSE = "the annotation table"
+_UNLISTED = ("excluded", "unknown")
+_DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
+_COLUMNS = (
+    names.RESPONSE_EXAMPLE,
+    names.RESPONSE_ANNOTATOR,
+    names.RESPONSE_WEIGHT,
+    names.RESPONSE_STATE,
+    names.MENTION_RESPONSE,
+    names.MENTION_LABEL,
+    names.MENTION_BLOCK,
+    names.MENTION_WEIGHT,
+)
+
+
+@attrs.frozen(eq=False)
+class Given:
+    """Codes that belong to the table from here on: they are not copied."""
+
+    codes: Ints
+
+
+class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    """A Dataset of annotations that prints as a person would sum it up."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+    def _repr_html_(self) -> str:
+        return text.framed(
+            "annotation table",
+            text.preformatted(describe(self)),
+            most_said(self),
+            text.unfolded("variables", text.Html(super()._repr_html_())),
+        )
+
+
+def build_table(
+    kind: str,
+    *,
+    examples: Iterable[object] | Names,
+    annotators: Iterable[object] | Names,
+    labels: Iterable[object] | Names,
+    response_example: ArrayLike | Given,
+    response_annotator: ArrayLike | Given,
+    mention_response: ArrayLike | Given,
+    mention_label: ArrayLike | Given,
+    mention_block: ArrayLike | None = None,
+    mention_weight: ArrayLike | None = None,
+    response_weight: ArrayLike | None = None,
+    response_state: ArrayLike | None = None,
+    unlisted: str = "excluded",
+    labels_declared: bool = True,
+    left_out: Mapping[str, int] | None = None,
+    variables: Extra | None = None,
+    coordinates: Extra | None = None,
+    attributes: Mapping[str, object] | None = None,
+) -> AnnotationTable:
+    """Return a sealed annotation table from names and codes.
+
+    Responses are put in the order of examples, then annotators, and mentions in the order of
+    responses, then blocks, then labels; otherwise the given order is kept.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of answer: ``"single-label"``, ``"partial-ranking"``, ``"label-set"``,
+        ``"soft-label"``, or a plugin's.
+    examples, annotators, labels : iterable or Names
+        Names, each once; an example or annotator without response is kept.
+    response_example, response_annotator : array_like of int or Given, (response,)
+        Codes into `examples` and `annotators`; annotator -1 = unknown.
+    mention_response, mention_label : array_like of int or Given, (mention,)
+        Codes into the responses and `labels`.
+    mention_block : array_like of int, (mention,), optional
+        Rank block, from 1.
+    mention_weight : array_like of float, (mention,), optional
+        Weight of the label within its response.
+    response_weight : array_like of float, (response,), optional
+        How many times a response counts, such as the votes in a table of counts.
+    response_state : array_like of int, (response,), optional
+        Places in `plausibly.data.states.STATES`.
+    unlisted : {"excluded", "unknown"}
+        What it means that a response does not name a label.
+    labels_declared : bool
+        Whether `labels` were declared, or are those that were seen.
+    left_out : mapping of str to int, optional
+        Responses that did not enter, by reason: printed with the table.
+    variables, coordinates : mapping of str to Variable, optional
+        Further variables over these dims.
+    attributes : mapping, optional
+        Further attributes.
+
+    Raises
+    ------
+    InputError
+        ``example-twice`` and the like where names repeat, ``table-invalid`` where a code, weight or
+        size is out of range.
+    """
+    named = {
+        names.EXAMPLE: _names(examples),
+        names.LABEL: _names(labels),
+        names.ANNOTATOR: _names(annotators),
+    }
+    for dim, given in named.items():
+        if not given.usable:
+            check_names(given.texts, dim, whose=_WHOSE)
+    example = _codes(response_example, names.RESPONSE_EXAMPLE, 0, len(named[names.EXAMPLE]))
+    annotator = _codes(
+        response_annotator,
+        names.RESPONSE_ANNOTATOR,
+        names.UNKNOWN_ANNOTATOR,
+        len(named[names.ANNOTATOR]),
+    )
+    response = _codes(mention_response, names.MENTION_RESPONSE, 0, example.size)
+    label = _codes(mention_label, names.MENTION_LABEL, 0, len(named[names.LABEL]))
+    if unlisted not in _UNLISTED:
+        raise _invalid(names.UNLISTED, " or ".join(_UNLISTED), unlisted)
+    columns: dict[str, xr.Variable] = {
+        names.RESPONSE_EXAMPLE: xr.Variable(names.RESPONSE, example),
+        names.RESPONSE_ANNOTATOR: xr.Variable(names.RESPONSE, annotator),
+        names.MENTION_RESPONSE: xr.Variable(names.MENTION, response),
+        names.MENTION_LABEL: xr.Variable(names.MENTION, label),
+    }
+    if response_weight is not None:
+        weight = _weights(response_weight, names.RESPONSE_WEIGHT)
+        columns[names.RESPONSE_WEIGHT] = xr.Variable(names.RESPONSE, weight)
+    if response_state is not None:
+        state = _codes(response_state, names.RESPONSE_STATE, 0, len(STATES))
+        columns[names.RESPONSE_STATE] = xr.Variable(names.RESPONSE, state.astype(np.int8))
+    if mention_block is not None:
+        block = _codes(mention_block, names.MENTION_BLOCK, 1, np.iinfo(np.int16).max + 1)
+        columns[names.MENTION_BLOCK] = xr.Variable(names.MENTION, block.astype(np.int16))
+    if mention_weight is not None:
+        share = _weights(mention_weight, names.MENTION_WEIGHT)
+        columns[names.MENTION_WEIGHT] = xr.Variable(names.MENTION, share)
+    extra = {**(variables or {}), **(coordinates or {})}
+    _check_lengths({**columns, **extra}, named)
+    ordered = _in_order(columns, extra)
+    kept = set(coordinates or {})
+    indexes = {dim: text_index(given, dim) for dim, given in named.items()}
+    about = {name: variable for name, variable in ordered.items() if name in kept}
+    for index in indexes.values():
+        about.update(index.create_variables())
+    table = AnnotationTable(
+        {name: variable for name, variable in ordered.items() if name not in kept},
+        coords=xr.Coordinates(about, indexes),
+        attrs={
+            **(attributes or {}),
+            names.KIND: kind,
+            names.UNLISTED: unlisted,
+            names.LABELS_DECLARED: int(labels_declared),
+            names.LEFT_OUT: json.dumps({str(k): int(v) for k, v in (left_out or {}).items()}),
+        },
+    )
+    for dim, given in named.items():
+        remember(table.get_index(dim), given)
+    return sealed(table)
+
+
+def _names(given: Iterable[object] | Names) -> Names:
+    return given if isinstance(given, Names) else Names(name_texts(given))
+
+
+def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> AnnotationTable:
+    """Return a table of the same variables and attributes, checked, in order, and sealed anew."""
+    coded = {name: table[name].values for name in _COLUMNS if name in table.variables}
+    further = {str(name): table.variables[name] for name in table.variables}
+    for name in (*_COLUMNS, *_DIMS):
+        further.pop(name, None)
+    return build_table(
+        str(table.attrs[names.KIND]),
+        examples=table.indexes[names.EXAMPLE],
+        annotators=table.indexes[names.ANNOTATOR],
+        labels=table.indexes[names.LABEL],
+        **coded,
+        unlisted=str(table.attrs[names.UNLISTED]),
+        labels_declared=bool(table.attrs[names.LABELS_DECLARED]),
+        left_out=read_left_out(table.attrs) if left_out is None else left_out,
+        variables={name: item for name, item in further.items() if name not in table.coords},
+        coordinates={name: item for name, item in further.items() if name in table.coords},
+        attributes={str(name): value for name, value in table.attrs.items()},
+    )
+
+
+def _invalid(column: str, expected: str, got: str) -> InputError:
+    return InputError(
+        "table-invalid",
+        f"{_WHOSE} cannot be built: {column} is out of range",
+        expected=expected,
+        got=got,
+        do=f"mend {column} where it is made",
+        whose=_WHOSE,
+    )
+
+
+def _codes(values: ArrayLike | Given, column: str, least: int, end: int) -> NDArray[np.int32]:
+    codes: Ints = values.codes if isinstance(values, Given) else np.asarray(values)
+    if codes.size == 0:
+        return np.zeros(0, np.int32)
+    if codes.dtype.kind not in "iu" or codes.ndim != 1:
+        raise _invalid(column, "one dim of integers", f"{codes.ndim} of {codes.dtype}")
+    low, high = int(codes.min()), int(codes.max())
+    if low < least or high >= end:
+        raise _invalid(column, f"{least} to {end - 1}", f"{low} to {high}")
+    return still(codes.astype(np.int32, copy=not isinstance(values, Given)))
+
+
+def _weights(values: ArrayLike, column: str) -> NDArray[np.float64]:
+    weights = np.array(values, dtype=np.float64)
+    if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
+        raise _invalid(column, "finite numbers, 0 or more", f"{weights.min()} to {weights.max()}")
+    return still(weights)
+
+
+def _check_lengths(variables: Extra, named: Mapping[str, Names]) -> None:
+    sizes: dict[Hashable, int] = {dim: len(given) for dim, given in named.items()}
+    for name, variable in variables.items():
+        for dim, size in zip(variable.dims, variable.shape, strict=True):
+            if sizes.setdefault(dim, size) != size:
+                raise _invalid(name, f"{several(sizes[dim], 'value')} over {dim}", f"{size}")
+
+
+def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:
+    """Return all variables with responses and mentions in their order."""
+    example: Ints = columns[names.RESPONSE_EXAMPLE].values
+    annotator: Ints = columns[names.RESPONSE_ANNOTATOR].values
+    response: Ints = columns[names.MENTION_RESPONSE].values
+    place = _order(example, annotator)
+    every = {**columns, **extra}
+    if place is not None:
+        new = np.empty(place.size, np.int32)
+        new[place] = np.arange(place.size)
+        response = new[response]
+        every = {name: _taken(item, names.RESPONSE, place) for name, item in every.items()}
+        every[names.MENTION_RESPONSE] = xr.Variable(names.MENTION, response)
+    blocks = columns.get(names.MENTION_BLOCK)
+    label: Ints = columns[names.MENTION_LABEL].values
+    keys = (response, label) if blocks is None else (response, blocks.values, label)
+    place = _order(*keys)
+    if place is not None:
+        every = {name: _taken(item, names.MENTION, place) for name, item in every.items()}
+    return every
+
+
+def _taken(variable: xr.Variable, dim: str, place: NDArray[np.intp]) -> xr.Variable:
+    return variable.isel({dim: place}) if dim in variable.dims else variable
+
+
+def _order(*keys: Ints) -> NDArray[np.intp] | None:
+    """Return the stable order by the first key, then the next ones; None where it stands so."""
+    if (keys[0][1:] > keys[0][:-1]).all():
+        return None
+    rises = np.ones(max(0, keys[0].size - 1), bool)
+    for key in reversed(keys):
+        rises &= key[1:] == key[:-1]
+        rises |= key[1:] > key[:-1]
+    return None if rises.all() else np.lexsort(keys[::-1])
+
+
+Mention: TypeAlias = tuple[str, int, float]
+"""Label, rank block (1 where there are no ranks), weight (1 where there are no weights)."""
+
+Answer: TypeAlias = tuple[Mention, ...]
+"""What one response names; an empty one is an empty answer."""
+
+_MOST_SHOWN = 80
+
+
+class AnswerRefused(Exception):
+    """An answer that a kind cannot read: `parse` raises it, the framework names the response.
+
+    Parameters
+    ----------
+    name : str
+        Name of the message.
+    says : str
+        What the annotator does, as it follows the name of one: ``'ranks "eczema" twice'``.
+    expected, got, do : str
+        As in `plausibly.errors.InputError`.
+    """
+
+    def __init__(self, name: str, says: str, *, expected: str, got: str = "", do: str) -> None:
+        super().__init__(name, says)
+        self.name = name
+        self.says = says
+        self.expected = expected
+        self.got = got if len(got) <= _MOST_SHOWN else f"{got[: _MOST_SHOWN - 1]}…"
+        self.do = do
+
+
+def table_from_records(
+    kind: str,
+    records: Iterable[Record],
+    labels: Sequence[object] | None,
+    parse: Callable[[object], Answer],
+    *,
+    blocks: bool = False,
+    weights: bool = False,
+    unlisted: str = "excluded",
+    left_out: Mapping[str, int] | None = None,
+) -> AnnotationTable:
+    """Return the annotation table of plain records; their order does not matter.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of answer, written into the table.
+    records : iterable of (example, annotator, answer)
+        Names are taken as text, exactly as written; annotator None = unknown.
+    labels : sequence or None
+        The declared labels, in order; None: those that are named, sorted, and the table says so.
+    parse : callable
+        Turns one answer into its mentions; raises `AnswerRefused` where it cannot. A mention of
+        weight 0 declares its label and is not kept.
+    blocks, weights : bool
+        Whether mentions have rank blocks, and weights.
+    unlisted : {"excluded", "unknown"}
+        What it means that a response does not name a label.
+    left_out : mapping of str to int, optional
+        Responses that the caller did not pass on, by reason.
+
+    Returns
+    -------
+    AnnotationTable
+        Examples and annotators sorted by name.
+
+    Raises
+    ------
+    InputError
+        ``annotations-empty``, ``record-invalid``, ``response-twice``, ``label-unknown``, or what
+        `parse` refuses. ``details["records"]`` holds the places (from 0) of the records at fault,
+        so that a reader can name lines.
+    """
+    declared = _declared(labels)
+    columns, answers = read_columns(records)
+    check_once(columns)
+    answer, distinct = _answers(lambda: columns, answers, parse)
+    known = _labels(lambda: columns, answer, distinct, declared)
+    return _table(
+        kind,
+        lambda: columns,
+        by_names(columns, answer),
+        distinct,
+        known,
+        blocks=blocks,
+        weights=weights,
+        unlisted=unlisted,
+        labels_declared=declared is not None,
+        left_out=left_out,
+    )
+
+
+def table_from_codes(
+    kind: str,
+    example: Coded | Keyed,
+    annotator: Coded,
+    answer: Coded,
+    labels: Sequence[object] | None,
+    parse: Callable[[object], Answer],
+    *,
+    left_out: Mapping[str, int] | None = None,
+) -> AnnotationTable:
+    """Return the annotation table of three columns whose texts repeat.
+
+    What `table_from_records` makes of the same rows, faster where there are many.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of answer, written into the table.
+    example, annotator, answer : Coded, (response,)
+        Texts; the annotator ``""`` is an unknown one. Examples may be `Keyed`.
+    labels, parse, left_out
+        As in `table_from_records`.
+
+    Raises
+    ------
+    InputError
+        As `table_from_records`.
+    """
+    declared = _declared(labels)
+
+    @cache
+    def columns() -> Records:
+        return coded_columns(example.coded if isinstance(example, Keyed) else example, annotator)
+
+    code, distinct = _coded_answers(columns, answer, parse)
+    known = _labels(columns, code, distinct, declared)
+    found = None
+    if isinstance(example, Keyed) and "" not in annotator.names:
+        found = by_keys(example, annotator, code)
+    return _table(
+        kind,
+        columns,
+        found or by_names(columns(), code),
+        distinct,
+        known,
+        blocks=False,
+        weights=False,
+        unlisted="excluded",
+        labels_declared=declared is not None,
+        left_out=left_out,
+    )
+
+
+def _declared(labels: Sequence[object] | None) -> list[str] | None:
+    declared = None if labels is None else name_texts(labels)
+    if declared is not None:
+        check_names(declared, names.LABEL, whose="the declared labels")
+    return declared
+
+
+def _coded_answers(
+    columns: Callable[[], Records], answer: Coded, parse: Callable[[object], Answer]
+) -> tuple[Ints, list[Answer]]:
+    """Return what `_answers` does, of texts of which each is there once."""
+
+    def one_each() -> Records:
+        first = np.zeros(len(answer.names), np.int64)
+        first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
+        every = columns()
+        return attrs.evolve(every, example=every.example[first], annotator=every.annotator[first])
+
+    code, distinct = _answers(one_each, [*answer.names], parse)
+    return by_code(code, answer.codes), distinct
+
+
+def _answers(
+    columns: Callable[[], Records],
+    answers: Sequence[object],
+    parse: Callable[[object], Answer],
+) -> tuple[Ints, list[Answer]]:
+    """Return the code of the answer in each record, and the distinct answers, sorted."""
+    read: dict[str, int] = {}  # texts repeat: each is parsed once
+    distinct: dict[Answer, int] = {}
+    codes: list[int] = []
+    refused: list[tuple[int, AnswerRefused]] = []
+    for place, raw in enumerate(answers):
+        code = read.get(raw) if type(raw) is str else None
+        if code is None:
+            try:
+                answer = parse(raw)
+            except AnswerRefused as refusal:
+                refused.append((place, refusal))
+                continue
+            code = distinct.setdefault(tuple(sorted(answer)), len(distinct))
+            if type(raw) is str:
+                read[raw] = code
+        codes.append(code)
+    if refused:
+        raise _refusal(columns(), refused)
+    ordered = sorted(distinct)
+    rank = np.empty(len(ordered), np.int64)
+    rank[[distinct[answer] for answer in ordered]] = np.arange(len(ordered))
+    return rank[np.array(codes, np.int64)], ordered
+
+
+def _refusal(columns: Records, refused: Sequence[tuple[int, AnswerRefused]]) -> InputError:
+    """Return the error about the first kind of refusal, by name of example."""
+    refused = sorted(refused, key=lambda item: columns.who(item[0]))
+    place, first = refused[0]
+    alike = [where for where, refusal in refused if refusal.name == first.name]
+    got = first.got
+    if len(alike) > 1:
+        examples = sorted({columns.example_of(where) for where in alike})
+        many = f"{several(len(alike), 'such response')}, about {listed(examples)}"
+        got = f"{got}; {many}" if got else many
+    return InputError(
+        first.name,
+        f"{columns.who(place)} {first.says}",
+        expected=first.expected,
+        got=got,
+        do=first.do,
+        whose="annotations",
+        details={
+            "examples": [columns.example_of(where) for where in alike],
+            "records": sorted(alike),
+        },
+    )
+
+
+def _labels(
+    columns: Callable[[], Records],
+    answer: Ints,
+    distinct: Sequence[Answer],
+    declared: list[str] | None,
+) -> list[str]:
+    named = sorted({label for mentions in distinct for label, _, _ in mentions})
+    if declared is None:
+        if not named:
+            raise InputError(
+                "annotations-empty",
+                "annotations name no label",
+                expected="an answer that names a label, or declared labels",
+                got=f"{several(answer.size, 'empty answer')}",
+                do="labels=[...], or look at what the file holds",
+                whose="annotations",
+            )
+        check_names(named, names.LABEL, whose="annotations")
+        return named
+    outside = set(named).difference(declared)
+    if outside:
+        raise _label_unknown(columns(), answer, distinct, declared, outside)
+    return declared
+
+
+def _label_unknown(
+    columns: Records,
+    answer: Ints,
+    distinct: Sequence[Answer],
+    declared: Sequence[str],
+    outside: set[str],
+) -> InputError:
+    faulty = np.array([any(m[0] in outside for m in mentions) for mentions in distinct])
+    places = np.flatnonzero(faulty[answer]).tolist()
+    votes = sum(m[0] in outside for place in places for m in distinct[answer[place]])
+    first = min(places, key=columns.who)
+    label = next(m[0] for m in distinct[answer[first]] if m[0] in outside)
+    meant = near(label, declared)
+    suggestion = f"did you mean {quoted(meant)}? mend it" if meant else "mend it"
+    return InputError(
+        "label-unknown",
+        f"{columns.who(first)} says {quoted(label)}",
+        expected=f"one of {several(len(declared), 'declared label')}",
+        got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
+        do=f"{suggestion}, or declare it: labels=[..., {quoted(label)}]",
+        whose="annotations",
+        details={"labels": sorted(outside), "votes": votes, "records": places},
+    )
+
+
+def _table(
+    kind: str,
+    columns: Callable[[], Records],
+    ordered: Ordered,
+    distinct: Sequence[Answer],
+    labels: Sequence[str],
+    *,
+    blocks: bool,
+    weights: bool,
+    unlisted: str,
+    labels_declared: bool,
+    left_out: Mapping[str, int] | None,
+) -> AnnotationTable:
+    example, annotator, answer = ordered.example, ordered.annotator, ordered.answer
+    # Asked here, where it costs nothing, for whoever has not asked before.
+    again = example[1:] == example[:-1]
+    again &= annotator[1:] == annotator[:-1]
+    if again.any() and (again & (annotator[1:] >= 0)).any():
+        check_once(columns())
+    code = {label: place for place, label in enumerate(labels)}
+    kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
+    size = np.array([len(mentions) for mentions in kept], np.int64)
+    start = np.cumsum(size) - size
+    if (size == 1).all():
+        # Every answer is one label, as in most tables: nothing has to be counted out.
+        mention_response, mention = np.arange(answer.size, dtype=np.int32), answer
+    else:
+        mention_response = np.repeat(np.arange(answer.size), size[answer])
+        within = np.arange(mention_response.size) - np.repeat(
+            np.cumsum(size[answer]) - size[answer], size[answer]
+        )
+        mention = start[answer][mention_response] + within
+    flat = [item for mentions in kept for item in mentions]
+    label = np.array([code[item[0]] for item in flat], np.int64)
+    block = np.array([item[1] for item in flat], np.int64)
+    weight = np.array([item[2] for item in flat], np.float64)
+    return build_table(
+        kind,
+        examples=ordered.examples,
+        annotators=ordered.annotators,
+        labels=labels,
+        response_example=Given(example),
+        response_annotator=Given(annotator),
+        mention_response=Given(mention_response),
+        mention_label=Given(by_code(label, mention)),
+        mention_block=block[mention] if blocks else None,
+        mention_weight=weight[mention] if weights else None,
+        unlisted=unlisted,
+        labels_declared=labels_declared,
+        left_out=left_out,
+    )

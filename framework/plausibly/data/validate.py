@@ -1,0 +1,754 @@
+"""Validation of predictions and plausibilities: names, shapes, and rows that mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from math import isfinite
+from typing import Any
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.data import names, own
+from plausibly.data.named import (
+    check_finite,
+    contiguous,
+    named_array,
+    named_floats,
+    refuse_rows,
+    span,
+    with_values,
+)
+from plausibly.data.names import name_texts, near, quoted, text_array
+from plausibly.data.plausibilities import check_packed, is_packed, unpack
+from plausibly.data.rows import check_answered as check_answered
+from plausibly.errors import InputError, listed, warn
+from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Floats, Ints
+
+SUM_WITHIN = 0.01
+"""How far from 1 the probabilities of an example may sum."""
+
+_CELLS = 1 << 16  # in hand at once, so that they stay in the cache
+_WORTH = 1 << 19  # cells that are worth a thread
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class RowFacts:
+    """What holds of the rows of an array of numbers.
+
+    Attributes
+    ----------
+    least, most : float
+        Of all entries; NaN where one is.
+    sums : ndarray of float64, (row,)
+        Added in float64.
+    """
+
+    least: float
+    most: float
+    sums: NDArray[np.float64]
+
+
+def sound(
+    values: Floats, within: float, total: Ints | None = None, whole_within: float = 0.0
+) -> tuple[bool, bool]:
+    """Return whether rows are distributions, and counts of their total, beyond doubt.
+
+    Parameters
+    ----------
+    values : ndarray of float, (..., example, label)
+    within : float
+        How far from 1 the sum of a row may be.
+    total : ndarray of int, (example,), optional
+        What the rows may be counts over.
+    whole_within : float
+        How far off whole numbers counts may be.
+
+    Returns
+    -------
+    distributions : bool
+        Whether all entries are finite and not below 0, and all sums are within `within` of 1. A
+        row that is at the very edge may be refused: sums are rounded in another order than those of
+        `row_facts`.
+    whole : bool
+        Whether they are, and all counts are whole numbers. False without a total.
+    """
+    width = values.shape[-1]
+    if total is None and values.size <= _CELLS:
+        return _few_sound(values, within), False
+    # Rounding errors of a sum of numbers that are not below zero, and as much again.
+    slack = width * float(np.finfo(values.dtype).eps)
+    widened = slack > within / 2
+    if widened:
+        slack = width * float(np.finfo(np.float64).eps)
+    low, high = 1 - (within - slack), 1 + (within - slack)
+    shares = None if total is None else total.astype(np.float64)[:, None]
+
+    def check(rows: Floats, part: slice) -> tuple[bool, bool]:
+        whole = shares is not None
+        made, off = _rooms(part, width, whole or widened), _rooms(part, width, whole)
+        for block in _blocks(part, width):
+            some, size = rows[block], block.stop - block.start
+            if widened:
+                np.copyto(made[:size], some)
+                some = made[:size]
+            # Not a number is not above; an infinite entry makes a sum infinite.
+            if not some.min() >= 0:
+                return False, False
+            # Adds row by row in a third of the time of `sum`.
+            sums = np.einsum("ij->i", some)
+            if not (sums.min() >= low and sums.max() <= high):
+                return False, False
+            if whole and shares is not None:
+                counts = np.multiply(some, shares[block], out=made[:size])
+                rest = np.subtract(counts, np.rint(counts, out=off[:size]), out=counts)
+                # What is left of all of them together is not less than what is left of one.
+                whole = bool(np.einsum("ij,ij->", rest, rest) <= whole_within**2)
+        return True, whole
+
+    planes = values.reshape(-1, *values.shape[-2:])
+    cuts = parts(planes.shape[1], _worth(values))
+    found = at_once(lambda one: check(*one), [(plane, part) for plane in planes for part in cuts])
+    return all(rows for rows, _ in found), all(whole for _, whole in found)
+
+
+def predictions_sound(values: Floats, scale: str) -> bool:
+    """Return whether predictions are, beyond doubt, what their scale says.
+
+    Parameters
+    ----------
+    values : ndarray of float, (example, label)
+    scale : {"probability", "logit", "independent", "any"}
+    """
+    if scale == "probability":
+        return sound(values, SUM_WITHIN)[0]
+    least, most = float(values.min()), float(values.max())
+    return (
+        isfinite(least) and isfinite(most) and (scale != "independent" or 0 <= least <= most <= 1)
+    )
+
+
+def _few_sound(values: Floats, within: float) -> bool:
+    # Not a number is not above; an infinite entry makes a sum infinite.
+    if not np.minimum.reduce(values, axis=None) >= 0:
+        return False
+    sums = np.add.reduce(values, axis=-1, dtype=np.float64)
+    return bool(np.maximum.reduce(np.abs(sums - 1), axis=None) <= within)
+
+
+def _rooms(part: slice, width: int, wanted: bool) -> NDArray[np.float64]:
+    """Return room for a block of rows, none where it is not wanted."""
+    rows = min(part.stop - part.start, max(1, _CELLS // max(1, width)))
+    return np.empty((rows if wanted else 0, width))
+
+
+def hard_rows(values: Floats, *, enough: int | None = None) -> int:
+    """Return how many rows (example, label) are only 0 and 1.
+
+    Parameters
+    ----------
+    values : ndarray, (example, label)
+    enough : int, optional
+        Rows that are not, beyond which no more are looked at.
+    """
+    hard = 0
+    rows = max(1, _CELLS // values.shape[1])
+    for start in range(0, len(values), rows):
+        block = values[start : start + rows]
+        extreme = (block == 0) | (block == 1)
+        # Most predictions have no row of such entries: counting all is quicker than row by row.
+        if np.count_nonzero(extreme) >= values.shape[1]:
+            hard += int(np.count_nonzero(extreme.all(axis=1)))
+        if enough is not None and start + len(block) - hard > enough:
+            break
+    return hard
+
+
+def row_facts(values: Floats) -> RowFacts:
+    """Return the facts about an array whose last dim are the entries of a row."""
+    flat = values.reshape(-1, values.shape[-1])
+    if flat.size <= _CELLS:
+        return _of_few(values)
+    sums = np.empty(len(flat))
+
+    def within(part: slice) -> tuple[float, float]:
+        least, most = [], []
+        for block in _blocks(part, flat.shape[1]):
+            some = flat[block]
+            least.append(some.min())
+            most.append(some.max())
+            with np.errstate(invalid="ignore"):  # infinite entries are told of by the extremes
+                some.sum(axis=1, dtype=np.float64, out=sums[block])
+        # Of numpy: its least of numbers is NaN where one of them is.
+        return float(np.min(least)), float(np.max(most))
+
+    found = at_once(within, parts(len(flat), _worth(flat)))
+    least, most = np.min([low for low, _ in found]), np.max([high for _, high in found])
+    return RowFacts(least=float(least), most=float(most), sums=sums.reshape(values.shape[:-1]))
+
+
+def _of_few(values: Floats) -> RowFacts:
+    least, most = float(values.min()), float(values.max())
+    # Infinite entries are told of by the extremes.
+    quiet = nullcontext() if isfinite(least + most) else np.errstate(invalid="ignore")
+    with quiet:
+        sums = np.add.reduce(values, axis=-1, dtype=np.float64)
+    return RowFacts(least=least, most=most, sums=sums)
+
+
+def all_whole(values: Floats, total: Ints, within: float) -> bool:
+    """Return whether all counts are whole, as far as the rounding of their shares lets them be.
+
+    Parameters
+    ----------
+    values : ndarray of float, (..., example, label)
+        Shares.
+    total : ndarray of int, (example,)
+        What they are shares of.
+    within : float
+        How far off counts may be at least.
+    """
+    error = off_whole(values, total, within)
+    rounding = np.maximum(within, 4 * np.finfo(values.dtype).eps * total)
+    return bool((error <= np.minimum(rounding, 0.25)).all())
+
+
+def off_whole(values: Floats, total: Ints, within: float) -> NDArray[np.float64]:
+    """Return how far off whole numbers the counts of each row are, (..., example).
+
+    Parameters
+    ----------
+    values : ndarray of float, (..., example, label)
+        Shares.
+    total : ndarray of int, (example,)
+        What they are shares of.
+    within : float
+        What is not above this may be given for a row that is off by less.
+    """
+    found = np.empty(values.shape[:-1])
+
+    def fill(part: slice) -> None:
+        for block in _blocks(part, values[..., 0, :].size):
+            counts = np.multiply(values[..., block, :], total[block, None], dtype=np.float64)
+            counts -= np.rint(counts)
+            np.abs(counts, out=counts)
+            worst = counts.max(initial=0.0)
+            found[..., block] = worst if worst <= within else counts.max(axis=-1)
+
+    at_once(fill, parts(len(total), _worth(values)))
+    return found
+
+
+def _worth(values: Floats) -> int:
+    """Return the number of rows that are worth a thread."""
+    return max(1, _WORTH // max(1, int(values.shape[-1])))
+
+
+def _blocks(part: slice, width: int) -> list[slice]:
+    step = max(1, _CELLS // max(1, width))
+    return [
+        slice(start, min(start + step, part.stop)) for start in range(part.start, part.stop, step)
+    ]
+
+
+def as_checked(
+    plausibilities: xr.DataArray | xr.Dataset, *, whose: str = "plausibilities"
+) -> xr.DataArray | xr.Dataset:
+    """Return plausibilities as the framework reads them, packed where they are.
+
+    Parameters
+    ----------
+    plausibilities : DataArray or Dataset
+        As `borders.check_plausibilities` takes them.
+    whose : str
+        What the messages call them.
+
+    Raises
+    ------
+    InputError
+        What `borders.check_plausibilities` and `check_packed` raise.
+    """
+    if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
+        return check_packed_plausibilities(plausibilities, whose=whose)
+    return check_plausibilities(plausibilities, whose=whose)
+
+
+def check_packed_plausibilities(packed: xr.Dataset, *, whose: str = "plausibilities") -> xr.Dataset:
+    """Return packed plausibilities as the framework reads them; the caller's are not changed.
+
+    Parameters
+    ----------
+    packed : Dataset
+    whose : str
+        What the messages call them.
+
+    Returns
+    -------
+    Dataset
+        Dims in order, float32 or float64 as given, names as text. A coordinate ``denominator``
+        stays only if every plausibility is a whole number of its units.
+
+    Raises
+    ------
+    InputError
+        What `check_packed` raises, and ``plausibilities-do-not-sum`` (tolerance 1e-6), naming the
+        examples.
+    """
+    packed = check_packed(packed)
+    weight: Floats = packed[names.WEIGHT].values
+    rows = checked_rows(weight, packed.drop_vars(names.LABEL), whose)
+    for dim in (names.EXAMPLE, names.LABEL_NAME):
+        if packed[dim].dtype.kind != "U":
+            texts = text_array(name_texts(packed.indexes[dim]))
+            packed = packed.assign_coords({dim: texts})
+    if names.DENOMINATOR in packed.coords:
+        packed = packed.drop_vars(names.DENOMINATOR)
+    if names.DENOMINATOR in rows.coords:
+        packed = packed.assign_coords({names.DENOMINATOR: rows[names.DENOMINATOR].variable})
+    return packed.assign({names.WEIGHT: ((names.EXAMPLE, names.SLOT), rows.values)})
+
+
+def checked_rows(weight: Floats, about: xr.Dataset | xr.DataArray, whose: str) -> xr.DataArray:
+    """Return weights (example, slot), checked as the plausibilities of labels called by slots.
+
+    Parameters
+    ----------
+    weight : ndarray, (example, slot)
+    about : Dataset or DataArray
+        With the coordinates of the examples.
+    whose : str
+        What the messages call them.
+
+    Raises
+    ------
+    InputError
+        What `borders.check_plausibilities` raises.
+    """
+    coords = {name: item for name, item in about.coords.items() if item.dims == (names.EXAMPLE,)}
+    rows = xr.DataArray(weight, dims=(names.EXAMPLE, names.LABEL), coords=coords)
+    slots = [str(slot) for slot in range(weight.shape[1])]
+    return check_plausibilities(rows.assign_coords({names.LABEL: slots}), whose=whose)
+
+
+def is_augmented(predictions: object) -> bool:
+    """Return whether predictions have the dim ``augmentation``."""
+    return isinstance(predictions, xr.DataArray) and names.AUGMENTATION in predictions.dims
+
+
+def check_augmented(
+    predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
+) -> xr.DataArray:
+    """Return predictions of augmentations as the framework reads them.
+
+    Parameters
+    ----------
+    predictions : DataArray
+        Dims ``augmentation``, ``example`` and ``label`` in any order; without names the
+        augmentations are called ``"0"``, ``"1"`` and so on.
+    whose, scale
+        See `plausibly.data.validate.check_predictions`.
+
+    Returns
+    -------
+    DataArray
+        Dims (augmentation, example, label), each augmentation checked like predictions.
+
+    Raises
+    ------
+    InputError
+        ``augmentation-twice``, ``predictions-empty``, and those of `check_predictions`.
+    """
+    count = predictions.sizes[names.AUGMENTATION]
+    if not count:
+        raise InputError(
+            "predictions-empty",
+            f"{whose}: there is no augmentation",
+            expected="one augmentation or more",
+            got="0",
+            do="look at what was selected or read",
+            whose=whose,
+        )
+    named = names.AUGMENTATION in predictions.coords
+    found = predictions[names.AUGMENTATION].values if named else np.arange(count)
+    called = names.name_texts(found)
+    names.check_names(called, names.AUGMENTATION, whose=whose)
+    planes = [
+        _checked(predictions.isel({names.AUGMENTATION: place}, drop=True), name, whose, scale)
+        for place, name in enumerate(called)
+    ]
+    template = planes[0]
+    coords = {str(name): values for name, values in template.coords.items()}
+    return xr.DataArray(
+        np.stack([plane.values for plane in planes]),
+        dims=(names.AUGMENTATION, *template.dims),
+        coords={names.AUGMENTATION: names.text_array(called), **coords},
+        name=template.name,
+        attrs=template.attrs,
+    )
+
+
+def _checked(plane: xr.DataArray, name: str, whose: str, scale: str | None) -> xr.DataArray:
+    """Return one augmentation, checked; what is wrong with it is said to be of this one."""
+    try:
+        return check_predictions(plane, whose=whose, scale=scale)
+    except InputError as error:
+        error.what = f"{error.what}, in augmentation {names.quoted(name)}"
+        error.details["augmentation"] = name
+        raise
+
+
+def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
+    """Return each example in one of its augmentations, at random, keyed by its name.
+
+    Parameters
+    ----------
+    predictions : DataArray, (augmentation, example, label)
+    keys : Keys
+
+    Returns
+    -------
+    DataArray, (example, label)
+    """
+    hashes = hash_names(predictions[names.EXAMPLE].values)
+    uniform = keys.uniform(hashes)[:, 0]
+    seen = np.floor(uniform * predictions.sizes[names.AUGMENTATION]).astype(np.intp)
+    one = predictions.isel({names.AUGMENTATION: 0}, drop=True)
+    return one.copy(data=predictions.values[seen, np.arange(len(seen))])
+
+
+def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.DataArray:
+    """Return predictions with their augmentations in the order of those that calibrated.
+
+    Raises
+    ------
+    InputError
+        ``augmentations-differ``.
+    """
+    here = [str(name) for name in predictions[names.AUGMENTATION].values]
+    if sorted(here) != sorted(wanted):
+        raise InputError(
+            "augmentations-differ",
+            "predictions have other augmentations than the predictor",
+            expected=listed(wanted),
+            got=listed(here),
+            do="predict for the same augmentations, under the same names",
+            whose="predictions",
+        )
+    order = [here.index(name) for name in wanted]
+    return predictions.isel({names.AUGMENTATION: order})
+
+
+SCALES = ("probability", "logit", "independent", "any")
+_PLAUSIBILITIES_WITHIN = 1e-6
+_HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
+
+
+def check_predictions(
+    predictions: xr.DataArray,
+    *,
+    whose: str = "predictions",
+    scale: str | None = None,
+    whole: bool = True,
+) -> xr.DataArray:
+    """Return predictions as the framework reads them; the caller's array is not changed.
+
+    Parameters
+    ----------
+    predictions : DataArray
+        Dims ``example`` and ``label`` in any order, both with names; other coordinates of these
+        dims are kept.
+    whose : str
+        What the messages call them, such as the file.
+    scale : {"probability", "logit", "independent", "any"}, optional
+        What the numbers are: probabilities whose rows sum to 1 within 0.01; logits; one
+        probability a label, each on its own; any finite score. None: the attribute ``scale`` of
+        the array, else ``"probability"``.
+    whole : bool
+        Whether these are all of them: of a part of them nothing is said that holds of most rows.
+
+    Returns
+    -------
+    DataArray
+        Dims (example, label), float32 or float64 as given, other numbers as float64; names as
+        text; attribute ``scale``.
+
+    Raises
+    ------
+    InputError
+        ``predictions-unlabelled``, ``dims-differ``, ``examples-unnamed``, ``labels-unnamed``,
+        ``example-twice``, ``label-twice``, ``scale-unknown``, ``numbers-expected``,
+        ``probabilities-not-finite``, ``probabilities-negative``, ``probabilities-above-one``,
+        ``rows-do-not-sum``.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``probabilities-hard`` where nearly all rows are only 0 and 1.
+    """
+    array, values, scale = checked_numbers(predictions, whose=whose, scale=scale, whole=whole)
+    attrs = {**array.attrs, names.SCALE: scale}
+    return with_values(array, values, name=array.name, attrs=attrs)
+
+
+def checked_numbers(
+    predictions: xr.DataArray, *, whose: str, scale: str | None, whole: bool
+) -> tuple[xr.DataArray, Floats, str]:
+    """Return predictions under text names, their contiguous floats (example, label), their scale.
+
+    What `check_predictions` puts together again: a service predicts one row at a time.
+    """
+    array = named_array(predictions, whose, "predictions")
+    scale = known_scale(array, whose, scale)
+    values = contiguous(array)
+    if not predictions_sound(values, scale):
+        _check_numbers(array, values, scale, whose)
+    if scale == "probability" and whole and len(values) >= _HARD_LEAST:
+        # As soon as one row in ten is not hard, nothing is said of the others.
+        hard = hard_rows(values, enough=len(values) // 10)
+        warn_if_hard(hard, values.shape, whose, stacklevel=4)
+    return array, values, scale
+
+
+def _check_numbers(array: xr.DataArray, values: Floats, scale: str, whose: str) -> None:
+    """Refuse what is not finite, and what the scale does not allow."""
+    if scale == "probability":
+        facts = row_facts(values)
+        least, most = facts.least, facts.most
+    else:
+        least, most = float(values.min()), float(values.max())
+    if not (isfinite(least) and isfinite(most)):
+        check_finite(array, whose, "probabilities-not-finite")
+    if scale in ("probability", "independent"):
+        _check_between(array, values, scale, whose, least, most)
+    if scale == "probability":
+        _check_sums(array, facts.sums, whose)
+
+
+def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
+    """Return the scale of predictions: as it is said, else as their attribute says it.
+
+    Raises
+    ------
+    InputError
+        ``scale-unknown``.
+    """
+    scale = str(array.attrs.get(names.SCALE, "probability")) if scale is None else scale
+    if scale not in SCALES:
+        meant = near(scale, SCALES)
+        raise InputError(
+            "scale-unknown",
+            f"{whose}: no scale {quoted(scale)}",
+            expected=" | ".join(SCALES),
+            do=f"--scale {meant or 'probability'}",
+            whose=whose,
+        )
+    return scale
+
+
+def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: int = 3) -> None:
+    """Warn where nearly all rows of probabilities are only 0 and 1."""
+    rows, labels = shape
+    if rows < _HARD_LEAST or labels < _SEVERAL or hard / rows < _HARD_SHARE:
+        return
+    share = "all" if hard == rows else f"{hard / rows:.1%}".replace("%", " %")
+    warn(
+        "probabilities-hard",
+        f"{whose}, {share} of rows are only 0 and 1",
+        expected="probabilities; labels tie scores: sets are one label or all",
+        do="save the softmax, not its argmax",
+        whose=whose,
+        stacklevel=stacklevel,
+    )
+
+
+def check_plausibilities(
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    whose: str = "plausibilities",
+    draws: bool = True,
+) -> xr.DataArray:
+    """Return plausibilities as the framework reads them; the caller's array is not changed.
+
+    Parameters
+    ----------
+    plausibilities : DataArray or Dataset
+        Dims ``example`` and ``label`` in any order, both with names, and perhaps ``draw``, as from
+        an aggregator that draws plausibilities; or the packed form.
+    whose : str
+        What the messages call them.
+    draws : bool
+        Whether the dim ``draw`` may be there.
+
+    Returns
+    -------
+    DataArray
+        Dims ([draw,] example, label), float32 or float64 as given, names as text. A coordinate
+        ``denominator`` stays only if every plausibility is a whole number of its units.
+
+    Raises
+    ------
+    InputError
+        ``plausibilities-unlabelled``, ``dims-differ``, ``examples-unnamed``, ``labels-unnamed``,
+        ``example-twice``, ``label-twice``, ``numbers-expected``, ``plausibilities-not-finite``,
+        ``plausibilities-negative``, or ``plausibilities-do-not-sum`` (tolerance 1e-6), naming the
+        examples.
+    """
+    if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
+        plausibilities = unpack(plausibilities)
+    array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
+    values: Floats = array.values
+    total = _total(array)
+    if own.is_sound(values, total):
+        return array
+    distributions, whole = sound(values, _PLAUSIBILITIES_WITHIN, total, _PLAUSIBILITIES_WITHIN)
+    if not distributions:
+        _check_distributions(array, whose)
+    return _with_exact_denominator(array, total, whole=whole)
+
+
+def _check_distributions(array: xr.DataArray, whose: str) -> None:
+    """Refuse entries that are not finite or below 0, and rows that do not sum to 1."""
+    values: Floats = array.values
+    facts = row_facts(values)
+    if not (isfinite(facts.least) and isfinite(facts.most)):
+        check_finite(array, whose, "plausibilities-not-finite")
+    if facts.least < 0:
+        low = _over_draws(values.min(axis=-1), np.minimum)
+        refuse_rows(
+            "plausibilities-negative",
+            array,
+            low < 0,
+            "below 0",
+            whose,
+            expected="0 to 1, each row a distribution over labels",
+            got=f"{low.min():.4g}",
+            do="mend these rows",
+        )
+    sums = facts.sums
+    off = np.abs(sums - 1) > _PLAUSIBILITIES_WITHIN
+    if off.any():
+        refuse_rows(
+            "plausibilities-do-not-sum",
+            array,
+            _over_draws(off, np.logical_or),
+            f"sum to {span(sums[off], 'up to')}",
+            whose,
+            expected=f"1 within {_PLAUSIBILITIES_WITHIN:g}",
+            do='mend these rows, or lam / lam.sum("label"), if they are weights',
+        )
+
+
+def mean_over_draws(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return dense (example, label) plausibilities: where they were drawn, the mean over draws.
+
+    Parameters
+    ----------
+    plausibilities : DataArray, ([draw,] example, label), or packed Dataset
+        From `check_plausibilities`.
+    """
+    if isinstance(plausibilities, xr.Dataset):
+        return unpack(plausibilities)
+    if names.DRAW not in plausibilities.dims:
+        return plausibilities
+    values: Floats = plausibilities.values
+    mean = values.mean(axis=0, dtype=np.float64).astype(values.dtype)
+    one = plausibilities.isel({names.DRAW: 0}, drop=True).copy(data=mean)
+    # The mean is no whole number of the units that each draw had.
+    return one.drop_vars(names.DENOMINATOR, errors="ignore")
+
+
+def _over_draws(values: NDArray[Any], reduce: np.ufunc) -> NDArray[Any]:  # Any: numbers or flags
+    """Return what holds of each example, (example,), over all draws."""
+    found: NDArray[Any] = reduce.reduce(values.reshape(-1, values.shape[-1]), axis=0)  # Any: same
+    return found
+
+
+def _check_between(
+    array: xr.DataArray, values: Floats, scale: str, whose: str, low: float, high: float
+) -> None:
+    """Refuse probabilities below 0; above 1 those that each stand alone."""
+    if low < 0:
+        logits = high > 1 or low < -1
+        refuse_rows(
+            "probabilities-negative",
+            array,
+            np.any(values < 0, axis=1),
+            "below 0",
+            whose,
+            expected="0 to 1",
+            got=f"{span(values)}" + (", which look like logits" if logits else ""),
+            do='--scale logit (scale="logit"), if they are'
+            if logits
+            else 'mend these rows, or --bad-rows drop (bad_rows="drop")',
+        )
+    if scale == "independent" and high > 1:
+        refuse_rows(
+            "probabilities-above-one",
+            array,
+            np.any(values > 1, axis=1),
+            "above 1",
+            whose,
+            expected="0 to 1, one probability a label",
+            got=span(values),
+            do='--scale any (scale="any"), if they are scores',
+        )
+
+
+def _check_sums(array: xr.DataArray, sums: NDArray[np.float64], whose: str) -> None:
+    off = np.abs(sums - 1) > SUM_WITHIN
+    if off.any():
+        percent = bool((np.abs(sums[off] / 100 - 1) <= SUM_WITHIN).all())
+        refuse_rows(
+            "rows-do-not-sum",
+            array,
+            off,
+            f"sum to {span(sums[off], 'up to')}",
+            whose,
+            expected=f"1 within {SUM_WITHIN}; "
+            + ("are they percentages?" if percent else "is a label missing?"),
+            do="--normalise (normalise=True)"
+            if percent
+            else "add its column, --normalise (normalise=True), or --scale independent",
+        )
+
+
+def _total(array: xr.DataArray) -> Ints | None:
+    """Return the denominator of each example where there may be one, (example,)."""
+    column = array.coords.variables.get(names.DENOMINATOR)
+    if column is None or column.dims != (names.EXAMPLE,) or column.dtype.kind not in "iu":
+        return None
+    total: Ints = column.values
+    return total
+
+
+def _with_exact_denominator(
+    array: xr.DataArray, total: Ints | None, *, whole: bool
+) -> xr.DataArray:
+    """Return the array without a denominator of which its rows are not whole multiples.
+
+    Arithmetic on plausibilities, such as a mean of two, keeps coordinates that no longer hold.
+    Without the coordinate masses are rounded up, which is valid for all rows.
+
+    Parameters
+    ----------
+    array : DataArray
+    total : ndarray of int, (example,), or None
+        The denominator, where there may be one.
+    whole : bool
+        Whether the counts are known to be whole.
+    """
+    if names.DENOMINATOR not in array.coords:
+        return array
+    if total is None or not (
+        total.min() > 0 and (whole or all_whole(array.values, total, _PLAUSIBILITIES_WITHIN))
+    ):
+        return array.drop_vars(names.DENOMINATOR)
+    if total.dtype == np.int64:
+        return array
+    column = array.coords[names.DENOMINATOR]
+    return array.assign_coords({names.DENOMINATOR: column.astype(np.int64)})

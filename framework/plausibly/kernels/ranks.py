@@ -1,0 +1,365 @@
+"""Orders and ranks: order statistics, stable sorts, ranks in a large pool, places of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.types import Bools, Floats, Ints, Masses
+
+Bits: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
+
+
+def ordered_bits(values: Floats) -> Bits:
+    """Return integers in the order of the floats, none of them NaN; -0.0 and 0.0 are one."""
+    # Adding zero turns -0.0 into 0.0, whose bits are others.
+    plain = np.add(values, values.dtype.type(0))
+    if values.dtype == np.float32:
+        bits = plain.view(np.uint32)
+        bits ^= np.uint32(1 << 31) | (np.uint32(0) - (bits >> np.uint32(31)))
+        return bits
+    wide = plain.view(np.uint64)
+    wide ^= np.uint64(1 << 63) | (np.uint64(0) - (wide >> np.uint64(63)))
+    return wide
+
+
+_WORTH = 1 << 22  # comparisons that are worth a thread
+
+
+def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the user's bit width
+    """Return the `rank`-th smallest score, -inf below rank 1 and +inf beyond the last.
+
+    Parameters
+    ----------
+    ordered : ndarray, (atom,)
+        Scores in ascending order.
+    rank : int
+        Counted from one.
+    """
+    if rank <= 0:
+        return ordered.dtype.type(-np.inf)
+    if rank > len(ordered):
+        return ordered.dtype.type(np.inf)
+    value: np.floating[Any] = ordered[rank - 1]  # Any: as above
+    return value
+
+
+def at_least(
+    scores: Floats,
+    taus: Floats | np.floating[Any],  # Any: the user's bit width
+    out: Bools | None = None,
+) -> Bools:
+    """Return which scores reach their threshold: prediction sets by one comparison.
+
+    Parameters
+    ----------
+    scores : ndarray, (label,) or (example, label)
+    taus : float or ndarray
+        One for all, one a label, (label,), or one an example, (example, 1).
+    out : ndarray of bool, of the shape of `scores`, optional
+        What they are written into.
+    """
+    if scores.ndim != 2 or scores.size < 2 * _WORTH:
+        few: Bools = np.greater_equal(scores, taus, out=out)
+        return few
+    kept = np.empty_like(scores, dtype=bool) if out is None else out
+    whole = np.broadcast_to(taus, scores.shape)
+
+    def compare(rows: slice) -> None:
+        np.greater_equal(scores[rows], whole[rows], out=kept[rows])
+
+    at_once(compare, parts(len(scores), max(1, _WORTH // scores.shape[1])))
+    return kept
+
+
+def weighted_rank(cumulative: Masses, mass: int) -> int:
+    """Return the rank of the least atom at which the cumulative mass reaches `mass`.
+
+    Parameters
+    ----------
+    cumulative : ndarray, (atom + 1,)
+        Cumulative masses of the ordered atoms, from zero.
+    mass : int
+        The mass to reach; zero or less is reached before the first atom.
+    """
+    return int(np.searchsorted(cumulative, mass, side="left")) if mass > 0 else 0
+
+
+def to_ordered(value: np.floating[Any]) -> int:  # Any: float32 or float64
+    """Return the integer whose order among integers is the float's order among floats."""
+    signed = np.int64 if value.dtype == np.float64 else np.int32
+    bits = int(value.view(signed))
+    return bits if bits >= 0 else -(bits & np.iinfo(signed).max)
+
+
+def from_ordered(position: int, dtype: np.dtype[Any]) -> np.floating[Any]:  # Any: as above
+    """Return the float at a position in the order of all floats of `dtype`."""
+    signed = np.int64 if dtype == np.float64 else np.int32
+    magnitude: np.floating[Any] = signed(abs(position)).view(dtype.type)  # Any: as above
+    return magnitude if position >= 0 else dtype.type(-magnitude)
+
+
+def least_true(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the least integer in (low, high] at which a monotone condition holds.
+
+    Parameters
+    ----------
+    holds : callable
+        False at `low`, True at `high`, and never False again once True.
+    low, high : int
+        Python integers, so that their sum cannot overflow.
+    """
+    while high > low + 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+Side: TypeAlias = Literal["left", "right"]
+
+_TABLE_BITS = 20
+_BLOCK = 1 << 16
+_LEAST_POOL = 1 << 10  # below, a plain search stays in the nearest cache
+_LEAST_QUERIES = 1 << 15  # also of a thread
+
+
+@attrs.frozen(eq=False)
+class Ranks:
+    """A pool that is asked for ranks; the table is made for the first question worth one.
+
+    Attributes
+    ----------
+    ordered : ndarray, (atom,)
+        Scores in ascending order, without NaN.
+    """
+
+    ordered: Floats
+
+    def of(self, queries: Floats, side: Side) -> Ints:
+        """Return how many atoms are below each query (``left``), or at most it (``right``).
+
+        Parameters
+        ----------
+        queries : ndarray, (*query)
+            Of the float type of the pool, without NaN.
+        side : {"left", "right"}
+        """
+        if self.ordered.size < _LEAST_POOL or queries.size < _LEAST_QUERIES:
+            plain: Ints = np.searchsorted(self.ordered, queries, side=side)
+            return plain
+        found = np.empty(queries.shape, np.int64)
+        flat, out = queries.reshape(-1), found.reshape(-1)
+        _ = self._padded  # once, before the threads
+
+        def search(part: slice) -> None:
+            for start in range(part.start, part.stop, _BLOCK):
+                block = slice(start, min(start + _BLOCK, part.stop))
+                self._search(flat[block], side, out[block])
+
+        at_once(search, parts(flat.size, _LEAST_QUERIES))
+        return found
+
+    @cached_property
+    def _span(self) -> tuple[int, int]:
+        """Bits of the first atom, and how many of the last bits one place of the table takes."""
+        first, last = (int(one) for one in ordered_bits(self.ordered[[0, -1]]))
+        # About as many places as atoms: a larger table takes longer to make than it saves.
+        bits = min(_TABLE_BITS, self.ordered.size.bit_length())
+        return first, max(0, (last - first).bit_length() - bits)
+
+    @cached_property
+    def _table(self) -> Ints:
+        buckets = self._buckets(ordered_bits(self.ordered))
+        count = np.bincount(buckets, minlength=int(buckets[-1]) + 2)
+        # Half the bytes where they suffice: more of the table stays in the cache.
+        narrow = self.ordered.size < 1 << 31
+        table: Ints = np.zeros(count.size + 1, np.int32 if narrow else np.int64)
+        np.cumsum(count, out=table[1:])
+        return table
+
+    def _buckets(self, bits: Bits) -> NDArray[np.intp]:
+        first, shift = self._span
+        moved = bits - bits.dtype.type(first)
+        return (moved >> bits.dtype.type(shift)).astype(np.intp)
+
+    @cached_property
+    def _padded(self) -> Floats:
+        """The pool and NaN behind it, which no query passes: no step needs a bound."""
+        beyond = np.full(self._longest, np.nan, self.ordered.dtype)
+        padded: Floats = np.concatenate([self.ordered, beyond])
+        return padded
+
+    @cached_property
+    def _longest(self) -> int:
+        """The first step of the search: the power of two within the largest bucket."""
+        return 1 << int(np.diff(self._table).max()).bit_length() >> 1
+
+    def _search(self, queries: Floats, side: Side, out: Ints) -> None:
+        inside = np.clip(queries, self.ordered[0], self.ordered[-1])
+        buckets = self._buckets(ordered_bits(inside))
+        # Behind its bucket a query is less than all atoms, so the end of a bucket needs no look.
+        passes = np.less if side == "left" else np.less_equal
+        low = self._table.take(buckets)
+        step = self._longest
+        while step:
+            held = self._padded.take(low + (step - 1))
+            low += np.multiply(passes(held, queries), step, dtype=low.dtype)
+            step >>= 1
+        out[...] = low
+
+
+_CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
+
+
+@attrs.frozen(eq=False)
+class Places:
+    """Labels of some examples in the order of their probabilities, (example, place).
+
+    Attributes
+    ----------
+    ordered : ndarray, (example, place)
+        Probabilities, from the least to the largest.
+    """
+
+    ordered: Floats
+
+    @cached_property
+    def _ties(self) -> tuple[Ints, Bools]:
+        """Examples with probabilities that are equal, and where theirs are larger than before."""
+        step = self.ordered[:, 1:] != self.ordered[:, :-1]
+        rows = np.flatnonzero(~step.all(axis=1))
+        return rows, step[rows]
+
+    @cached_property
+    def _tied_first(self) -> Ints:
+        """The place of the first label with this probability, of examples with ties."""
+        rows, step = self._ties
+        first = np.zeros((rows.size, self.ordered.shape[1]), dtype=np.intp)
+        np.multiply(step, np.arange(1, self.ordered.shape[1]), out=first[:, 1:])
+        found: Ints = np.maximum.accumulate(first, axis=1, out=first)
+        return found
+
+    @cached_property
+    def first(self) -> Ints:
+        """The place of the first label with this probability."""
+        return self._places(self._tied_first)
+
+    @cached_property
+    def last(self) -> Ints:
+        """The place of the last label with this probability."""
+        rows, step = self._ties
+        end = self.ordered.shape[1] - 1
+        last = np.full((rows.size, end + 1), end, dtype=np.intp)
+        last[:, :-1] = np.where(step, np.arange(end), end)
+        return self._places(np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1])
+
+    def _places(self, tied: Ints) -> Ints:
+        """Return places (example, place), or (1, place) where no example has ties."""
+        rows, _ = self._ties
+        index = np.arange(self.ordered.shape[1])[None, :]
+        if not rows.size:
+            return index
+        places = np.repeat(index, len(self.ordered), axis=0)
+        places[rows] = tied
+        return places
+
+    @property
+    def below(self) -> Floats:
+        """Sum of the probabilities that are less than this one, in float64."""
+        sums: Floats = np.zeros(self.ordered.shape, dtype=np.float64)
+        sums[:, 1:] = self.ordered[:, :-1]
+        np.cumsum(sums, axis=1, out=sums)
+        rows, _ = self._ties
+        if rows.size:
+            sums[rows] = np.take_along_axis(sums[rows], self._tied_first, axis=1)
+        return sums
+
+    @property
+    def tied(self) -> Floats:
+        """Sum of the probabilities that are equal to this one, itself among them, in float64."""
+        sums: Floats = np.multiply(self.last - self.first + 1, self.ordered, dtype=np.float64)
+        return sums
+
+    @property
+    def above(self) -> Ints:
+        """Number of labels whose probability is larger, broadcast to (example, place)."""
+        counts: Ints = self.ordered.shape[1] - 1 - self.last
+        return counts
+
+    @property
+    def rank(self) -> Ints:
+        """Labels as probable or more, broadcast to (example, place): 1 is the likeliest."""
+        counts: Ints = self.ordered.shape[1] - self.first
+        return counts
+
+    @property
+    def largest(self) -> Floats:
+        """The largest probability of each example, (example, 1), in float64."""
+        return self.ordered[:, -1:].astype(np.float64)
+
+
+Rule: TypeAlias = Callable[[Places, Floats | None], Floats]
+"""From places and a uniform an example, (example, 1), to scores (example, place)."""
+
+
+def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floats:
+    """Return what a rule says of the places of all labels, in the order of the labels.
+
+    Parameters
+    ----------
+    probabilities : ndarray, (..., label)
+        Where one is NaN, so are all scores of its example.
+    uniform : ndarray, (..., 1), or None
+        What the rule gets, as float64: one number an example.
+    rule : callable
+        Called with some examples at a time, so that temporaries stay small, and in several threads.
+
+    Returns
+    -------
+    ndarray, (..., label)
+        In the dtype of `probabilities`.
+    """
+    rows = probabilities.reshape(-1, probabilities.shape[-1])
+    draws = None if uniform is None else uniform.reshape(-1, 1)
+    scores = np.empty(rows.shape, dtype=probabilities.dtype)
+    step = max(1, _CELLS // rows.shape[1])
+
+    def fill(part: slice) -> None:
+        for start in range(part.start, part.stop, step):
+            block = slice(start, min(start + step, part.stop))
+            order, ordered = _in_order(rows[block])
+            # A huge penalty gives -inf, which still compares.
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = rule(Places(ordered), None if draws is None else draws[block])
+                lost = np.isnan(ordered[:, -1:])
+                if lost.any():
+                    found = np.where(lost, np.nan, found)
+                np.put_along_axis(scores[block], order, found, axis=1)
+
+    at_once(fill, parts(len(rows), step))
+    return scores.reshape(probabilities.shape)
+
+
+def _in_order(rows: Floats) -> tuple[Ints, Floats]:
+    """Return which label stands at each place, and its probability."""
+    if rows.dtype == np.float32 and not np.signbit(rows).any():
+        # Bits of floats from zero up are in the order of the floats, NaN behind all. With the label
+        # behind them they fit into 64 bits, and sorting numbers is faster than sorting places.
+        packed = rows.view(np.uint32).astype(np.uint64)
+        packed <<= np.uint64(32)
+        packed |= np.arange(rows.shape[1], dtype=np.uint64)
+        packed.sort(axis=1)
+        order = (packed & np.uint64(0xFFFFFFFF)).astype(np.intp)
+        packed >>= np.uint64(32)
+        return order, packed.astype(np.uint32).view(np.float32)
+    order = np.argsort(rows, axis=1)
+    return order, np.take_along_axis(rows, order, axis=1)
