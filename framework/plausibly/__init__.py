@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from plausibly.conformal.calibrate import calibrate
     from plausibly.conformal.joint_rank import joint_rank
     from plausibly.conformal.predictor import ConformalPredictor
-    from plausibly.conformal.regions import PlausibilityRegion
-    from plausibly.conformal.regions_calibrate import calibrate_region
+    from plausibly.conformal.regions import PlausibilityRegion, calibrate_region
     from plausibly.conformal.score_threshold import score_threshold
     from plausibly.conformal.stored import load_predictor
     from plausibly.data.plausibilities import pack, unpack
@@ -104,7 +103,7 @@ _HOME = {
     "agreement": "plausibly.annotators.agreement",
     "build_annotations": "plausibly.io",
     "calibrate": "plausibly.conformal.calibrate",
-    "calibrate_region": "plausibly.conformal.regions_calibrate",
+    "calibrate_region": "plausibly.conformal.regions",
     "compare": "plausibly.evaluation.study",
     "concat": "plausibly.data.select",
     "effective_sample_size": "plausibly.evaluation.likelihood_ratios",

@@ -49,13 +49,17 @@ from plausibly.protocols import (
 from plausibly.registry import API_VERSION, Registrar, hookimpl, resolve
 
 if TYPE_CHECKING:
+    from plausibly.calibration.claim import Evidence
     from plausibly.calibration.coordinates import group_names
-    from plausibly.calibration.data import CalibrationData
-    from plausibly.calibration.evidence import Evidence
-    from plausibly.calibration.held_out import delta_field, exact, held_out_field, require_held_out
-    from plausibly.calibration.pvalues import PValues
-    from plausibly.calibration.replicates import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
-    from plausibly.calibration.weights import check_weights, effective_size
+    from plausibly.calibration.data import CalibrationData, check_weights, effective_size
+    from plausibly.calibration.pvalues import (
+        PValues,
+        delta_field,
+        exact,
+        held_out_field,
+        require_held_out,
+    )
+    from plausibly.calibration.scores import EXCHANGEABLE, LABEL_CELLS, UNSEEN, Replicates
     from plausibly.conformal.aggregate import default_aggregator, default_kinds
     from plausibly.conformal.components import called
     from plausibly.data import names, states
@@ -240,8 +244,8 @@ _HOME = {
     "AnswerRefused": "plausibly.data.annotations",
     "Bools": "plausibly.kernels.types",
     "CalibrationData": "plausibly.calibration.data",
-    "EXCHANGEABLE": "plausibly.calibration.replicates",
-    "Evidence": "plausibly.calibration.evidence",
+    "EXCHANGEABLE": "plausibly.calibration.scores",
+    "Evidence": "plausibly.calibration.claim",
     "Floats": "plausibly.kernels.types",
     "Guarantee": "plausibly.guarantee",
     "Hashes": "plausibly.kernels.types",
@@ -249,17 +253,17 @@ _HOME = {
     "JsonNumber": "plausibly.io.json_files",
     "Keys": "plausibly.kernels.random",
     "Hierarchy": "plausibly.data.labels",
-    "LABEL_CELLS": "plausibly.calibration.replicates",
+    "LABEL_CELLS": "plausibly.calibration.scores",
     "Masses": "plausibly.kernels.types",
     "NamedArray": "plausibly.io.arrays",
     "PValues": "plausibly.calibration.pvalues",
     "Places": "plausibly.kernels.ranks",
-    "Replicates": "plausibly.calibration.replicates",
+    "Replicates": "plausibly.calibration.scores",
     "Response": "plausibly.data.responses",
     "ResponseOptions": "plausibly.data.responses",
     "Rows": "plausibly.data.rows",
     "TextTable": "plausibly.io.text",
-    "UNSEEN": "plausibly.calibration.replicates",
+    "UNSEEN": "plausibly.calibration.scores",
     "XmlElement": "plausibly.io.xml_files:Element",
     "answered_rows": "plausibly.data.rows",
     "bounded": "plausibly.guarantee",
@@ -269,15 +273,15 @@ _HOME = {
     "check_labels_once": "plausibly.data.annotations",
     "check_responses": "plausibly.data.annotations",
     "check_table": "plausibly.data.seal",
-    "check_weights": "plausibly.calibration.weights",
+    "check_weights": "plausibly.calibration.data",
     "columns_hint": "plausibly.io.hints",
     "decode_text": "plausibly.io.delimited:decode",
     "default_aggregator": "plausibly.conformal.aggregate",
     "default_kinds": "plausibly.conformal.aggregate",
-    "delta_field": "plausibly.calibration.held_out",
+    "delta_field": "plausibly.calibration.pvalues",
     "drawn_times": "plausibly.kernels.draws",
-    "effective_size": "plausibly.calibration.weights",
-    "exact": "plausibly.calibration.held_out",
+    "effective_size": "plausibly.calibration.data",
+    "exact": "plausibly.calibration.pvalues",
     "file_contents": "plausibly.io.files:contents",
     "first_row": "plausibly.io.text",
     "first_rows": "plausibly.io.text",
@@ -286,7 +290,7 @@ _HOME = {
     "from_npz": "plausibly.io.arrays",
     "group_names": "plausibly.calibration.coordinates",
     "hash_names": "plausibly.kernels.random",
-    "held_out_field": "plausibly.calibration.held_out",
+    "held_out_field": "plausibly.calibration.pvalues",
     "is_annotation_file": "plausibly.io.annotation_files",
     "is_missing": "plausibly.data.names",
     "is_name": "plausibly.data.names",
@@ -306,7 +310,7 @@ _HOME = {
     "read_table": "plausibly.io.text",
     "read_xml": "plausibly.io.xml_files",
     "refuse_responses": "plausibly.data.annotations",
-    "require_held_out": "plausibly.calibration.held_out",
+    "require_held_out": "plausibly.calibration.pvalues",
     "responses_by_name": "plausibly.data.responses:by_name",
     "responses_of": "plausibly.data.annotations",
     "select": "plausibly.data.select",

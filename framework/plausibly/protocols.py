@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from plausibly.calibration.claim import Evidence
     from plausibly.calibration.data import CalibrationData
-    from plausibly.calibration.evidence import Evidence
     from plausibly.calibration.pvalues import PValues
-    from plausibly.calibration.replicates import Replicates
+    from plausibly.calibration.scores import Replicates
     from plausibly.guarantee import Guarantee
     from plausibly.io.text import TextTable
     from plausibly.kernels.random import Keys

@@ -20,7 +20,7 @@ from calibrators_tables import AUGMENTED
 from calibrators_worlds import Case, World, add, worlds
 from exact_bags import Law, excess
 from plausibly.calibration.pvalues import PValues
-from plausibly.conformal.calibration import held_out_scores
+from plausibly.conformal.calibrate import held_out_scores
 
 METHODS = [one for one in AUGMENTED if one.name in ("mean", "single", "separate")]
 SEEN = "/augmentation"

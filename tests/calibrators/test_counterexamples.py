@@ -23,7 +23,7 @@ from calibrators_worlds import Case, World, add, cases
 from exact_bags import Law, excess
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.kernels.random import Keys
 
 ONE = Fraction(1)

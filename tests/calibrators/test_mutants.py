@@ -32,7 +32,7 @@ from calibrators_worlds import worlds
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pool, Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints, Masses
 from plausibly_builtins.calibrators import risk
@@ -245,7 +245,7 @@ SLIPS = (
     ),
     Slip(
         "groups together",
-        "plausibly.calibration.replicates.Replicates.of_cell",
+        "plausibly.calibration.scores.Replicates.of_cell",
         one_cell,
         method(BY_GROUP, "group: 1 draws"),
     ),

@@ -82,7 +82,7 @@ def test_flags_in_messages_exist() -> None:
         ("plausibly_builtins/readers/_counts_text.py", READS_ANNOTATIONS),
         ("plausibly_builtins/readers/selectors.py", READS_ANNOTATIONS),
         ("plausibly/data/align.py", ("calibrate", "evaluate")),
-        ("plausibly/conformal/scoring.py", READS_PREDICTIONS),
+        ("plausibly/conformal/array_predictor.py", READS_PREDICTIONS),
         ("plausibly/calibration/alphas.py", READS_PREDICTIONS),
         ("plausibly/evaluation/describe.py", ("evaluate",)),
     ],

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.calibration.held_out import keyed_share, one_of_each
+from plausibly.calibration.pvalues import keyed_share, one_of_each
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints

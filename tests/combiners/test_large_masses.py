@@ -14,7 +14,7 @@ import plausibly
 from plausibly import registry
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER
 from plausibly_builtins.combiners.fisher import Fisher

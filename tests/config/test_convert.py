@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import Aggregator, Calibrator
-from plausibly.registry.convert import Strict, expected, signature
 from plausibly.registry.mistakes import Mistake, Mistakes
+from plausibly.registry.parameters import Strict, expected, signature
 
 Name = NewType("Name", str)
 

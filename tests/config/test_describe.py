@@ -15,7 +15,7 @@ import pytest
 from plausibly.protocols import Kind
 from plausibly.registry.entries import Entry, Source
 from plausibly.registry.mistakes import ParameterError
-from plausibly.registry.plain import described, plain
+from plausibly.registry.parameters import described, plain
 
 
 def no_components(kind: Kind[Any], value: object) -> dict[str, object]:  # Any: none is asked for

@@ -14,10 +14,10 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly.calibration.claim import Evidence
 from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.evidence import Evidence
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys

@@ -11,8 +11,8 @@ import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
-from plausibly.calibration.held_out import keyed_share
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.pvalues import keyed_share
+from plausibly.calibration.scores import Replicates
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats

@@ -12,8 +12,8 @@ import xarray as xr
 
 import plausibly
 from conformal_world import world
-from plausibly.calibration.evidence import Evidence
-from plausibly.calibration.replicates import EXCHANGEABLE, INDEPENDENT
+from plausibly.calibration.claim import Evidence
+from plausibly.calibration.scores import EXCHANGEABLE, INDEPENDENT
 from plausibly.errors import PlausiblyWarning
 from plausibly.guarantee import Guarantee, bounded, rounded
 from plausibly.plugin import COMBINER, resolve

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly.calibration.kept import Kept
+from plausibly.calibration.threshold import Kept
 from plausibly.data import known, validate
 from plausibly.data.named import with_values
 from plausibly.errors import InputError

@@ -15,7 +15,7 @@ import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
-from plausibly.calibration.vacuity import warn_if_vacuous
+from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.kernels.types import Floats

@@ -12,7 +12,7 @@ import plausibly
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.kernels.masses import WeightedSums, storable_masses
 from plausibly.kernels.random import Keys, hash_names
 from plausibly_builtins.calibrators.mondrian import Mondrian

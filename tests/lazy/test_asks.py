@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from plausibly.conformal.chunked import Ask
 from plausibly.conformal.chunks import Chunk
-from plausibly.conformal.rows import Named
-from plausibly.conformal.scores import Ask
+from plausibly.conformal.predictor import Named
 from plausibly.data.known import names_of
 from plausibly.kernels.random import Names, hash_names
 

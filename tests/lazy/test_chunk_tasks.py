@@ -16,8 +16,8 @@ import xarray as xr
 import plausibly
 from lazy_world import plausibilities, predictions
 from plausibly.conformal import chunks
-from plausibly.conformal.rows import Named, RowScores
-from plausibly.conformal.scores import Ask, Scoring
+from plausibly.conformal.chunked import Ask, Scoring
+from plausibly.conformal.predictor import Named, RowScores
 from plausibly.io import read_predictions
 from plausibly.kernels.coverage import row_blocks
 from plausibly.kernels.random import Keys

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from plausibly.conformal import regions_simplex
+from plausibly.conformal import regions
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.kernels.ranks import order_statistic
 from regions_world import (
@@ -99,14 +99,14 @@ def test_a_threshold_one_rank_up_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_vote_of_the_best_label_alone_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        regions_simplex, "votable", lambda scores, tau: scores == scores.max(axis=1, keepdims=True)
+        regions, "votable", lambda scores, tau: scores == scores.max(axis=1, keepdims=True)
     )
     assert max(excess(bag, vote_missed) for bag in bags(20, seed=2)) > 0
 
 
 def test_labels_above_the_threshold_alone_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels whose own score conforms are not all that a conforming vector rests on."""
-    monkeypatch.setattr(regions_simplex, "plausible_above", lambda scores, tau, mass: scores >= tau)
+    monkeypatch.setattr(regions, "plausible_above", lambda scores, tau, mass: scores >= tau)
     assert max(excess(bag, mass_missed(TENTH)) for bag in bags(12, seed=1)) > 0
 
 
@@ -119,7 +119,7 @@ def test_simulated_coverage_is_the_level(alpha: float) -> None:
     for _ in range(worlds):
         scores = rng.normal(size=(n + 1, 4))
         lam = rng.dirichlet(np.ones(4), n + 1)
-        expected = regions_simplex.expected_scores(scores, lam)
+        expected = regions.expected_scores(scores, lam)
         tau = np.sort(expected[:-1])[math.floor(Fraction(str(alpha)) * (n + 1)) - 1]
         missed += bool(expected[-1] < tau)
     margin = 3.3 * math.sqrt(alpha * (1 - alpha) / worlds)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from plausibly.conformal import regions_simplex as simplex
+from plausibly.conformal import regions as simplex
 
 Array = NDArray[np.float64]
 few = settings(max_examples=25)
@@ -56,7 +56,10 @@ def subsets(size: int) -> list[tuple[int, ...]]:
 @given(cuts())
 def test_bounds_are_those_of_a_linear_program(cut: tuple[Array, float]) -> None:
     row, tau = cut
-    most, least = simplex.most(row[None], tau)[0], simplex.least(row[None], tau)[0]
+    most, least = (
+        simplex.simplex_maximum(row[None], tau)[0],
+        simplex.simplex_minimum(row[None], tau)[0],
+    )
     for k, unit in enumerate(np.eye(len(row))):
         assert most[k] == pytest.approx(largest(unit, row, tau), abs=1e-7)
         assert least[k] == pytest.approx(-largest(-unit, row, tau), abs=1e-7)
@@ -102,7 +105,7 @@ def test_no_vector_that_conforms_breaks_what_is_said_of_all(
     points = np.random.default_rng(seed).dirichlet(np.full(len(row), 0.3), 200)
     points = np.vstack([points, simplex.grid(len(row), 4)])
     inside = points[simplex.expected_scores(row[None], points) >= tau]
-    most, least = simplex.most(row[None], tau), simplex.least(row[None], tau)
+    most, least = simplex.simplex_maximum(row[None], tau), simplex.simplex_minimum(row[None], tau)
     assert (inside <= most + 1e-12).all()
     assert (inside >= least - 1e-12).all()
     kept = simplex.plausible_above(row[None], tau, Fraction(1, 4))[0]
@@ -143,8 +146,8 @@ def test_a_label_of_plausibility_zero_counts_nothing() -> None:
     scores = np.array([[-np.inf, 1.0, 2.0]])
     lam = np.array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]])
     np.testing.assert_array_equal(simplex.expected_scores(scores, lam), [1.5, -np.inf])
-    assert simplex.most(scores, 1.5).tolist() == [[0.0, 0.5, 1.0]]
-    assert simplex.least(scores, 1.5).tolist() == [[0.0, 0.0, 0.5]]
+    assert simplex.simplex_maximum(scores, 1.5).tolist() == [[0.0, 0.5, 1.0]]
+    assert simplex.simplex_minimum(scores, 1.5).tolist() == [[0.0, 0.0, 0.5]]
     assert simplex.plausible_above(scores, 1.5, Fraction(1, 10)).tolist() == [[False, True, True]]
     assert simplex.votable(scores, 1.5).tolist() == [[False, True, True]]
 
@@ -153,8 +156,8 @@ def test_a_label_of_plausibility_zero_counts_nothing() -> None:
 def test_scores_that_are_all_minus_infinity_warn_of_nothing(tau: float) -> None:
     scores = np.full((1, 2), -np.inf)
     empty = tau > -math.inf
-    assert np.isnan(simplex.most(scores, tau)).all() == empty
-    assert np.isnan(simplex.least(scores, tau)).all() == empty
+    assert np.isnan(simplex.simplex_maximum(scores, tau)).all() == empty
+    assert np.isnan(simplex.simplex_minimum(scores, tau)).all() == empty
     assert simplex.plausible_above(scores, tau, Fraction(1, 10)).all() != empty
     assert simplex.votable(scores, tau).all() != empty
 
@@ -162,8 +165,8 @@ def test_scores_that_are_all_minus_infinity_warn_of_nothing(tau: float) -> None:
 def test_one_label_has_everything() -> None:
     scores = np.array([[0.25]])
     for tau in (-math.inf, 0.25):
-        assert simplex.most(scores, tau).tolist() == [[1.0]]
-        assert simplex.least(scores, tau).tolist() == [[1.0]]
+        assert simplex.simplex_maximum(scores, tau).tolist() == [[1.0]]
+        assert simplex.simplex_minimum(scores, tau).tolist() == [[1.0]]
 
 
 def test_rows_that_sum_to_one_nearly_score_like_rows_that_do() -> None:

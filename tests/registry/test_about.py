@@ -10,8 +10,8 @@ import attrs
 import pytest
 
 from plausibly.plugin import Calibrator
-from plausibly.registry.about import about, first_sentence, helps
-from plausibly.registry.needs import declares, extras_of, missing
+from plausibly.registry.entries import declares, extras_of, missing
+from plausibly.registry.listing import about, first_sentence, helps
 from registry_components import By, Drawn
 
 if TYPE_CHECKING:

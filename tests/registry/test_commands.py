@@ -13,7 +13,7 @@ import pytest
 from cli_world import Ran, run
 from plausibly import registry
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
-from plausibly.registry.disabling import STRICT, VARIABLE
+from plausibly.registry.entries import STRICT, VARIABLE
 from registry_components import Frequency, Least, Plugins, Smoothed, offering
 
 

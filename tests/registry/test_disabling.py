@@ -11,7 +11,7 @@ from plausibly import registry
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, CALIBRATOR, COMBINER
 from plausibly.registry import Registry
-from plausibly.registry.disabling import VARIABLE
+from plausibly.registry.entries import VARIABLE
 from registry_components import Frequency, Least, Plugins, Smoothed, offering
 
 

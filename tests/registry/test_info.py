@@ -19,7 +19,7 @@ from plausibly.conformal import FORMAT
 from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, Registrar
 from plausibly.protocols import Kind
-from plausibly.registry.disabling import VARIABLE
+from plausibly.registry.entries import VARIABLE
 from registry_components import Frequency, Plugins, offering
 
 

@@ -16,7 +16,7 @@ from plausibly import __version__
 from plausibly.cli.plugins import list_plugins
 from plausibly.protocols import KINDS
 from plausibly.registry import Failure, default, discovery
-from plausibly.registry.needs import missing
+from plausibly.registry.entries import missing
 from registry_components import write_distribution
 
 OURS = sum(entry.source.builtin for entry in default().entries())

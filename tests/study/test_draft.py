@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from plausibly.config.document import parse
 from plausibly.config.draft import draft, made_name
-from plausibly.config.results import Output
 from plausibly.config.study import (
     AnnotationFile,
     Calibration,
     Evaluation,
     Examples,
+    Output,
     Plugins,
     PredictionFile,
     Splits,

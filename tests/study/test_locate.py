@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly.config.locate import lines_of, path_text
+from plausibly.config.document import lines_of, path_text
 from plausibly.study.prepare import prepare
 
 DOCUMENT = '''\

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 import plausibly
 from cli_world import World, make, run
 from plausibly import registry
+from plausibly.config.document import toml_text, value_text, values_of
 from plausibly.config.draft import draft
 from plausibly.config.resolved import origins, resolved, without_unset
 from plausibly.config.study import Calibration, Evaluation, PredictionFile, Splits, Study
-from plausibly.config.toml import toml_text, value_text, values_of
 from plausibly.errors import ComponentError
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE
 from plausibly.protocols import KINDS
-from plausibly.registry.needs import missing
+from plausibly.registry.entries import missing
 from study_strategies import FLOATS, RATES, TEXT, studies
 from study_world import (
     SMALLEST,

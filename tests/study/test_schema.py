@@ -14,10 +14,10 @@ from hypothesis import given
 
 from cli_world import run
 from plausibly import registry
+from plausibly.config.document import toml_text
 from plausibly.config.draft import draft
 from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.schema import schema
-from plausibly.config.toml import toml_text
 from plausibly.plugin import CALIBRATOR, READER
 from plausibly.protocols import KINDS
 from study_strategies import studies

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from calibrators_worlds import Case, Row, World
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.queries import Queries, combined
-from plausibly.conformal.asking import mean_scores
+from plausibly.calibration.pvalues import PValues, Queries, combined
+from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
 from plausibly.protocols import CALIBRATOR, COMBINER, PValueCombiner

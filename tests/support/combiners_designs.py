@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.claim import Evidence
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.registry import resolve

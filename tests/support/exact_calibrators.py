@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
 

@@ -13,7 +13,7 @@ from exact_checks import Keeps
 from exact_oracles import Calibration, Drawn, Rule
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.calibration.threshold import threshold
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER, PValueCombiner

@@ -13,8 +13,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.regions import PlausibilityRegion
-from plausibly.conformal.regions_calibrate import calibrate_region
+from plausibly.conformal.regions import PlausibilityRegion, calibrate_region
 
 Vector = tuple[Fraction, ...]
 

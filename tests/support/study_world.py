@@ -12,8 +12,7 @@ import pytest
 
 from plausibly import registry
 from plausibly.config.document import Document, parse
-from plausibly.config.draft import draft
-from plausibly.config.report import StudyError, located
+from plausibly.config.draft import StudyError, draft, located
 from plausibly.config.study import Study
 from plausibly.errors import MissingExtra
 from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve

@@ -14,7 +14,7 @@ import pytest
 from plausibly.io import write_annotations
 from plausibly.protocols import ANNOTATION, KINDS
 from plausibly.registry import default
-from plausibly.registry.needs import missing
+from plausibly.registry.entries import missing
 from plausibly.testing import check, rules
 
 KIND = {kind.name: kind for kind in KINDS}

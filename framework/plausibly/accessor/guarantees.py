@@ -7,7 +7,7 @@ import json
 import xarray as xr
 
 from plausibly.calibration.alphas import read_alpha
-from plausibly.conformal.labelled_sets import GUARANTEES
+from plausibly.conformal.inputs import GUARANTEES
 from plausibly.errors import InputError, listed
 from plausibly.guarantee import Guarantee
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.calibration.replicates import Replicates
+from plausibly.calibration.scores import Replicates
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
 from plausibly.kernels.ranks import Ranks

@@ -1,17 +1,22 @@
-"""p-values of queries: test examples and labels, or held-out examples with their one label."""
+"""p-values of test examples and labels, or of held-out examples with one label each."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cached_property
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from plausibly.calibration.alphas import exact as _number
 from plausibly.calibration.pools import Pools
+from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.errors import IncompatibleComponents
 from plausibly.kernels.masses import share
-from plausibly.kernels.types import Floats, Ints, Masses, unwritable
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints, Masses, unwritable
 
 
 class MeanOnly(IncompatibleComponents):
@@ -215,3 +220,168 @@ def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses,
     ratios = [pool.ratios(one, weight, times=times) for pool, one in parts]
     above, totals = (np.stack(each).sum(axis=0) for each in zip(*ratios, strict=True))
     return above, totals
+
+
+Combine = Callable[[PValues], NDArray[np.float64]]
+
+_BLOCK = 1 << 20
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Queries:
+    """Every label of every new example.
+
+    Attributes
+    ----------
+    scores : ndarray, (example, label), or (augmentation, example, label) where these are separate
+    cell : ndarray of int, (example,), or None
+        Group of each example, -1 for groups that calibration lacks.
+    weight : ndarray, (example,), or None
+    uniform : ndarray, (example, 1), or None
+        One an example, for p-values that split ties.
+    order : ndarray of int, (augmentation, example), or None
+        Order of the replicates, random for each example.
+    """
+
+    scores: Floats
+    cell: Ints | None = None
+    weight: Floats | None = None
+    uniform: Floats | None
+    order: Ints | None = None
+
+    def __len__(self) -> int:
+        return int(self.scores.shape[-2])
+
+    def take(self, rows: slice | NDArray[np.intp]) -> Queries:
+        """Return the queries of some examples."""
+        return Queries(
+            scores=self.scores[:, rows] if self.scores.ndim == 3 else self.scores[rows],
+            cell=None if self.cell is None else self.cell[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            uniform=None if self.uniform is None else self.uniform[rows],
+            order=None if self.order is None else self.order[:, rows],
+        )
+
+    def p_values(self, pools: Pools, label: int | None = None) -> PValues:
+        """Return the p-values against one cell; of one label where a label is named."""
+        asked = slice(None) if label is None else slice(label, label + 1)
+        return PValues.of(
+            pools,
+            self.scores[..., asked],
+            weight=None if self.weight is None else self.weight[:, None],
+            uniform=self.uniform,
+            order=None if self.order is None else self.order[..., None],
+        )
+
+
+def combined(pools: Pools, queries: Queries, combine: Combine) -> NDArray[np.float64]:
+    """Return the combined p-value of every label of every example, (example, label).
+
+    Examples of groups that calibration lacks have nothing to be compared with: 1.
+    """
+    labels = queries.scores.shape[-1]
+    found = np.empty((len(queries), labels), dtype=np.float64)
+    rows = max(1, _BLOCK // (max(1, labels) * len(pools.replicates.scores)))
+    for start in range(0, len(queries), rows):
+        block = queries.take(slice(start, start + rows))
+        found[start : start + rows] = _block(pools, block, combine)
+    return found
+
+
+def _block(pools: Pools, queries: Queries, combine: Combine) -> NDArray[np.float64]:
+    if pools.replicates.by == LABEL_CELLS:
+        columns = [combine(queries.p_values(one, k)) for k, one in enumerate(pools.cells)]
+        return np.concatenate(columns, axis=1)
+    if queries.cell is None:
+        return combine(queries.p_values(pools))
+    found = np.ones(queries.scores.shape[-2:], dtype=np.float64)
+    for code, rows in _cells(queries.cell):
+        found[rows] = combine(queries.take(rows).p_values(pools.cells[code]))
+    return found
+
+
+def _cells(cell: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Return the known cells of examples, and the rows of each."""
+    for code in np.unique(cell[cell >= 0]).tolist():
+        yield code, np.flatnonzero(cell == code)
+
+
+_OPEN = (attrs.validators.gt(0.0), attrs.validators.lt(1.0))
+
+
+def held_out_field() -> float:
+    """Return the attrs field of the share of examples to set aside, 0.5 by default."""
+    share: float = attrs.field(default=0.5, validator=attrs.validators.and_(*_OPEN))
+    return share
+
+
+def delta_field() -> float:
+    """Return the attrs field of the probability with which a promise may fail, 1e-4 by default."""
+    delta: float = attrs.field(default=1e-4, validator=attrs.validators.and_(*_OPEN))
+    return delta
+
+
+def exact(value: float) -> Fraction:
+    """Return a parameter as the decimal that was typed."""
+    number = _number(value)
+    if number is None:
+        msg = f"expected a number, got {value!r}"
+        raise ValueError(msg)
+    return number
+
+
+def require_held_out(held_out: PValues | None) -> PValues:
+    """Return the held-out p-values, or say that the combiner was called without them."""
+    if held_out is None:
+        raise IncompatibleComponents(
+            "held-out-missing",
+            "a combiner that ranks among held-out examples was called without them",
+            expected="the p-values of the held-out examples",
+            do="plausibly.calibrate(..., combiner=...), which sets them aside",
+            whose="combiner",
+        )
+    return held_out
+
+
+def keyed_share(
+    share: Fraction, hashes: Hashes, keys: Keys, groups: NDArray[np.generic] | None = None
+) -> Bools:
+    """Return which examples are taken: all of ``floor(share G)`` of G groups.
+
+    Those with the smallest keys, whatever their sizes: a group that is taken only where it fits
+    is likely to be a small one, and new examples then are unlike those that were taken.
+
+    Parameters
+    ----------
+    share : Fraction
+        Of the groups; 0 <= share <= 1.
+    hashes : ndarray of uint64, (example,)
+        From `plausibly.kernels.random.hash_names`.
+    keys : Keys
+    groups : ndarray, (example,), optional
+        Group of each example; by default each is a group of its own.
+
+    Returns
+    -------
+    ndarray of bool, (example,)
+    """
+    units, member = hashes, np.arange(len(hashes))
+    if groups is not None:
+        # Combiners import this module, and a service, which has no groups, needs no xarray.
+        from plausibly.calibration.coordinates import group_names
+
+        distinct, member = np.unique(group_names(groups), return_inverse=True)
+        units = hash_names(distinct)
+    order = np.lexsort((units, keys.uniform(units)[:, 0]))
+    taken = np.zeros(len(units), dtype=np.bool_)
+    taken[order[: int(share * len(units))]] = True
+    chosen: Bools = taken[member]
+    return chosen
+
+
+def one_of_each(hashes: Hashes, keys: Keys, groups: NDArray[np.str_]) -> Bools:
+    """Return which example of each group has its smallest key: a random one, (example,)."""
+    order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
+    chosen = np.zeros(len(hashes), dtype=np.bool_)
+    chosen[order[np.unique(groups[order], return_index=True)[1]]] = True
+    return chosen

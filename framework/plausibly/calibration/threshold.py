@@ -1,32 +1,33 @@
-"""The least score that stays in the set, for any combiner.
-
-Merging rules are non-decreasing in the p-values, and p-values in the score, so a set is
-``{k : score_k >= tau}``. A rule of the mean alone needs one search over the numerators of the mean
-and one order statistic; any other rule is bisected over the floats themselves.
-"""
+"""Thresholds for any combiner, and the labels that stay in a set."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
+import attrs
 import numpy as np
 
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import MeanOnly, PValues
+from plausibly.calibration.pvalues import Combine, MeanOnly, NoThreshold, PValues, Queries, combined
+from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.errors import IncompatibleComponents
+from plausibly.guarantee import rounded
 from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.ranks import (
+    at_least,
     from_ordered,
     least_true,
     order_statistic,
     to_ordered,
     weighted_rank,
 )
-from plausibly.kernels.types import Bools, Floats, Masses
+from plausibly.kernels.types import Bools, Floats, Ints, Masses
 
-Combine = Callable[[PValues], Floats]
+CombineFunction = Callable[[PValues], Floats]
 
 
 def exceed(combined: Floats, alpha: Fraction) -> Bools:
@@ -44,7 +45,7 @@ def _passes(combined: Floats, alpha: Fraction) -> bool:
     return bool(exceed(combined, alpha).ravel()[0])
 
 
-def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:
+def least_numerator(pools: Pools, combine: CombineFunction, alpha: Fraction) -> int:
     """Return the least numerator of the mean p-value with which a label stays in the set.
 
     One more than the total where none does.
@@ -74,7 +75,7 @@ def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:
 
 
 def threshold(
-    pools: Pools, combine: Combine, alpha: Fraction
+    pools: Pools, combine: CombineFunction, alpha: Fraction
 ) -> np.floating[Any]:  # Any: the dtype of the scores
     """Return tau: the set at `alpha` is every label whose score is at least tau.
 
@@ -99,7 +100,7 @@ def threshold(
 
 
 def _bisected(
-    pools: Pools, combine: Combine, alpha: Fraction
+    pools: Pools, combine: CombineFunction, alpha: Fraction
 ) -> np.floating[Any]:  # Any: the dtype of the scores
     dtype = pools.dtype
 
@@ -114,3 +115,185 @@ def _bisected(
     if not holds(high):
         return from_ordered(high, dtype)
     return from_ordered(least_true(holds, low, high), dtype)
+
+
+@attrs.frozen(kw_only=True)
+class Facts:
+    """What a predictor remembers of how it was made.
+
+    Attributes
+    ----------
+    scale : str
+        Scale of the calibration predictions.
+    seed : int
+    calibrator, score, combiner, aggregator : str
+        Names.
+    augmentations : tuple of str
+        Names of the augmentations of the calibration examples; none where they had none.
+    """
+
+    scale: str
+    seed: int
+    calibrator: str
+    score: str
+    combiner: str
+    aggregator: str
+    augmentations: tuple[str, ...] = ()
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_MOST = 128
+
+
+class Kept(dict[K, V]):
+    """The latest answers, 128 at most: a service may be asked for any number of alphas.
+
+    It may be used from several threads: each step is one operation of a dictionary, and an answer
+    is complete when it is put in.
+    """
+
+    def keep(self, asked: K, answer: V) -> V:
+        """Keep an answer and return it; the earliest one goes where there are too many."""
+        self[asked] = answer
+        if len(self) > _MOST:
+            for early in list(self)[:-_MOST]:
+                self.pop(early, None)
+        return answer
+
+
+@attrs.frozen(eq=False)
+class Decisions:
+    """Sets of one predictor.
+
+    Attributes
+    ----------
+    pools : Pools
+    combine : callable
+        The combiner, with the held-out p-values bound.
+    facts : Facts
+        For messages.
+    """
+
+    pools: Pools
+    combine: Combine
+    facts: Facts
+    _thresholds: Kept[Fraction, Floats] = attrs.field(factory=Kept, init=False)
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether a label is in the set by its score alone, given its cell."""
+        replicates, smoothed = self.pools.replicates, self._asked is NoThreshold
+        return not (replicates.weight_by or replicates.reads == "separate" or smoothed)
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether nothing but one row of predictions is read of an example."""
+        replicates = self.pools.replicates
+        by_example = replicates.by not in ("", LABEL_CELLS)
+        return self.has_threshold and replicates.reads in ("plain", "single") and not by_example
+
+    @property
+    def splits_ties(self) -> bool:
+        """Whether the combiner may split ties: unless it is a rule of the plain mean alone."""
+        return self._asked is not None
+
+    @cached_property
+    def _asked(self) -> type[NoThreshold | MeanOnly] | None:
+        """What the combiner asks for besides the mean, as far as it comes without."""
+        pools = self.pools.cells[0]
+        try:
+            self.combine(PValues(pools, pools.pooled.cumulative[:1]))
+        except (MeanOnly, NoThreshold) as lacking:
+            return type(lacking)
+        return None
+
+    def taus(self, alpha: Fraction) -> Floats:
+        """Return the threshold of each cell, (cell,).
+
+        Raises
+        ------
+        IncompatibleComponents
+            ``threshold-none``.
+        """
+        known = self._thresholds.get(alpha)
+        if known is None:
+            if not self.has_threshold:
+                raise self._no_threshold()
+            found = [threshold(one, self.combine, alpha) for one in self.pools.cells]
+            known = np.array(found, dtype=self.pools.dtype)
+            self._thresholds.keep(alpha, known)
+        return known
+
+    def _no_threshold(self) -> IncompatibleComponents:
+        replicates = self.pools.replicates
+        reason = "an example has a uniform of its own"
+        if replicates.weight_by:
+            reason = "the threshold depends on the weight of the example"
+        elif replicates.reads == "separate":
+            reason = "a label has several scores, one an augmentation"
+        return IncompatibleComponents(
+            "threshold-none",
+            f"calibrator {self.facts.calibrator} with combiner {self.facts.combiner} has no one "
+            "threshold",
+            expected=f"sets by p-value: {reason}",
+            do="predict(...) or p_values(...), which need none",
+            whose="predictor",
+        )
+
+    def sets(self, queries: Queries, alphas: Sequence[Fraction]) -> list[Bools]:
+        """Return the sets (example, label) at each alpha."""
+        if not self.has_threshold:
+            p = combined(self.pools, queries, self.combine)
+            return [exceed(p, one) for one in alphas]
+        return [self.at_least(queries.scores, self.taus(one), queries.cell) for one in alphas]
+
+    def at_least(self, scores: Floats, taus: Floats, cell: Ints | None) -> Bools:
+        """Return which scores reach the threshold of their cell; all do where that is unknown.
+
+        Parameters
+        ----------
+        scores : ndarray, (example, label)
+        taus : ndarray, (cell,)
+        cell : ndarray of int, (example,), or None
+            None: all in one cell, or each label in its own.
+        """
+        if cell is not None:
+            known = np.append(taus, taus.dtype.type(-np.inf))  # at -1
+            taus = known[cell][:, None]
+        elif not self.pools.replicates.by:
+            taus = taus[:1]
+        return at_least(scores, taus)
+
+    def require_rows(self) -> None:
+        """Raise `IncompatibleComponents` where rows of numbers do not say enough."""
+        if self.takes_rows:
+            return
+        replicates = self.pools.replicates
+        read = replicates.weight_by or replicates.by
+        if read not in ("", LABEL_CELLS):
+            needs = f'"{read}" of each example'
+        elif replicates.reads in ("separate", "mean"):
+            needs = "all augmentations of an example"
+        else:
+            needs = "names of the examples, by which uniforms are keyed"
+        raise IncompatibleComponents(
+            "array-not-enough",
+            f"calibrator {self.facts.calibrator} with combiner {self.facts.combiner} reads more "
+            "than rows of numbers",
+            expected=needs,
+            do="predict(), with a DataArray that has them",
+            whose="predictions",
+        )
+
+    def shown(self, alpha: Fraction) -> str:
+        """Return the threshold as text, or the least and the largest."""
+        if not self.has_threshold:
+            return "none"
+        low, *more = sorted({float(tau) for tau in self.taus(alpha)})
+        return f"{_text(low)} to {_text(more[-1])}" if more else _text(low)
+
+
+def _text(tau: float) -> str:
+    return rounded(tau) if 0 <= tau <= 1 else f"{tau:.4g}"

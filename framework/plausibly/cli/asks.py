@@ -9,8 +9,8 @@ from pathlib import Path
 import attrs
 import xarray as xr
 
-from plausibly.calibration.replicates import LABEL_CELLS
-from plausibly.calibration.vacuity import warn_if_vacuous
+from plausibly.calibration.claim import warn_if_vacuous
+from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.cli import layout
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import AUGMENTATION, name_texts, quoted, several

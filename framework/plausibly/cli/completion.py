@@ -112,7 +112,7 @@ def _registry() -> Registry:
 
 
 def _components(kind: str) -> Iterator[tuple[str, str]]:
-    from plausibly.registry.overview import overview
+    from plausibly.registry.listing import overview
 
     for row in overview(_registry()):
         if row.kind == kind and row.state == "ready":

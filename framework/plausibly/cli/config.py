@@ -50,7 +50,7 @@ def check(
 
     def body() -> int:
         from plausibly.cli import study_words as words
-        from plausibly.config.report import StudyError
+        from plausibly.config.draft import StudyError
         from plausibly.study import prepare
 
         try:
@@ -84,7 +84,7 @@ def show(
 
     def body() -> None:
         from plausibly.cli.study_words import as_data
-        from plausibly.config.toml import toml_text, values_of
+        from plausibly.config.document import toml_text, values_of
         from plausibly.study import prepare
 
         with output.working(f"reading {study.name}"):

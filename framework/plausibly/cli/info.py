@@ -102,7 +102,7 @@ def threads() -> int:
 
 
 def _extras() -> dict[str, bool]:
-    from plausibly.registry.needs import extras_of, missing
+    from plausibly.registry.entries import extras_of, missing
 
     named = [name for name in extras_of("plausibly") if name != "all"]
     return {name: not missing("plausibly", name) for name in named}

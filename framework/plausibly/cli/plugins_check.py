@@ -15,7 +15,7 @@ from plausibly.cli.plugins_list import plural, source_as_data
 from plausibly.errors import EXIT_CHECK, counted
 from plausibly.registry import Registry
 from plausibly.registry.check import Checked, Rules, check_entry, check_failure, failed_sources
-from plausibly.registry.overview import Row, overview, select
+from plausibly.registry.listing import Row, overview, select
 
 
 def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: bool) -> int:

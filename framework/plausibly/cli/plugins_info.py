@@ -14,9 +14,8 @@ from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
 from plausibly.errors import InputError
 from plausibly.registry import Entry, Registry, Source
-from plausibly.registry.about import About, about, first_sentence
 from plausibly.registry.entries import reason_of
-from plausibly.registry.overview import Row, overview, select
+from plausibly.registry.listing import About, Row, about, first_sentence, overview, select
 
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
@@ -52,7 +51,7 @@ def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
 
 def _parameters(made: Registry, entry: Entry) -> tuple[tuple[About, ...], str]:
     """Return the parameters of a component, or none and why they cannot be known."""
-    from plausibly.registry.plain import plain
+    from plausibly.registry.parameters import plain
 
     try:
         return about(entry.load(), lambda value: plain(value, made.describe)), ""

@@ -17,7 +17,7 @@ from plausibly.errors import InputError, counted, visible
 
 if TYPE_CHECKING:
     from plausibly.registry import Source
-    from plausibly.registry.overview import Installed, Row
+    from plausibly.registry.listing import Installed, Row
 
 HEADER = ("kind", "name", "plugin", "distribution", "state")
 HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
@@ -46,13 +46,13 @@ def show(
 
     def body() -> None:
         from plausibly import registry
-        from plausibly.registry import overview
+        from plausibly.registry import listing
 
         made = registry.default()
         if installed:
-            _print_installed(output, overview.installed(made))
+            _print_installed(output, listing.installed(made))
         else:
-            _print(output, of_kind(overview.overview(made), kind))
+            _print(output, of_kind(listing.overview(made), kind))
         made.tell_of_names()
 
     return output.run(body)

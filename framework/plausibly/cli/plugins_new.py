@@ -25,7 +25,7 @@ from plausibly.cli.output import Output
 from plausibly.errors import InputError
 from plausibly.protocols import KINDS
 from plausibly.registry import Registry, default
-from plausibly.registry.disabling import normalised
+from plausibly.registry.entries import normalised
 from plausibly.registry.messages import an
 
 LONGEST = 30

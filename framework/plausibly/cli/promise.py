@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plausibly.calibration.alphas import AlphaLike, rounded_up
-from plausibly.calibration.replicates import LABEL_CELLS
-from plausibly.calibration.vacuity import cell_mass
+from plausibly.calibration.claim import cell_mass
+from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import counted
 from plausibly.guarantee import NEW_LABEL, Guarantee, bounded

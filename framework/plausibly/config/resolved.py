@@ -9,10 +9,8 @@ from typing import Any
 import attrs
 
 from plausibly import registry
-from plausibly.config.document import Document
-from plausibly.config.locate import path_text
+from plausibly.config.document import Document, Note, path_text
 from plausibly.config.study import AnnotationFile, Study, with_paths
-from plausibly.config.toml import Note
 from plausibly.errors import ComponentError
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, READER, SCORE, Kind
 

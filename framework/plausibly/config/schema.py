@@ -15,9 +15,8 @@ from plausibly import registry
 from plausibly.config.study import AnnotationFile, Study
 from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import ANNOTATION, KINDS, READER, Kind
-from plausibly.registry.about import helps
-from plausibly.registry.parameters import Parameter, has_fields, parameters_of
-from plausibly.registry.plain import plain
+from plausibly.registry.listing import helps
+from plausibly.registry.parameters import Parameter, has_fields, parameters_of, plain
 
 Schema = dict[str, Any]  # Any: what JSON holds
 
@@ -46,7 +45,7 @@ def schema() -> Schema:
     for a component that cannot be loaded, which takes anything.
     """
     study = _object(Study)
-    # How rates, counts and responses are read, no type says: see `plausibly.config.values`.
+    # How rates, counts and responses are read, no type says: see `plausibly.config.study`.
     study["properties"]["alphas"] |= {
         "minItems": 1,
         "uniqueItems": True,

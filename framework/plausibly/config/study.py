@@ -1,19 +1,19 @@
-"""A study: what its file says, as classes whose fields are its keys."""
+"""Settings of a study as classes whose fields are the keys of its file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 from attrs import validators
 
 from plausibly import registry
-from plausibly.config.results import Output, Report
-from plausibly.config.rules import Counts, counts
+from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import (
     AGGREGATOR,
     CALIBRATOR,
@@ -23,11 +23,248 @@ from plausibly.protocols import (
     Aggregator,
     Calibrator,
     ComponentLike,
+    Kind,
     PValueCombiner,
     Reader,
     ScoreFunction,
 )
-from plausibly.registry.parameters import has_fields, parameters_of
+from plausibly.registry.mistakes import (
+    Mistake,
+    Mistakes,
+    ParameterError,
+    Wrong,
+    mistakes_in,
+    unknown_key,
+)
+from plausibly.registry.parameters import Strict, below, expected, has_fields, parameters_of
+
+Counts: TypeAlias = tuple[int, ...] | None
+
+
+def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
+    """Raise `ValueError` unless they are different numbers from 1 on, or were left out."""
+    if value is None:
+        return
+    if not value:
+        raise ValueError("expected one number or more, got none")
+    for number in value:
+        if number < 1:
+            raise ValueError(f"must be >= 1, got {number}")
+        if value.count(number) > 1:
+            raise ValueError(f"expected each number once, got {number} {value.count(number)} times")
+
+
+P = TypeVar("P")
+
+
+@contextlib.contextmanager
+def without_plugins(names: tuple[str, ...]) -> Iterator[None]:
+    """Run a block as if these plugins or distributions were not installed."""
+    if not names:
+        yield
+        return
+    with registry.disabling(names, by="[plugins] disable"):
+        yield
+
+
+def component(kind: Kind[P], like: ComponentLike[P]) -> P:
+    """Return the component that was written, or raise `Mistakes` with what is wrong about it."""
+    try:
+        return registry.resolve(kind, like)
+    except (ComponentError, MissingExtra) as error:
+        raise Mistakes(_said_of(like, error)) from error
+
+
+def _said_of(like: object, error: InputError) -> list[Mistake]:
+    table = isinstance(like, Mapping)
+    if isinstance(error, ParameterError):
+        name = like.get("name") if isinstance(like, Mapping) else like
+        return [_whose(mistake, str(name)) for mistake in error.mistakes]
+    if isinstance(error, MissingExtra):
+        return [Mistake("", error.what, advice=error.do)]
+    path = "name" if table and error.name == "component-unknown" else ""
+    do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
+    return [attrs.evolve(one, path=path, advice=do) for one in mistakes_in(error)]
+
+
+def _whose(mistake: Mistake, name: str) -> Mistake:
+    """Return a mistake about a parameter with the name of the component that lacks it."""
+    if mistake.unknown and "." not in mistake.path and mistake.text.startswith("no such"):
+        return attrs.evolve(mistake, text=f"{name} has {mistake.text}")
+    return mistake
+
+
+_RATE = "a number between 0 and 1"
+_OF_READER = ("reader", "options")
+
+
+def read_alphas(value: object) -> tuple[Decimal, ...]:
+    """Return miscoverage rates exactly as typed.
+
+    Raises
+    ------
+    Wrong, Mistakes
+        Text is no number, and 5 is no miscoverage rate: what was meant is said.
+    """
+    if not isinstance(value, list | tuple):
+        instead = _unquoted(value)
+        raise Wrong(f"a list, each {_RATE}", value, None if instead is None else [instead])
+    if not value:
+        raise Mistakes([Mistake("", "expected one number or more, got none", value="[0.1]")])
+    found: list[Mistake] = []
+    alphas: list[Decimal] = []
+    for number, item in enumerate(value):
+        with below(number, found):
+            alpha = _alpha(item)
+            if alpha in alphas:
+                raise Mistakes([Mistake("", f"{alpha} is there already", advice="leave it out")])
+            alphas.append(alpha)
+    if found:
+        raise Mistakes(found)
+    return tuple(alphas)
+
+
+def _alpha(value: object) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise Wrong(_RATE, value, _unquoted(value))
+    alpha = Decimal(str(value))
+    if alpha.is_finite() and 0 < alpha < 1:
+        return alpha
+    advice = ""
+    if alpha.is_finite() and 1 < alpha < 100:
+        # From 50 on it is more likely the share that is covered than the share that is missed.
+        missed = alpha if alpha < 50 else 100 - alpha
+        advice = f"{(100 - missed).normalize():f} % is {(missed / 100).normalize():f}"
+    text = f"expected {_RATE}, got {value}"
+    raise Mistakes([Mistake("", text, advice=advice, expected=_RATE, got=str(value))])
+
+
+def _unquoted(value: object) -> object:
+    try:
+        alpha = Decimal(str(value).strip())
+    except ArithmeticError:
+        return None
+    return alpha if alpha.is_finite() and 0 < alpha < 1 else None
+
+
+def read_annotations(strict: Strict, value: object) -> AnnotationFile:
+    """Return where annotations are, with their reader, whose parameters stand beside its name.
+
+    Parameters
+    ----------
+    strict : Strict
+        Of the study file.
+    value : object
+        The table ``[annotations]``.
+
+    Raises
+    ------
+    Wrong, Mistakes
+    """
+    if not isinstance(value, Mapping):
+        raise Wrong(expected(AnnotationFile), value)
+    own = {p.name: p for p in parameters_of(AnnotationFile, typed=True)}
+    for name in _OF_READER:
+        del own[name]
+    found: list[Mistake] = []
+    made: dict[str, object] = {}
+    for name, parameter in own.items():
+        if name in value:
+            with below(name, found):
+                made[name] = strict.value(parameter, value[name])
+        elif parameter.required:
+            found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
+    options = {key: item for key, item in value.items() if key not in (*own, "reader")}
+    reader = None
+    if "reader" in value:
+        reader = _as_reader(value["reader"], options, list(own), found)
+        options = {}
+    else:
+        known = [*own, "reader", *dict.fromkeys(_options_of_readers())]
+        for key in [key for key in options if key not in known]:
+            mistake = unknown_key(key, options[key], known, noun="key")
+            if not mistake.key:
+                mistake = unknown_key(key, options[key], [*own, "reader"], noun="key")
+            found.append(mistake)
+    if found:
+        raise Mistakes(found)
+    checked = cast("dict[str, Any]", made)  # Any: each by its type
+    return AnnotationFile(**checked, reader=reader, options=options)
+
+
+def _as_reader(
+    like: Any,  # Any: whatever was written; the registry checks it
+    options: Mapping[str, object],
+    own: list[str],
+    found: list[Mistake],
+) -> Reader | None:
+    table = like if isinstance(like, Mapping) else {"name": like}
+    for key in table.keys() & options.keys():
+        found.append(Mistake(key, "is given twice", advice=f"leave {key} out of one of them"))
+        return None
+    try:
+        made: Reader = component(READER, {**table, **options} if options else like)
+    except Mistakes as error:
+        for mistake in error.mistakes:
+            key = mistake.path.partition(".")[0].partition("[")[0]
+            if key in options:
+                meant = unknown_key(key, options[key], [*own, "reader"], noun="key")
+                found.append(meant if mistake.unknown and meant.key else mistake)
+            elif isinstance(like, Mapping) or key not in ("", "name"):
+                found.append(mistake.below("reader"))
+            else:
+                found.append(Mistake("", mistake.text, advice=mistake.advice).below("reader"))
+        return None
+    return made
+
+
+def _options_of_readers() -> Iterator[str]:
+    """Yield the parameters of every reader that can be loaded."""
+    for entry in registry.default().entries(READER):
+        try:
+            names = [parameter.name for parameter in parameters_of(entry.load())]
+        except InputError:  # a broken plugin has no options
+            continue
+        yield from names
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What the report of the study shows besides its figures.
+
+    Attributes
+    ----------
+    title : str or None
+        Heading; None: made from the names of the files.
+    words : mapping of str to str, or None
+        What to call an example and an annotator: ``{example = "nodule"}``.
+    text : str or None
+        Coordinate of the examples with a text to show.
+    thumbnail : str or None
+        Coordinate of the examples with the path of a small picture, from their table on.
+    annotator_names : bool
+        Whether annotators appear under their own names instead of r01, r02, ...
+    """
+
+    title: str | None = None
+    words: Mapping[str, str] | None = None
+    text: str | None = None
+    thumbnail: str | None = None
+    annotator_names: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Output:
+    """Where the results go.
+
+    Attributes
+    ----------
+    folder : Path
+        It is made where it is not there.
+    """
+
+    folder: Path = Path("plausibly-out")
+
 
 _Named: TypeAlias = Any  # a default is a name, which the converter makes a component of
 

@@ -1,30 +1,438 @@
-"""Predictions and plausibilities, checked and matched by name, as calibrators see them."""
+"""Inputs of calibration and prediction: checked, matched by name, and scored."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.calibration.as_given import AsGiven, scores_as_given
-from plausibly.calibration.coordinates import coordinates_over
-from plausibly.calibration.data import CalibrationData, ScoreSource
-from plausibly.calibration.examples import Examples
+from plausibly.calibration.claim import warn_of_heavy, warn_of_unseen
+from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
+from plausibly.calibration.data import CalibrationData, ScoreSource, check_weights
+from plausibly.calibration.examples import AsGiven, Examples, scores_as_given
+from plausibly.calibration.pvalues import Queries
+from plausibly.calibration.scores import LABEL_CELLS, Replicates
+from plausibly.calibration.threshold import Facts
 from plausibly.conformal.aggregate import aggregated, default_aggregator
-from plausibly.conformal.asking import mean_scores, score_uniforms
+from plausibly.conformal.array_predictor import scores_of
 from plausibly.conformal.components import called as called_as
-from plausibly.conformal.scoring import scores_of
 from plausibly.data import align, names, validate
 from plausibly.data.known import names_of
-from plausibly.data.named import is_lazy
+from plausibly.data.named import is_lazy, with_values
+from plausibly.data.names import not_among
 from plausibly.data.plausibilities import about_packed, slots_of
-from plausibly.data.validate import as_checked, check_augmented, is_augmented
-from plausibly.errors import InputError
+from plausibly.data.validate import as_checked, check_augmented, is_augmented, match_augmentations
+from plausibly.errors import InputError, counted, listed
+from plausibly.guarantee import Guarantee
+from plausibly.kernels import blocks
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
-from plausibly.kernels.types import Floats
+from plausibly.kernels.types import Bools, Floats, FloatType
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
+
+GUARANTEES = "guarantees"
+FINGERPRINT = "fingerprint"
+OVERLAP = "calibration_overlap"
+LABEL_ORDER = "label_order"
+LEFT_OUT = "left_out"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class NewExamples:
+    """Test predictions in the order of the predictor's labels, and how they came.
+
+    Attributes
+    ----------
+    values : ndarray, ([augmentation,] example, label)
+        In the dtype of the calibration scores.
+    checked : DataArray, (example, label)
+        The predictions as given (of the first augmentation), with checked names; for what is
+        known of the examples, not for the numbers.
+    order : ndarray of int, (label,), or slice
+        Position in the predictor's labels of each label as given.
+    dims : tuple of str
+        Dims as given.
+    """
+
+    values: Floats
+    checked: xr.DataArray
+    order: NDArray[np.intp] | slice
+    dims: tuple[str, ...]
+
+    @cached_property
+    def examples(self) -> Examples:
+        """The examples by name."""
+        return Examples(names_of(self.checked, names.EXAMPLE), names.NUMBERED in self.checked.attrs)
+
+    def like_input(
+        self,
+        values: Floats | Bools,
+        name: str,
+        alpha: float | None = None,
+        attrs: Mapping[str, object] | None = None,
+    ) -> xr.DataArray:
+        """Return values (example, label) with labels, dims and coordinates as they came.
+
+        Parameters
+        ----------
+        values : ndarray, (example, label)
+        name : str
+        alpha : float, optional
+            A coordinate besides.
+        attrs : mapping, optional
+        """
+        if not isinstance(self.order, slice):
+            values = values[:, self.order]
+        scalars = None if alpha is None else {names.ALPHA: alpha}
+        array = with_values(self.checked, values, name=name, attrs=attrs, scalars=scalars)
+        return array if array.dims == self.dims else array.transpose(*self.dims)
+
+
+def read_test(
+    predictions: xr.DataArray,
+    labels: Sequence[str],
+    scale: str,
+    dtype: FloatType,
+    *,
+    augmentations: Sequence[str] = (),
+    whose: str = "predictions",
+    whole: bool = True,
+) -> NewExamples:
+    """Return test predictions, checked and matched to the predictor by name.
+
+    Parameters
+    ----------
+    predictions : DataArray, ([augmentation,] example, label)
+    labels : sequence of str
+        Of the predictor, in its order.
+    scale : str
+    dtype : dtype
+        Of the calibration scores.
+    augmentations : sequence of str
+        Of the predictor, in its order; none where it reads one row an example.
+    whose : str
+        What the messages call the predictions.
+    whole : bool
+        Whether these are all of them; see `borders.check_predictions`.
+
+    Raises
+    ------
+    InputError
+        ``predictor-labels``, ``scale-differs``, ``augmentations-differ`` or
+        ``augmentations-missing``, or what `check_predictions` finds.
+    """
+    check_scale(predictions, scale)
+    if augmentations:
+        if not is_augmented(predictions):
+            raise _without_augmentations(augmentations)
+        every = match_augmentations(check_augmented(predictions, scale=scale), augmentations)
+        checked = every.isel({names.AUGMENTATION: 0}, drop=True)
+        source: Floats = every.values
+    else:
+        checked, source, _ = validate.checked_numbers(
+            predictions, whose=whose, scale=scale, whole=whole
+        )
+    order = label_order(checked, labels)
+    dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
+    if isinstance(order, slice):
+        values = source.astype(dtype, copy=False)
+        return NewExamples(values=values, checked=checked, order=order, dims=dims)
+    values = np.empty(source.shape, dtype=dtype)
+    values[..., order] = source
+    return NewExamples(values=values, checked=checked, order=order, dims=dims)
+
+
+def check_scale(predictions: xr.DataArray, scale: str) -> None:
+    """Raise ``scale-differs`` where predictions say that they are on another scale."""
+    stated = predictions.attrs.get(names.SCALE)
+    if stated is not None and stated != scale:
+        raise InputError(
+            "scale-differs",
+            f"predictions are of scale {stated}, and the predictor was calibrated on {scale}",
+            expected=scale,
+            got=str(stated),
+            do=f"scale={scale!r} (--scale {scale}) if they are, or recalibrate",
+            whose="predictions",
+        )
+
+
+def label_order(checked: xr.DataArray, labels: Sequence[str]) -> NDArray[np.intp] | slice:
+    """Return the position among a predictor's labels of each label as given.
+
+    All of them where the order is the same, as a model gives them again and again: nothing has to
+    be moved, nor back.
+
+    Parameters
+    ----------
+    checked : DataArray, (example, label)
+        Labels under unique text names.
+    labels : sequence of str
+        Of the predictor.
+
+    Raises
+    ------
+    InputError
+        ``predictor-labels``.
+    """
+    given = names_of(checked, names.LABEL).row
+    if given is labels or given == tuple(labels):
+        return slice(None)
+    lacking, excess = not_among(labels, given), not_among(given, labels)
+    if lacking or excess:
+        what = f'lack the label "{lacking[0]}"' if lacking else f'have the label "{excess[0]}"'
+        raise InputError(
+            "predictor-labels",
+            f"predictions {what}",
+            expected=f"the predictor's {counted(len(labels))} labels by name",
+            got=f"{counted(len(given) - len(excess))} of them"
+            + (f" and {counted(len(excess))} others" if excess else ""),
+            do="predict with the same model, or recalibrate for these labels",
+            whose="predictions",
+            details={"lacking": lacking, "excess": excess},
+        )
+    place = {label: position for position, label in enumerate(labels)}
+    return np.array([place[label] for label in given], dtype=np.intp)
+
+
+def _without_augmentations(augmentations: Sequence[str]) -> InputError:
+    return InputError(
+        "augmentations-missing",
+        "predictions have no augmentations, and the predictor compares those of an example",
+        expected=f"the dim augmentation, with {listed(augmentations)}",
+        got="dims example, label",
+        do="predict for each augmentation: xarray.concat(parts, dim='augmentation'); or calibrate "
+        "with augmentation(scores='pooled')",
+        whose="predictions",
+    )
+
+
+def threshold_array(
+    values: Floats, alphas: Sequence[Fraction], replicates: Replicates, *, several: bool
+) -> xr.DataArray:
+    """Return thresholds as one labelled array.
+
+    Parameters
+    ----------
+    values : ndarray, (cell, alpha)
+    alphas : sequence of Fraction
+    replicates : Replicates
+        Name the cells: groups or labels, or the only one there is.
+    several : bool
+        Whether to keep the dim ``alpha``.
+    """
+    by, named = replicates.by, [float(one) for one in alphas]
+    array = xr.DataArray(
+        values if by else values[0],
+        dims=[by, names.ALPHA] if by else [names.ALPHA],
+        coords={names.ALPHA: named, **({by: list(replicates.cells)} if by else {})},
+        name="threshold",
+    )
+    return array if several else array.isel({names.ALPHA: 0})
+
+
+def sets_array(
+    test: NewExamples,
+    sets: Sequence[Bools],
+    alphas: Sequence[Fraction],
+    attrs: Mapping[str, object],
+    several: bool,
+) -> xr.DataArray:
+    """Return sets as one labelled array that carries its guarantees.
+
+    Parameters
+    ----------
+    test : NewExamples
+    sets : sequence of ndarray of bool, (example, label)
+        One an alpha.
+    alphas : sequence of Fraction
+    attrs : mapping
+        From `sets_attrs`.
+    several : bool
+        Whether to keep the dim ``alpha``.
+    """
+    kept = (LEFT_OUT, names.NUMBERED)
+    attrs = {
+        **attrs,
+        **{name: test.checked.attrs[name] for name in kept if name in test.checked.attrs},
+    }
+    arrays = [
+        test.like_input(one, "prediction_sets", float(alpha), attrs)
+        for one, alpha in zip(sets, alphas, strict=True)
+    ]
+    return (
+        xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
+        if several
+        else arrays[0]
+    )
+
+
+def sets_attrs(
+    promises: Iterable[Guarantee], fingerprint: str, labels: Sequence[str], overlap: int = 0
+) -> dict[str, object]:
+    """Return what sets say about themselves.
+
+    Parameters
+    ----------
+    promises : iterable of Guarantee
+        One an alpha.
+    fingerprint : str
+    labels : sequence of str
+        In the order of the calibration predictions, in which ties are broken.
+    overlap : int
+        How many of the examples also calibrated.
+    """
+    return {
+        GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
+        FINGERPRINT: fingerprint,
+        OVERLAP: overlap,
+        LABEL_ORDER: json.dumps(list(labels)),
+    }
+
+
+def queries_of(
+    test: NewExamples,
+    replicates: Replicates,
+    *,
+    score: ScoreFunction,
+    facts: Facts,
+    splits_ties: bool,
+    compared: bool = False,
+) -> Queries:
+    """Return what a calibration is asked about new examples.
+
+    Parameters
+    ----------
+    test : NewExamples
+    replicates : Replicates
+        Say what is read of a new example: a group, a weight, augmentations.
+    score : ScoreFunction
+    facts : Facts
+    splits_ties : bool
+        Whether the combiner may need a uniform an example.
+    compared : bool
+        Whether scores are only compared with a threshold: then they may be the predictions
+        themselves, and are not to be changed.
+
+    Raises
+    ------
+    InputError
+        Where a coordinate is missing that the calibrator reads.
+    """
+    whose = f"calibrator {facts.calibrator}"
+    keys = Keys(facts.seed)
+    if compared and scores_as_given(score, facts.scale):
+        scores = test.values
+    else:
+        uniform = score_uniforms(score, keys, test.examples, test.values)
+        scores = scores_of(test.values, facts.scale, score, facts.score, uniform)
+    order = None
+    if replicates.reads == "mean":
+        scores = mean_scores(scores)
+    elif replicates.reads == "separate":
+        # In a random order any p-values are exchangeable.
+        spread = keys.child("order").uniform(test.examples.hashes, len(scores))
+        order = np.argsort(spread, axis=1, kind="stable").T
+    cell = None
+    if replicates.by not in ("", LABEL_CELLS):
+        found = group_names(new_values(test.checked, replicates.by, whose=whose))
+        cell = names.positions(list(replicates.cells), found.tolist())
+    weight = None
+    if replicates.weight_by:
+        values = new_values(test.checked, replicates.weight_by, whose=whose)
+        weight = check_weights(values, replicates.weight_by, whose="predictions")
+    return Queries(
+        scores=scores,
+        cell=cell,
+        weight=weight,
+        uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
+        order=order,
+    )
+
+
+def score_uniforms(
+    score: ScoreFunction, keys: Keys, examples: Examples, values: Floats
+) -> Floats | None:
+    """Return one uniform an example for a randomised score, the same for its augmentations.
+
+    Parameters
+    ----------
+    score : ScoreFunction
+    keys : Keys
+    examples : Examples
+    values : ndarray, ([augmentation,] example, label)
+    """
+    if not score.randomised:
+        return None
+    uniform = keys.child("score").uniform(examples.hashes)
+    return np.array(np.broadcast_to(uniform, (*values.shape[:-1], 1)))
+
+
+def mean_scores(scores: Floats) -> Floats:
+    """Return the mean over augmentations, (example, label), in the scores' own float type."""
+    means: Floats = scores.mean(axis=0, dtype=np.float64).astype(scores.dtype)
+    return means
+
+
+def largest_scores(scores: Floats) -> Floats:
+    """Return the largest score of each example, (example,), of the mean over augmentations."""
+    plain = mean_scores(scores) if scores.ndim == 3 else scores
+    return blocks.largest(plain)
+
+
+def warn_of_unseen_groups(test: NewExamples, queries: Queries, replicates: Replicates) -> None:
+    """Warn of new examples of groups that calibration lacks."""
+    if queries.cell is None or not (queries.cell < 0).any():
+        return
+    unseen = queries.cell < 0
+    found = group_names(new_values(test.checked, replicates.by, whose="predictor"))
+    examples = [str(name) for name in test.checked[names.EXAMPLE].values[unseen]]
+    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
+
+
+def warn_of_weights(
+    queries: Queries,
+    replicates: Replicates,
+    sets: Sequence[Bools],
+    alphas: Sequence[Fraction],
+) -> None:
+    """Warn of new examples that get every label because of their weight.
+
+    Parameters
+    ----------
+    queries : Queries
+    replicates : Replicates
+    sets : sequence of ndarray of bool, (example, label)
+        One an alpha.
+    alphas : sequence of Fraction
+    """
+    if queries.weight is not None and replicates.weight is not None:
+        total = _weight_of_others(queries, replicates)
+        for one, plane in zip(alphas, sets, strict=True):
+            # Its own mass alone is more than alpha: w own / (W + w) > alpha.
+            more = float(replicates.own - one) * queries.weight > float(one) * total
+            heavy = more & plane.all(axis=1)
+            if heavy.any():
+                warn_of_heavy(int(heavy.sum()), len(plane), replicates, float(one))
+
+
+def _weight_of_others(queries: Queries, replicates: Replicates) -> Floats:
+    """Return the weight of the calibration examples that each new one is compared with."""
+    if queries.cell is None:
+        whole = 0.0 if replicates.weight is None else float(replicates.weight.sum())
+        return np.full(len(queries), whole)
+    cells = range(len(replicates.cells))
+    weights = [replicates.of_cell(code).weight for code in cells]
+    totals = [0.0 if weight is None else float(weight.sum()) for weight in weights]
+    # Groups that calibration lacks are warned of apart.
+    found: Floats = np.array([*totals, np.inf])[queries.cell]
+    return found
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -101,7 +509,7 @@ def _plausibilities(
     seed: int,
 ) -> tuple[xr.DataArray | xr.Dataset, str]:
     if is_lazy(given):
-        from plausibly.conformal.opinions import packed_chunks
+        from plausibly.conformal.chunked import packed_chunks
 
         given = packed_chunks(given)
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
@@ -140,8 +548,8 @@ def calibration_data(
     source: Floats | ScoreSource
     augmented: Floats | None = None
     if is_lazy(model):
-        from plausibly.conformal.rows import RowScores
-        from plausibly.conformal.scores import ChunkedScores
+        from plausibly.conformal.chunked import ChunkedScores
+        from plausibly.conformal.predictor import RowScores
 
         scoring = RowScores(
             given=labels,

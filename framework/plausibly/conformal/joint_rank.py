@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
+from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.calibration.examples import Examples
-from plausibly.calibration.replicates import DRAWN_LABELS, UNIFORMS
-from plausibly.calibration.vacuity import warn_if_vacuous
+from plausibly.calibration.scores import DRAWN_LABELS, UNIFORMS
+from plausibly.conformal.array_predictor import scores_of
 from plausibly.conformal.components import called
-from plausibly.conformal.inputs import matched_inputs
-from plausibly.conformal.labelled_sets import OVERLAP, read_test, sets_array, sets_attrs
-from plausibly.conformal.scoring import scores_of
+from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
 from plausibly.data import names, validate
 from plausibly.data.known import names_of
 from plausibly.data.plausibilities import slots_of

@@ -1,35 +1,543 @@
-"""A calibrated predictor: immutable, small, and asked for any alpha after one calibration."""
+"""The calibrated predictor: prediction sets and p-values at any alpha after one calibration."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from plausibly import text
+from plausibly.calibration import threshold as thresholds
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.facts import Facts as Facts
-from plausibly.calibration.kept import Kept
-from plausibly.calibration.queries import Queries, combined
-from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.asking import (
-    largest_scores,
-    queries_of,
-    warn_of_unseen_groups,
-    warn_of_weights,
-)
-from plausibly.conformal.labelled_sets import (
+from plausibly.calibration.claim import warn_of_unseen
+from plausibly.calibration.coordinates import group_names, new_values
+from plausibly.calibration.examples import Examples, scores_as_given
+from plausibly.calibration.pvalues import Queries, combined
+from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.threshold import Facts as Facts
+from plausibly.calibration.threshold import Kept
+from plausibly.conformal.array_predictor import ArrayPredictor, scores_of
+from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, of_each
+from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
+    check_scale,
+    label_order,
+    largest_scores,
+    queries_of,
     read_test,
+    score_uniforms,
     sets_array,
     sets_attrs,
     threshold_array,
+    warn_of_unseen_groups,
+    warn_of_weights,
 )
-from plausibly.data.named import is_lazy
-from plausibly.kernels.types import Floats
+from plausibly.data import names, validate
+from plausibly.data.known import names_of
+from plausibly.data.named import float_type, is_lazy
+from plausibly.data.names import text_array
+from plausibly.data.validate import predictions_sound
+from plausibly.errors import counted, listed
+from plausibly.extras import require
+from plausibly.kernels.coverage import row_blocks
+from plausibly.kernels.random import Keys, Names, hash_bytes
+from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, Ints
+from plausibly.protocols import ScoreFunction
+
+if TYPE_CHECKING:
+    import dask.array
+
+    from plausibly.calibration.threshold import Decisions
+    from plausibly.conformal.array_predictor import ArrayPredictor
+
+
+def columns_later(
+    what: Callable[..., NDArray[np.float64]],
+    arrays: Sequence[xr.DataArray],
+    asks: Sequence[object],
+    shape: tuple[int, int],
+) -> dask.array.Array:
+    """Return columns over the chunks of arrays, computed when they are asked for.
+
+    Parameters
+    ----------
+    what : callable
+        Takes the entries of a chunk of each array, and what is asked of it; returns
+        (example, *shape).
+    arrays : sequence of DataArray, (example, ...)
+        In the same chunks over ``example``, and in one over each other dim.
+    asks : sequence
+        What is asked of each chunk, in their order.
+    shape : (int, int)
+        How many columns there are.
+    """
+    cut = arrays[0].variable.chunksizes[names.EXAMPLE]
+    each = [(Chunk(place, 0, 0), asked) for place, asked in enumerate(asks)]
+    sizes = (cut, *((size,) for size in shape))
+    return of_each(what, arrays, each, chunks=sizes, dtype=np.float64)
+
+
+def values_later(
+    what: Callable[[Sequence[NDArray[np.float64]]], dict[str, NDArray[Any]]],  # Any: any numbers
+    columns: dask.array.Array,
+    like: xr.Dataset,
+) -> dict[str, tuple[tuple[str, ...], dask.array.Array]]:
+    """Return variables that are computed from all columns when the first is asked for.
+
+    Parameters
+    ----------
+    what : callable
+        Takes the columns of each chunk; returns the values of all variables by name.
+    columns : Dask array, (example, ...)
+        From `columns_later`.
+    like : Dataset
+        Variables of the same names, dims, shapes and types.
+    """
+    dask = require("dask", extra="dask", whose="an array in chunks")
+    da = require("dask.array", extra="dask", whose="an array in chunks")
+    untyped: Any = columns  # Any: Dask says nothing of what this method returns
+    # As they are: optimised apart from the columns themselves they would be computed twice.
+    blocks = untyped.to_delayed(optimize_graph=False).ravel().tolist()
+    whole = dask.delayed(what, pure=False)(blocks)
+    return {
+        str(name): (
+            tuple(map(str, one.dims)),
+            da.from_delayed(whole[name], shape=one.shape, dtype=one.dtype),
+        )
+        for name, one in like.data_vars.items()
+    }
+
+
+@attrs.frozen(eq=False)
+class Named:
+    """Names of the examples of one chunk: as few bytes as can be, since they travel.
+
+    Attributes
+    ----------
+    joined : bytes
+        A zero byte between them, which no name has.
+    whose : str
+        What messages call the chunk.
+    """
+
+    joined: bytes
+    whose: str
+
+    @classmethod
+    def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
+        """Return the names of one chunk.
+
+        Parameters
+        ----------
+        examples : Names
+            Of all chunks.
+        chunk : Chunk
+        whose : str
+            What messages call all of them.
+        """
+        joined = examples.joined(slice(chunk.start, chunk.stop))
+        if chunk.stop - chunk.start < len(examples):
+            ends = joined.split(b"\0", 1)[0], joined.rsplit(b"\0", 1)[-1]
+            first, last = (end.decode("utf-8", "surrogatepass") for end in ends)
+            whose = f"{whose}, {first} to {last}"
+        return cls(joined, whose)
+
+    @property
+    def texts(self) -> list[str]:
+        """The names, in their order."""
+        return self.joined.decode("utf-8", "surrogatepass").split("\0")
+
+    @property
+    def hashes(self) -> Hashes:
+        """Hashes of the names, (example,)."""
+        return hash_bytes(self.joined.split(b"\0"))
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class RowScores:
+    """How rows become scores: small enough to go to every process.
+
+    Attributes
+    ----------
+    given : tuple of str
+        Labels as the rows have them.
+    order : ndarray of int, (label,), or slice
+        Position of each of them where they are scored.
+    dtype : dtype
+        In which they are scored.
+    scale : {"probability", "logit", "independent", "any"}
+    score : ScoreFunction
+    called : str
+        Its name, for messages.
+    keys : Keys
+    """
+
+    given: tuple[str, ...]
+    order: NDArray[np.intp] | slice
+    dtype: FloatType
+    scale: str
+    score: ScoreFunction
+    called: str
+    keys: Keys
+
+    def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
+        """Return the predictions of one chunk, (example, label), contiguous.
+
+        Raises
+        ------
+        InputError
+            What `borders.check_predictions` finds.
+        """
+        floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
+        # Names were checked when all were together: they are read where something is wrong.
+        if not predictions_sound(floats, self.scale):
+            coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.given)}
+            array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
+            validate.check_predictions(array, whose=named.whose, scale=self.scale, whole=False)
+        return floats
+
+    def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
+        """Yield slices of rows with their scores (example, label), in the order of scoring.
+
+        Not to be written to, and overwritten by those of the next rows. Zeros may have a sign.
+
+        Parameters
+        ----------
+        checked : ndarray, (example, label)
+            From `checked`.
+        named : Named
+        """
+        moves = not isinstance(self.order, slice) or checked.dtype != self.dtype
+        if scores_as_given(self.score, self.scale) and not moves:
+            yield from ((rows, checked[rows]) for rows in row_blocks(checked.shape))
+            return
+        hashes = named.hashes if self.score.randomised else None
+        blocks = list(row_blocks(checked.shape))
+        # Fresh memory for each block would take several times as long as all that is done here.
+        room = np.empty((2 if moves else 1, blocks[0].stop, checked.shape[1]), self.dtype)
+        for rows in blocks:
+            some, size = checked[rows], rows.stop - rows.start
+            if moves:
+                room[1, :size][:, self.order] = some
+                some = room[1, :size]
+            uniform = None
+            if hashes is not None:
+                uniform = score_uniforms(self.score, self.keys, Examples(hashes[rows]), some)
+            scores = scores_of(
+                some, self.scale, self.score, self.called, uniform, room=room[0, :size]
+            )
+            yield rows, scores
+
+
+_WHOSE = "predictions"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Asked:
+    """What is known of the examples of one chunk.
+
+    Attributes
+    ----------
+    named : Named
+    cell : ndarray of int, (example,), or None
+        Their groups, where thresholds differ between groups.
+    coordinates : mapping of str to ndarray, (example,)
+        What p-values depend on besides.
+    """
+
+    named: Named
+    cell: Ints | None = None
+    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _AtLeast:
+    """Sets of one chunk by thresholds alone: nothing else of the calibration travels.
+
+    Attributes
+    ----------
+    rows : RowScores
+    taus : ndarray, (alpha, cell or 1)
+        Those of groups, and -inf for groups that calibration lacks, which come last.
+    several : bool
+    """
+
+    rows: RowScores
+    taus: Floats
+    several: bool
+
+    def __call__(self, values: Floats, asked: _Asked | None) -> Bools:
+        """Return ([alpha,] example, label)."""
+        planes = len(self.taus) if self.several else 1
+        kept = np.empty((planes, *values.shape), dtype=np.bool_)
+        if asked is not None:
+            checked = self.rows.checked(values, asked.named)
+            for block, scores in self.rows.blocks(checked, asked.named):
+                for plane, taus in zip(kept, self.taus, strict=True):
+                    least = taus if asked.cell is None else taus[asked.cell[block]][:, None]
+                    if isinstance(self.rows.order, slice):
+                        np.greater_equal(scores, least, out=plane[block])
+                    else:
+                        plane[block] = (scores >= least)[:, self.rows.order]
+        return kept if self.several else kept[0]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _ByPValue:
+    """P-values of one chunk, or sets by them.
+
+    Attributes
+    ----------
+    given : tuple of str
+        Labels in the order of the chunk.
+    predictor : ConformalPredictor
+    alphas : tuple of Fraction, or None
+        None: p-values themselves.
+    several : bool
+    """
+
+    given: tuple[str, ...]
+    predictor: ConformalPredictor
+    alphas: tuple[Fraction, ...] | None
+    several: bool = False
+
+    def __call__(
+        self, values: Floats, asked: _Asked | None
+    ) -> NDArray[Any]:  # Any: flags or numbers
+        """Return ([alpha,] example, label)."""
+        p: Floats = np.empty(values.shape)
+        if asked is not None:
+            test = self._read(values, asked)
+            p = self.predictor.combined_p(test)[:, test.order]
+        if self.alphas is None:
+            return p
+        planes = np.stack([thresholds.exceed(p, alpha) for alpha in self.alphas])
+        return planes if self.several else planes[0]
+
+    def _read(self, values: Floats, asked: _Asked) -> NewExamples:
+        array = xr.DataArray(
+            values,
+            dims=(names.EXAMPLE, names.LABEL),
+            coords={
+                names.EXAMPLE: names.text_array(asked.named.texts),
+                names.LABEL: names.text_array(self.given),
+                **{name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()},
+            },
+        )
+        predictor, whose = self.predictor, asked.named.whose
+        scale, dtype = predictor.facts.scale, predictor.pools.dtype
+        return read_test(array, predictor.labels, scale, dtype, whose=whose, whole=False)
+
+
+def _read_chunks(predictor: ConformalPredictor, predictions: xr.DataArray) -> NewExamples:
+    """Return the examples without their numbers."""
+    checked = named_chunks(predictions, _WHOSE, _WHOSE)
+    scale = predictor.facts.scale
+    check_scale(predictions, scale)
+    return NewExamples(
+        # Numbers come chunk by chunk, in the order in which the labels were given.
+        values=np.empty((0, len(predictor.labels)), dtype=predictor.pools.dtype),
+        checked=checked.assign_attrs({names.SCALE: validate.known_scale(checked, _WHOSE, scale)}),
+        order=slice(None),
+        dims=tuple(map(str, predictions.dims)),
+    )
+
+
+def _asks(
+    checked: xr.DataArray,
+    coordinates: Mapping[str, NDArray[np.generic]],
+    cell: Ints | None = None,
+) -> list[tuple[Chunk, _Asked]]:
+    """Return what is asked of each chunk."""
+    examples = names_of(checked, names.EXAMPLE)
+    return [
+        (
+            chunk,
+            _Asked(
+                named=Named.of(examples, chunk, _WHOSE),
+                cell=None if cell is None else cell[chunk.start : chunk.stop],
+                coordinates={
+                    name: column[chunk.start : chunk.stop] for name, column in coordinates.items()
+                },
+            ),
+        )
+        for chunk in chunks_of(checked)
+    ]
+
+
+def _rows(predictor: ConformalPredictor, checked: xr.DataArray) -> RowScores:
+    """Return how rows of new examples become scores."""
+    return RowScores(
+        given=names_of(checked, names.LABEL).row,
+        order=label_order(checked, predictor.labels),
+        dtype=predictor.pools.dtype,
+        scale=predictor.facts.scale,
+        score=predictor.score,
+        called=predictor.facts.score,
+        keys=Keys(predictor.facts.seed),
+    )
+
+
+def _light(predictor: ConformalPredictor) -> ConformalPredictor:
+    """Return what answers, without what only says where it came from."""
+    return attrs.evolve(predictor, examples=None, reference=None)
+
+
+def _columns(
+    predictor: ConformalPredictor, checked: xr.DataArray
+) -> dict[str, NDArray[np.generic]]:
+    """Return the coordinates that are read of a new example: its group, its weight."""
+    replicates = predictor.pools.replicates
+    wanted = [replicates.by] if replicates.by not in ("", LABEL_CELLS) else []
+    wanted += [replicates.weight_by] if replicates.weight_by else []
+    whose = f"calibrator {predictor.facts.calibrator}"
+    return {name: new_values(checked, name, whose=whose) for name in wanted}
+
+
+def _cells(
+    predictor: ConformalPredictor,
+    checked: xr.DataArray,
+    columns: Mapping[str, NDArray[np.generic]],
+) -> Ints | None:
+    """Return the group of each example, -1 with a warning where calibration lacks it."""
+    replicates = predictor.pools.replicates
+    if replicates.by in ("", LABEL_CELLS):
+        return None
+    found = group_names(columns[replicates.by])
+    cell = names.positions(list(replicates.cells), found.tolist())
+    if (cell < 0).any():
+        unseen = np.flatnonzero(cell < 0)
+        texts = names_of(checked, names.EXAMPLE).texts
+        warn_of_unseen(
+            [texts[place] for place in unseen.tolist()],
+            sorted(set(found[unseen].tolist())),
+            replicates.by,
+            stacklevel=5,
+        )
+    return cell
+
+
+def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> xr.DataArray:
+    """Return the p-values of predictions in chunks, as `ConformalPredictor.p_values` does.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    predictions : DataArray, (example, label), in chunks
+    """
+    test = _read_chunks(predictor, predictions)
+    rows = _rows(predictor, test.checked)
+    columns = _columns(predictor, test.checked)
+    _cells(predictor, test.checked, columns)
+    asks = _asks(test.checked, columns)
+    what = _ByPValue(given=rows.given, predictor=_light(predictor), alphas=None)
+    found = mapped(what, test.checked, asks, np.float64)
+    return test.like_input(cast("Floats", found), "p_values")
+
+
+def lazy_sets(
+    predictor: ConformalPredictor,
+    decisions: Decisions,
+    predictions: xr.DataArray,
+    alphas: Sequence[Fraction],
+    *,
+    several: bool,
+) -> tuple[NewExamples, list[Bools]]:
+    """Return examples in chunks, and their sets (example, label) at each alpha, not computed yet.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    decisions : Decisions
+        Its own.
+    predictions : DataArray, (example, label), in chunks
+    alphas : sequence of Fraction
+    several : bool
+        Whether the sets have the dim ``alpha``.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``groups-unseen``: groups are known without the numbers.
+    """
+    test = _read_chunks(predictor, predictions)
+    rows = _rows(predictor, test.checked)
+    columns = _columns(predictor, test.checked)
+    cell = _cells(predictor, test.checked, columns)
+    what: _AtLeast | _ByPValue
+    if decisions.has_threshold:
+        taus = np.stack([decisions.taus(alpha) for alpha in alphas])
+        if cell is not None:
+            # Examples of groups that calibration lacks, -1, get every label.
+            taus = np.pad(taus, ((0, 0), (0, 1)), constant_values=-np.inf)
+        elif not predictor.pools.replicates.by:
+            taus = taus[:, :1]
+        what, columns = _AtLeast(rows=rows, taus=taus, several=several), {}
+    else:
+        what = _ByPValue(
+            given=rows.given,
+            predictor=_light(predictor),
+            alphas=tuple(alphas),
+            several=several,
+        )
+        cell = None
+    planes = mapped(
+        what,
+        test.checked,
+        _asks(test.checked, columns, cell),
+        np.bool_,
+        alphas=len(alphas) if several else None,
+    )
+    # Dask arrays under the labels of arrays in memory: nothing below reads them.
+    kept = [planes[place] for place in range(len(alphas))] if several else [planes]
+    return test, cast("list[Bools]", kept)
+
+
+ALPHAS = ("0.1", "0.05")
+_MOST_LABELS = 30
+
+
+def predictor_html(predictor: ArrayPredictor, threshold: Callable[[Fraction], str]) -> str:
+    """Return what a predictor is, what it guarantees, and its labels, as HTML.
+
+    Parameters
+    ----------
+    predictor : ArrayPredictor
+    threshold : callable
+        Returns the threshold at an alpha as text.
+    """
+    facts, evidence = predictor.facts, predictor.evidence
+    held = f" and {counted(evidence.n_held_out)} held out" if evidence.n_held_out else ""
+    rows = [
+        ("calibrator", facts.calibrator),
+        ("combiner", facts.combiner),
+        ("score", facts.score),
+        ("aggregator", facts.aggregator),
+        ("calibrated on", f"{counted(evidence.n)} examples{held}, seed {facts.seed}"),
+        ("labels", f"{len(predictor.labels)}: {listed(predictor.labels, most=_MOST_LABELS)}"),
+        ("fingerprint", predictor.fingerprint),
+    ]
+    promises = [predictor.guarantee(alpha) for alpha in ALPHAS]
+    levels = [
+        (alpha, threshold(Fraction(alpha)), promise.statement())
+        for alpha, promise in zip(ALPHAS, promises, strict=True)
+    ]
+    return text.framed(
+        type(predictor).__name__,
+        text.table(rows, titled=True),
+        text.table(levels, head=("alpha", "threshold", "guaranteed"), titled=True),
+        text.unfolded(
+            f"the guarantee at alpha {ALPHAS[0]} in full",
+            text.table(promises[0].rows(), titled=True),
+        ),
+    )
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -101,8 +609,6 @@ class ConformalPredictor(ArrayPredictor):
             ``group-unseen`` where calibration lacks the group of an example.
         """
         if is_lazy(predictions):
-            from plausibly.conformal.predict import lazy_p_values
-
             return lazy_p_values(self, predictions)
         test = self._read(predictions)
         queries = self._queries(test)
@@ -168,8 +674,6 @@ class ConformalPredictor(ArrayPredictor):
         """
         alphas = read_alphas(alpha)
         if is_lazy(predictions):
-            from plausibly.conformal.predict import lazy_sets
-
             test, sets = lazy_sets(
                 self, self._decisions, predictions, alphas, several=is_several(alpha)
             )

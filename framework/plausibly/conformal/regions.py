@@ -1,10 +1,4 @@
-"""Plausibility regions: the plausibility vectors that conform, with a guarantee for the whole one.
-
-A prediction set covers a label; a region covers the *distribution* of what experts say. The
-conformity of a vector lambda is the expected score ``sum_k lambda_k E(x, k)``, and split conformal
-prediction on the calibration examples' own vectors gives ``P(lambda in R(X)) >= 1 - alpha``
-(Stutz et al., Conformal prediction under ambiguous ground truth, arXiv 2307.09302, version 1).
-"""
+"""Plausibility regions: plausibility vectors that conform, with a guarantee."""
 
 from __future__ import annotations
 
@@ -13,7 +7,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -21,20 +16,421 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alpha, read_alphas
+from plausibly.calibration.alphas import (
+    AlphaLike,
+    Alphas,
+    exact,
+    is_several,
+    read_alpha,
+    read_alphas,
+    rounded_up,
+)
 from plausibly.calibration.examples import Examples
-from plausibly.conformal import regions_promise as promised
-from plausibly.conformal import regions_simplex as simplex
-from plausibly.conformal.labelled_sets import NewExamples, read_test, sets_array, sets_attrs
+from plausibly.conformal.aggregate import aggregate
+from plausibly.conformal.array_predictor import scores_of
+from plausibly.conformal.components import called
+from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names, validate
-from plausibly.guarantee import Guarantee
+from plausibly.data.names import several
+from plausibly.errors import InputError, counted, warn
+from plausibly.guarantee import Guarantee, Target, bounded
 from plausibly.kernels.masses import share
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
-from plausibly.protocols import SCORE
+from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
 
-if TYPE_CHECKING:
-    from plausibly.conformal.regions_calibrate import Scoring
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def expected_scores(scores: Floats, plausibilities: Floats) -> NDArray[np.float64]:
+    """Return the score that a label drawn from the plausibilities has on average, (example,).
+
+    ``sum_k lambda_k E_k / sum_k lambda_k``; a label of plausibility zero counts nothing, whatever
+    its score.
+
+    Parameters
+    ----------
+    scores, plausibilities : ndarray, (example, label)
+        Rows broadcast. Scores may be -inf; plausibilities are not negative.
+    """
+    weights, values = np.broadcast_arrays(
+        plausibilities.astype(np.float64), scores.astype(np.float64)
+    )
+    terms = np.zeros(weights.shape, dtype=np.float64)
+    np.multiply(weights, values, out=terms, where=weights > 0)
+    # Rows that sum to one only nearly would shift with the scores.
+    total: NDArray[np.float64] = terms.sum(axis=1) / np.ascontiguousarray(weights).sum(axis=1)
+    return total
+
+
+def rounding(scores: Floats) -> NDArray[np.float64]:
+    """Return a bound, (example, 1), of the error with which `expected_scores` is computed."""
+    finite = np.where(np.isfinite(scores), np.abs(scores), 0).astype(np.float64)
+    bound: NDArray[np.float64] = (4 * (scores.shape[1] + 2) * _EPS) * finite.max(
+        axis=1, keepdims=True
+    )
+    return bound
+
+
+def simplex_maximum(scores: Floats, tau: float) -> NDArray[np.float64]:
+    """Return the largest plausibility of each label among the vectors that conform.
+
+    ``min(1, (b - tau) / (b - E_k))``: mass p on k and the rest on the best label has the expected
+    score ``p E_k + (1 - p) b``, and no vector with that mass on k has more. A set of labels has
+    the largest of theirs.
+
+    Parameters
+    ----------
+    scores : ndarray, (example, label)
+    tau : float
+
+    Returns
+    -------
+    ndarray of float64, (example, label)
+        NaN for an example with which no vector conforms (b < tau).
+    """
+    found = np.ones(scores.shape, dtype=np.float64)
+    if tau == -math.inf:
+        return found
+    values = scores.astype(np.float64)
+    best = values.max(axis=1, keepdims=True)
+    apart = values < np.minimum(best, tau)
+    np.divide(best - tau, _below(best, values), out=found, where=apart)
+    found[best[:, 0] < tau] = np.nan
+    return found
+
+
+def simplex_minimum(scores: Floats, tau: float) -> NDArray[np.float64]:
+    """Return the smallest plausibility of each label among the vectors that conform.
+
+    One less the largest mass of all other labels; it is positive only for the label of the largest
+    score, where the second largest is below tau.
+
+    Parameters
+    ----------
+    scores : ndarray, (example, label)
+    tau : float
+
+    Returns
+    -------
+    ndarray of float64, (example, label)
+        NaN for an example with which no vector conforms.
+    """
+    values = scores.astype(np.float64)
+    found = np.zeros(values.shape, dtype=np.float64)
+    rows = np.arange(len(values))
+    top = values.argmax(axis=1)
+    best = values[rows, top]
+    if values.shape[1] == 1:
+        found[:] = 1
+    else:
+        others = values.copy()
+        others[rows, top] = -np.inf
+        second = others.max(axis=1)
+        alone = rows[second < np.minimum(best, tau)]
+        share = (best[alone] - tau) / (best[alone] - second[alone])
+        found[alone, top[alone]] = 1 - share
+    found[best < tau] = np.nan
+    return found
+
+
+def plausible_above(scores: Floats, tau: float, mass: Fraction) -> Bools:
+    """Return the labels of which some vector that conforms has more than `mass`.
+
+    The complement has at most `mass` under every vector that conforms, and no smaller set leaves
+    so little out: labels outside it together have the largest of their masses, not the sum.
+    Rounding can only add a label.
+
+    Parameters
+    ----------
+    scores : ndarray, (example, label)
+    tau : float
+    mass : Fraction
+        0 < mass < 1.
+
+    Returns
+    -------
+    ndarray of bool, (example, label)
+    """
+    if tau == -math.inf:
+        return np.ones(scores.shape, dtype=np.bool_)
+    values = scores.astype(np.float64)
+    best = values.max(axis=1, keepdims=True)
+    low = tau - rounding(values)
+    room = (best - low) * (1 + 8 * _EPS)
+    allowed = float(mass) * _below(best, values) * (1 - 8 * _EPS)
+    # A label whose own score conforms can have all mass, also where nothing is above tau.
+    inside: Bools = ((room > allowed) & (best >= low)) | (values >= low)
+    return inside
+
+
+def _below(best: Floats, values: Floats) -> NDArray[np.float64]:
+    """Return how far scores lie below the best; 0 where even that is -inf."""
+    gap: NDArray[np.float64] = np.where(best > -np.inf, best, 0) - np.where(
+        best > -np.inf, values, 0
+    )
+    return gap
+
+
+def votable(scores: Floats, tau: float) -> Bools:
+    """Return the labels that are voted, alone or tied, under some vector that conforms.
+
+    Of all vectors in which k has the largest plausibility, one that is uniform over k and the s
+    best other labels has the largest expected score, for some s. Rounding can only add a label.
+
+    Parameters
+    ----------
+    scores : ndarray, (example, label)
+    tau : float
+
+    Returns
+    -------
+    ndarray of bool, (example, label)
+    """
+    values = scores.astype(np.float64)
+    ordered = -np.sort(-values, axis=1)
+    total, mean = values.copy(), values.copy()
+    for count in range(values.shape[1] - 1):
+        # A label that is already in, k itself among them, is never above the mean.
+        gains = ordered[:, count : count + 1] > mean
+        if not gains.any():
+            break
+        total += np.where(gains, ordered[:, count : count + 1], 0)
+        mean = np.where(gains, total / (count + 2), mean)
+    reaches: Bools = mean >= tau - rounding(values)
+    return reaches
+
+
+def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
+    """Return the corners of the polytope of vectors that conform, (corner, label).
+
+    Corners of the simplex on the right side of the plane, and the points where its edges cross.
+
+    Parameters
+    ----------
+    scores : ndarray, (label,)
+    tau : float
+    """
+    values = scores.astype(np.float64)
+    whole = np.eye(len(values))
+    corners = [whole[k] for k in range(len(values)) if values[k] >= tau]
+    for i, j in combinations(range(len(values)), 2):
+        high, low = (i, j) if values[i] > values[j] else (j, i)
+        if values[low] < tau < values[high]:
+            share = (values[high] - tau) / (values[high] - values[low])
+            corners.append((1 - share) * whole[high] + share * whole[low])
+    return np.array(corners).reshape(-1, len(values))
+
+
+def grid_size(labels: int, parts: int) -> int:
+    """Return how many vectors there are whose plausibilities are whole multiples of 1/parts."""
+    return math.comb(parts + labels - 1, labels - 1)
+
+
+def grid(labels: int, parts: int) -> NDArray[np.float64]:
+    """Return every plausibility vector in multiples of 1/parts, (point, label).
+
+    Each way to put `labels` - 1 bars among `parts` stars is one vector; no other point is made.
+
+    Parameters
+    ----------
+    labels, parts : int
+        From 1 on.
+    """
+    slots = parts + labels - 1
+    bars = np.array(list(combinations(range(slots), labels - 1)), dtype=np.int64)
+    bars = bars.reshape(grid_size(labels, parts), labels - 1)
+    ends = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, slots)))
+    counts = np.diff(ends, axis=1) - 1
+    return counts / parts
+
+
+Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+
+REFERENCE = "Stutz et al., arXiv 2307.09302, version 1"
+ASSUMPTIONS = (
+    "calibration and new examples are exchangeable, with their plausibilities",
+    "the model saw none of them",
+    "the new example's plausibilities come from the same annotation process and aggregator",
+)
+_WHY = "the new example's expected score is one of n + 1 exchangeable ones"
+_OVER = "calibration examples and the new example together; not per example, label or group"
+_MOST_POINTS = 1_000_000
+_DRAWABLE = (2, 3, 4)
+
+
+def _needed(alpha: Fraction) -> int:
+    return math.ceil(1 / alpha) - 1
+
+
+def _promise(
+    alpha: Fraction,
+    n: int,
+    *,
+    target: Target,
+    of_what: str,
+    event: str = "",
+    so: str = "",
+    notes: tuple[str, ...] = (),
+) -> Guarantee:
+    return Guarantee(
+        alpha=alpha,
+        level=1 - alpha,
+        target=target,
+        of_what=of_what,
+        event=event,
+        over=_OVER,
+        assumptions=ASSUMPTIONS,
+        why=_WHY + so,
+        reference=REFERENCE,
+        vacuous=n < _needed(alpha),
+        has=n,
+        needed=_needed(alpha),
+        least_alpha=1 / (n + 1),
+        notes=notes,
+    )
+
+
+def of_region(alpha: Fraction, n: int) -> Guarantee:
+    """Return what the region of n calibration examples promises at `alpha`."""
+    return _promise(
+        alpha,
+        n,
+        target="aggregated",
+        of_what="the plausibilities of a new example, as one vector",
+        event="lambda in R(X)",
+    )
+
+
+def of_label_sets(alpha: Fraction, n: int, leave_out: Fraction) -> Guarantee:
+    """Return what sets promise that leave out at most `leave_out` of any vector of the region."""
+    kept = bounded(1 - leave_out)
+    least = bounded((1 - leave_out) * (1 - alpha), typed=False)
+    return _promise(
+        alpha,
+        n,
+        target="mass",
+        of_what="the share of a new example's plausibilities that is in its set",
+        event=f"lambda(C(X)) >= {kept}",
+        so=f", and every vector of the region has {kept} or more on the set",
+        notes=(f"hence of what experts say {least} is covered on average",),
+    )
+
+
+def of_vote_sets(alpha: Fraction, n: int) -> Guarantee:
+    """Return what sets of all labels promise that a vector of the region votes for."""
+    return _promise(
+        alpha,
+        n,
+        target="voted",
+        of_what="the voted label of a new example, however ties are broken",
+        so=", and the set holds every label that a vector of the region votes for",
+        notes=("nothing is promised of labels drawn from the plausibilities",),
+    )
+
+
+def warn_if_vacuous(alpha: Fraction, n: int, *, stacklevel: int) -> None:
+    """Warn where every vector conforms, with the number that would change it."""
+    needed = _needed(alpha)
+    if n >= needed:
+        return
+    works = rounded_up(1 / (n + 1))
+    warn(
+        "region-vacuous",
+        f"every plausibility vector conforms at alpha {float(alpha):g}",
+        expected=f"{counted(needed)} calibration examples or more",
+        got=counted(n),
+        do=f"alpha {works} works with {counted(n)}; or annotate {counted(needed - n)} more",
+        whose="region",
+        stacklevel=stacklevel,
+    )
+
+
+def read_leave_out(value: object) -> Fraction:
+    """Return the share that label sets may leave out, exactly as typed.
+
+    Raises
+    ------
+    InputError
+        ``leave-out-range`` where it is not a number between 0 and 1.
+    """
+    number = exact(value)
+    if number is None or not 0 < number < 1:
+        raise InputError(
+            "leave-out-range",
+            f"leave_out {value!r} is not a share of plausibility that may be left out",
+            expected="0 < leave_out < 1; at 0 every label is needed, since every vector next to "
+            "one that conforms has a little on each",
+            got=repr(value),
+            do="leave_out=0.1 for sets that hold .90 of the plausibility",
+            whose="leave_out",
+        )
+    return number
+
+
+def check_grid(parts: object, labels: int, examples: int) -> None:
+    """Raise `InputError` ``parts-range`` or ``grid-too-large``."""
+    if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
+        raise InputError(
+            "parts-range",
+            f"a grid of {parts!r} parts",
+            expected="a whole number from 1 on",
+            got=repr(parts),
+            do="parts=10",
+            whose="parts",
+        )
+    points = grid_size(labels, parts)
+    if points * examples <= _MOST_POINTS:
+        return
+    fitting = 0
+    while grid_size(labels, fitting + 1) * examples <= _MOST_POINTS:
+        fitting += 1
+    raise InputError(
+        "grid-too-large",
+        f"a grid of {parts} parts has {counted(points)} points over {several(labels, 'label')}",
+        expected=f"{counted(_MOST_POINTS)} at most, for all examples together",
+        got=f"{counted(points * examples)} for {several(examples, 'example')}",
+        do=(f"parts={fitting}, or fewer examples" if fitting else "fewer examples")
+        + "; bounds(), label_sets(), vote_sets() and contains() need no grid",
+        whose="parts",
+    )
+
+
+def check_drawable(labels: int, examples: int) -> None:
+    """Raise `InputError` ``examples-several`` or ``region-undrawable``."""
+    if examples != 1:
+        raise InputError(
+            "examples-several",
+            f"one region is drawn at a time, and there are {counted(examples)} examples",
+            expected="one example",
+            got=counted(examples),
+            do='predictions.sel(example=["NAME"])',
+            whose="predictions",
+        )
+    if labels not in _DRAWABLE:
+        raise InputError(
+            "region-undrawable",
+            f"a simplex of {several(labels, 'label')} has no picture",
+            expected="2, 3 or 4 labels",
+            got=counted(labels),
+            do="bounds(), which says how plausible each label can be",
+            whose="region",
+        )
+
+
+def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
+    """Return one result an alpha as one: over the dim ``alpha``, or with it as a scalar."""
+    alphas = [float(one) for one in read_alphas(alpha)]
+    named = [
+        one.assign_coords({names.ALPHA: value}) for one, value in zip(found, alphas, strict=True)
+    ]
+    return (
+        xr.concat(named, dim=names.ALPHA, coords="different", compat="equals", join="exact")
+        if is_several(alpha)
+        else named[0]
+    )
+
 
 POINT = "point"
 
@@ -82,7 +478,7 @@ class PlausibilityRegion:
 
     def warned(self, alpha: Fraction) -> float:
         """Return the threshold; warn where every vector conforms."""
-        promised.warn_if_vacuous(alpha, self.n, stacklevel=4)
+        warn_if_vacuous(alpha, self.n, stacklevel=4)
         return self._tau(alpha)
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
@@ -91,13 +487,11 @@ class PlausibilityRegion:
         -inf where every vector conforms: with fewer than ``1/alpha - 1`` calibration examples.
         """
         values = [self.warned(one) for one in read_alphas(alpha)]
-        return promised.over_alphas(
-            alpha, [xr.DataArray(value, name="threshold") for value in values]
-        )
+        return over_alphas(alpha, [xr.DataArray(value, name="threshold") for value in values])
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what the region at `alpha` promises."""
-        return promised.of_region(read_alpha(alpha), self.n)
+        return of_region(read_alpha(alpha), self.n)
 
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
@@ -134,7 +528,7 @@ class PlausibilityRegion:
         lam = align.match_labels(lam, self.labels, whose="plausibilities", other="the region")
         _, lam = align.match_examples(new.checked, lam)
         asked = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()
-        return asked, self._counts(simplex.expected_scores(scores, lam.values))
+        return asked, self._counts(expected_scores(scores, lam.values))
 
     def _counts(self, expected: NDArray[np.float64]) -> NDArray[np.int64]:
         return np.searchsorted(self.ordered, expected, side="right").astype(np.int64) + 1
@@ -157,11 +551,11 @@ class PlausibilityRegion:
         """
         asked, counts = self._asked(predictions, plausibilities)
         inside = [asked.copy(data=self._inside(counts, one)) for one in read_alphas(alpha)]
-        return promised.over_alphas(alpha, inside).rename("contains").transpose(names.EXAMPLE, ...)
+        return over_alphas(alpha, inside).rename("contains").transpose(names.EXAMPLE, ...)
 
     def _inside(self, counts: NDArray[np.int64], alpha: Fraction) -> Bools:
         """Return ``p > alpha``, decided on counts."""
-        promised.warn_if_vacuous(alpha, self.n, stacklevel=4)
+        warn_if_vacuous(alpha, self.n, stacklevel=4)
         inside: Bools = counts > math.floor(alpha * (self.n + 1))
         return inside
 
@@ -186,10 +580,10 @@ class PlausibilityRegion:
         found = []
         for one in read_alphas(alpha):
             tau = self.warned(one)
-            least, most = simplex.least(scores, tau), simplex.most(scores, tau)
+            least, most = simplex_minimum(scores, tau), simplex_maximum(scores, tau)
             parts = {"least": new.like_input(least, "least"), "most": new.like_input(most, "most")}
             found.append(xr.Dataset(parts))
-        return promised.over_alphas(alpha, found)
+        return over_alphas(alpha, found)
 
     def label_sets(
         self, predictions: xr.DataArray, alpha: Alphas, *, leave_out: AlphaLike = 0.1
@@ -223,12 +617,12 @@ class PlausibilityRegion:
         The set of highest lower probability of Caprio, Stutz, Li & Doucet, Conformalized credal
         regions for classification with ambiguous ground truth, arXiv 2411.04852, in closed form.
         """
-        mass = promised.read_leave_out(leave_out)
+        mass = read_leave_out(leave_out)
         return self._sets(
             predictions,
             alpha,
-            lambda scores, tau: simplex.plausible_above(scores, tau, mass),
-            lambda one: promised.of_label_sets(one, self.n, mass),
+            lambda scores, tau: plausible_above(scores, tau, mass),
+            lambda one: of_label_sets(one, self.n, mass),
         )
 
     def vote_sets(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
@@ -247,9 +641,7 @@ class PlausibilityRegion:
         -------
         DataArray of bool, dims of `predictions` [and alpha]
         """
-        return self._sets(
-            predictions, alpha, simplex.votable, lambda one: promised.of_vote_sets(one, self.n)
-        )
+        return self._sets(predictions, alpha, votable, lambda one: of_vote_sets(one, self.n))
 
     def _sets(
         self,
@@ -287,11 +679,9 @@ class PlausibilityRegion:
             ``parts-range``; ``grid-too-large`` where examples times points pass 1,000,000.
         """
         new, scores = self.read(predictions)
-        promised.check_grid(parts, len(self.labels), len(scores))
-        points = simplex.grid(len(self.labels), parts)
-        counts = np.stack(
-            [self._counts(simplex.expected_scores(row[None], points)) for row in scores]
-        )
+        check_grid(parts, len(self.labels), len(scores))
+        points = grid(len(self.labels), parts)
+        counts = np.stack([self._counts(expected_scores(row[None], points)) for row in scores])
         found = xr.Dataset(
             {"plausibilities": ((POINT, names.LABEL), points)},
             coords={names.EXAMPLE: new.checked[names.EXAMPLE], names.LABEL: list(self.labels)},
@@ -299,9 +689,7 @@ class PlausibilityRegion:
         found["p_values"] = ((names.EXAMPLE, POINT), share(counts, self.n + 1))
         alphas = read_alphas(alpha)
         inside = [found["p_values"].copy(data=self._inside(counts, one)) for one in alphas]
-        return found.assign(
-            inside=promised.over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...)
-        )
+        return found.assign(inside=over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...))
 
     def draw(
         self,
@@ -348,3 +736,86 @@ class PlausibilityRegion:
             for alpha in (Fraction(1, 10), Fraction(1, 20))
         ]
         return "\n".join([f"PlausibilityRegion  {facts}", *lines])
+
+
+@attrs.frozen(kw_only=True)
+class Scoring:
+    """How calibration and new examples are scored alike."""
+
+    component: ScoreFunction
+    called: str
+    scale: str
+    seed: int
+
+    def scores(self, values: Floats, hashes: Hashes) -> Floats:
+        """Return the scores (example, label) of predictions."""
+        uniform = None
+        if self.component.randomised:
+            uniform = Keys(self.seed).child("score").uniform(hashes)
+        return scores_of(values, self.scale, self.component, self.called, uniform)
+
+
+def calibrate_region(
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    score: ComponentLike[ScoreFunction] = "probability",
+    seed: int = 0,
+    only_common: bool = False,
+) -> PlausibilityRegion:
+    """Calibrate regions of plausibility vectors.
+
+    Each calibration example has one score, ``S_i = sum_k lambda_ik E(X_i, k)`` with its own
+    plausibilities, and nothing is drawn. At alpha a vector lambda conforms with x where
+    ``sum_k lambda_k E(x, k) >= tau``, tau the ``floor(alpha (n + 1))``-th smallest S_i.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+        What the model says of the calibration examples; it must not have been trained on them.
+    plausibilities : DataArray or Dataset, (example, label)
+        Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
+        of its kind. Aligned with the predictions by the names of examples and labels.
+    score : str, mapping or ScoreFunction
+    seed : int
+        Seed of randomised scores, which are keyed by the examples' names.
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+
+    Returns
+    -------
+    PlausibilityRegion
+
+    Raises
+    ------
+    InputError
+        Where inputs are malformed or do not match.
+
+    References
+    ----------
+    Stutz et al., arXiv 2307.09302v1 (the published version leaves regions out).
+    """
+    model = validate.check_predictions(predictions)
+    given = plausibilities
+    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+        given = aggregate(given, seed=seed)
+    lam = validate.check_plausibilities(given, draws=False)
+    labels = tuple(str(label) for label in model[names.LABEL].values)
+    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+    model, lam = align.match_examples(model, lam, only_common=only_common)
+    component = registry.resolve(SCORE, score)
+    scoring = Scoring(
+        component=component,
+        called=called(SCORE, component),
+        scale=str(model.attrs[names.SCALE]),
+        seed=seed,
+    )
+    hashes = hash_names(model[names.EXAMPLE].values)
+    scores = scoring.scores(model.values, hashes)
+    return PlausibilityRegion(
+        labels=labels,
+        scoring=scoring,
+        dtype=model.values.dtype,
+        ordered=np.sort(expected_scores(scores, lam.values)),
+        hashes=hashes,
+    )

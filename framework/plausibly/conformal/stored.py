@@ -21,11 +21,11 @@ import numpy as np
 
 from plausibly import registry
 from plausibly.atomic import recover
-from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.claim import Evidence
 from plausibly.calibration.examples import Examples
-from plausibly.calibration.facts import Facts
 from plausibly.calibration.pools import Pool, Pools
-from plausibly.calibration.replicates import Reads, Replicates
+from plausibly.calibration.scores import Reads, Replicates
+from plausibly.calibration.threshold import Facts
 from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.components import described

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from plausibly.atomic import replacing
-from plausibly.config.toml import toml_text
+from plausibly.config.document import toml_text
 from plausibly.demo.files import PREDICTIONS, VOTES, check_unedited, opinions
 from plausibly.demo.study import ALPHA, EXPECTED, METHODS, TEST
 from plausibly.demo.subjects import Subject

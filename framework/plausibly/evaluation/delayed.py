@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.conformal.chunks import whole_rows
-from plausibly.conformal.columns import columns_later, values_later
+from plausibly.conformal.predictor import columns_later, values_later
 from plausibly.data import names
 from plausibly.data.named import is_lazy
 from plausibly.evaluation.judged import Judged

@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 import attrs
 import xarray as xr
 
-from plausibly.calibration.replicates import LABEL_CELLS
-from plausibly.conformal.labelled_sets import GUARANTEES, OVERLAP
+from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import counted

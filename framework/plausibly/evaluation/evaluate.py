@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import group_names
-from plausibly.calibration.replicates import LABEL_CELLS
+from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy

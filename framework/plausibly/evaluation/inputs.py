@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import as_values, emptiness, group_names
 from plausibly.conformal.aggregate import aggregate, aggregated
-from plausibly.conformal.labelled_sets import LABEL_ORDER
+from plausibly.conformal.inputs import LABEL_ORDER
 from plausibly.data import names, validate
 from plausibly.data.named import is_lazy
 from plausibly.data.validate import as_checked
@@ -50,11 +50,11 @@ def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.Dat
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
     if later and isinstance(given, xr.DataArray) and is_lazy(given):
-        from plausibly.conformal.opinions import checked_chunks
+        from plausibly.conformal.chunked import checked_chunks
 
         return checked_chunks(given)
     if is_lazy(given):
-        from plausibly.conformal.opinions import packed_chunks
+        from plausibly.conformal.chunked import packed_chunks
 
         given = packed_chunks(given)
     checked = as_checked(given)

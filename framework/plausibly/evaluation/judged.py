@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.conformal.labelled_sets import FINGERPRINT, GUARANTEES, OVERLAP
+from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, OVERLAP
 from plausibly.data import align, names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.plausibilities import about_packed, slots_of

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.weights import check_weights, effective_size
+from plausibly.calibration.data import check_weights, effective_size
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.extras import require

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import exact
 from plausibly.calibration.coordinates import group_names
-from plausibly.calibration.held_out import keyed_share
+from plausibly.calibration.pvalues import keyed_share
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.random import Keys, hash_names

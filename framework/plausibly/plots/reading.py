@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.labelled_sets import GUARANTEES
+from plausibly.conformal.inputs import GUARANTEES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed

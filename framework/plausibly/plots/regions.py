@@ -10,8 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, read_alphas
-from plausibly.conformal.regions_promise import check_drawable
-from plausibly.conformal.regions_simplex import vertices
+from plausibly.conformal.regions import check_drawable, vertices
 from plausibly.data import align, names, validate
 from plausibly.extras import require
 from plausibly.kernels.types import Floats

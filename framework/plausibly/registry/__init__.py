@@ -8,8 +8,7 @@ from functools import cache
 from typing import TypeVar
 
 from plausibly.protocols import ComponentLike, Kind
-from plausibly.registry.disabling import Disabled
-from plausibly.registry.entries import Entry, Failure, Source
+from plausibly.registry.entries import Disabled, Entry, Failure, Source
 from plausibly.registry.hooks import API_VERSION, RegisterHook, Registrar, hookimpl
 from plausibly.registry.registry import Registry
 
@@ -24,7 +23,7 @@ __all__ = [
     "Source",
     "default",
     "describe",
-    "disabling",
+    "entries",
     "hookimpl",
     "refresh",
     "register",

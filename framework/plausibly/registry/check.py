@@ -10,9 +10,7 @@ import attrs
 from plausibly.errors import ComponentError, MissingExtra, listed
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import Problem, class_problems, problems
-from plausibly.registry.disabling import VARIABLE
-from plausibly.registry.entries import Entry, Failure, Source, reason_of
-from plausibly.registry.needs import missing
+from plausibly.registry.entries import VARIABLE, Entry, Failure, Source, missing, reason_of
 
 State = Literal["ok", "failed", "needs extra"]
 

@@ -17,8 +17,7 @@ import pluggy
 
 from plausibly.registry import hooks
 from plausibly.registry.conformance import names_only
-from plausibly.registry.disabling import normalised
-from plausibly.registry.entries import Advised, Entry, Failure, Source, Stage, reason_of
+from plausibly.registry.entries import Advised, Entry, Failure, Source, Stage, normalised, reason_of
 from plausibly.registry.hooks import API_VERSION, GROUP, HOOK, OLDEST_API, Registrar
 from plausibly.registry.messages import an
 

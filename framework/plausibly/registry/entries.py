@@ -1,15 +1,87 @@
-"""What the registry holds: components on offer, who offers them, and what failed of it."""
+"""Entries of the registry: components on offer, who offers them, what failed, what is disabled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib.metadata as metadata
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Literal, TypeVar
 
 import attrs
 
-from plausibly.errors import ComponentError, InputError, MissingExtra, PlausiblyWarning
-from plausibly.registry.needs import declares
+from plausibly.errors import ComponentError, InputError, MissingExtra, PlausiblyWarning, counted
+
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?[^;]*(?:;(.*))?")
+_ONLY_EXTRA = re.compile(r"""\s*extra\s*==\s*["']([^"']+)["']\s*""")
+
+
+def extras_of(distribution: str) -> tuple[str, ...]:
+    """Return the extras that a distribution declares, none where it is not installed."""
+    try:
+        return tuple(metadata.metadata(distribution).get_all("Provides-Extra") or ())
+    except metadata.PackageNotFoundError:
+        return ()
+
+
+def missing(distribution: str, extra: str) -> tuple[str, ...]:
+    """Return the distributions that an extra requires and that are not installed.
+
+    Parameters
+    ----------
+    distribution : str
+        Whose extra it is.
+    extra : str
+        Its name; empty = none is needed.
+
+    Returns
+    -------
+    tuple of str
+        Requirements for some platforms or versions of Python only are not looked at.
+    """
+    if not extra or not distribution:
+        return ()
+    return tuple(name for name in _required(distribution, extra) if not _is_installed(name))
+
+
+def declares(distribution: str, module: str) -> bool:
+    """Return whether a distribution requires one that is called like a module."""
+    try:
+        lines = metadata.requires(distribution) or ()
+    except metadata.PackageNotFoundError:
+        return False
+    found = (_REQUIREMENT.fullmatch(line) for line in lines)
+    return module in {match[1].replace("-", "_").lower() for match in found if match}
+
+
+def _required(distribution: str, extra: str) -> Iterator[str]:
+    try:
+        requirements = metadata.requires(distribution) or ()
+    except metadata.PackageNotFoundError:
+        return
+    for requirement in requirements:
+        found = _REQUIREMENT.fullmatch(requirement)
+        marker = _ONLY_EXTRA.fullmatch(found[3] or "") if found else None
+        if found is None or marker is None or marker[1] != extra:
+            continue
+        if found[1] == distribution:  # an extra made of other extras
+            for other in (found[2] or "").split(","):
+                yield from _required(distribution, other.strip())
+        else:
+            yield found[1]
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        metadata.distribution(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
 
 Stage = Literal[
     "metadata", "name", "import", "API", "hook", "registration", "loading", "check"
@@ -266,3 +338,143 @@ class Failure:
                 "reason": self.reason,
             },
         )
+
+
+def glance(entry: Entry) -> Callable[..., object] | None:
+    """Return the class or function if it is in memory, None if only loading it would tell.
+
+    Raises
+    ------
+    ComponentError
+        ``component-unloadable`` if it is certain that it cannot be loaded.
+    """
+    if not isinstance(entry.target, str):
+        return entry.target
+    place, _, attribute = entry.target.partition(":")
+    module = sys.modules.get(place)
+    if module is None:
+        return None if entry.extra or _may_be_found(place) else entry.load()
+    there = vars(module)
+    # A module may make its attributes when they are asked for, out of what takes long to import.
+    return entry.load() if attribute in there or "__getattr__" not in there else None
+
+
+def _may_be_found(module: str) -> bool:
+    parent = module.rpartition(".")[0]
+    if parent and parent not in sys.modules:  # looking further would import it
+        return True
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # below a module that is no package
+        return False
+    except (ImportError, ValueError, AttributeError):  # a finder that cannot tell
+        return True
+
+
+VARIABLE = "PLAUSIBLY_DISABLE_PLUGINS"
+"""Environment variable: names with commas between them."""
+
+STRICT = "PLAUSIBLY_STRICT_PLUGINS"
+"""Environment variable: unless it is empty or 0, a plugin that fails is an error."""
+
+EVERY_OTHER = "*"
+
+
+def normalised(name: str) -> str:
+    """Return the name by which two spellings of one plugin or distribution are equal."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@attrs.frozen
+class Asked:
+    """One name that somebody gave.
+
+    Attributes
+    ----------
+    name : str
+        A plugin, a distribution, or ``*``.
+    by : str
+        Where it was given, as messages call it.
+    """
+
+    name: str
+    by: str
+
+    def means(self, source: Source) -> bool:
+        """Return whether the plugin is turned off by it."""
+        if source.plugin == THIS_RUN:
+            return False
+        if self.name == EVERY_OTHER:
+            return not source.builtin
+        return normalised(self.name) in (normalised(source.plugin), normalised(source.distribution))
+
+    @property
+    def undo(self) -> str:
+        """What to do to have the plugin back."""
+        return f"take {self.name} out of {self.by}"
+
+
+@attrs.frozen
+class Disabled:
+    """A plugin that is turned off.
+
+    Attributes
+    ----------
+    source : Source
+        Whose it is.
+    asked : Asked
+        Who turned it off.
+    """
+
+    source: Source
+    asked: Asked
+
+    @property
+    def reason(self) -> str:
+        """Why it is off, in one line."""
+        return f"{self.asked.by} names {self.asked.name}"
+
+
+def asked(names: Collection[str], by: str) -> tuple[Asked, ...]:
+    """Return what was asked for, each name once.
+
+    Raises
+    ------
+    InputError
+        ``plugin-names`` if `names` is one text: its letters would be taken for names.
+    """
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            "plugin-names",
+            f"{by} takes names of plugins or distributions",
+            expected="a list of texts",
+            got=repr(names),
+            do=f'write ["{names}"]' if isinstance(names, str) else "write their names",
+            whose=by,
+        )
+    return tuple(Asked(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)
+
+
+def asked_by_environment() -> tuple[Asked, ...]:
+    """Return what the environment variable asks for, as it is now."""
+    return asked(os.environ.get(VARIABLE, "").split(","), VARIABLE)
+
+
+def strict_by_environment() -> bool:
+    """Return whether the environment asks for errors instead of records."""
+    return os.environ.get(STRICT, "").strip() not in ("", "0")
+
+
+def unknown(given: Asked, sources: Iterable[Source]) -> PlausiblyWarning:
+    """Return the warning that nothing here has a name that was to be disabled."""
+    names = {n: None for s in sources for n in (s.plugin, s.distribution) if n}
+    close = get_close_matches(normalised(given.name), names, n=1)
+    count = f"one of {counted(len(names))} plugins and distributions"
+    return PlausiblyWarning(
+        "plugin-unknown",
+        f'{given.by} names "{given.name}", which is no plugin here',
+        expected=f'{count}; did you mean "{close[0]}"?' if close else count,
+        do=(f"write {close[0]}, or " if close else "") + given.undo,
+        whose=given.name,
+        details={"name": given.name, "by": given.by, "suggestion": close[0] if close else None},
+    )

@@ -13,9 +13,7 @@ import attrs
 from plausibly.errors import ComponentError, counted, listed
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import Problem, members
-from plausibly.registry.disabling import Asked, Disabled
-from plausibly.registry.entries import Entry, Failure, Source
-from plausibly.registry.needs import missing
+from plausibly.registry.entries import Asked, Disabled, Entry, Failure, Source, missing
 
 if TYPE_CHECKING:
     from plausibly.registry.mistakes import Mistake

@@ -1,17 +1,34 @@
-"""The parameters of a component: the fields of its class, or the arguments of its function."""
+"""Tables of plain data to components and back, with the path of every mistake."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import types
 import typing
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from numbers import Integral, Rational, Real
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
 
 import attrs
+import cattrs
 
 from plausibly.errors import ComponentError
+from plausibly.protocols import KINDS, Kind
+from plausibly.registry.conformance import problems
+from plausibly.registry.messages import an
+from plausibly.registry.mistakes import (
+    Mistake,
+    Mistakes,
+    ParameterError,
+    Wrong,
+    mistakes_in,
+    unknown_key,
+    written,
+)
 
 _FACTORY: type[Any] = type(attrs.Factory(list))  # Any: attrs declares its class as a function
 
@@ -138,3 +155,328 @@ def _check(field: attrs.Attribute[Any]) -> Callable[[object], object]:  # Any: o
                 field.validator(None, field, value)
 
     return check
+
+
+T = TypeVar("T")
+
+Create = Callable[[Kind[Any], Any], object]  # Any: a kind is known at run time only
+"""Makes the component of a kind from a name, a table or an object: `Registry.create`."""
+
+_WORDS = {str: "text", bool: "true or false", int: "an integer", float: "a number", Path: "a path"}
+
+
+class Strict:
+    """A converter that knows the registry, for parameters that are components themselves.
+
+    Parameters
+    ----------
+    create : callable
+        Makes the components.
+    noun : str
+        What messages call the keys of a table.
+    """
+
+    def __init__(self, create: Create, *, noun: str = "parameter") -> None:
+        self._create = create
+        self._noun = noun
+        self._cattrs = cattrs.Converter(
+            detailed_validation=False, structure_fallback_factory=lambda _: _instance
+        )
+        for plain in _WORDS:
+            self._cattrs.register_structure_hook(plain, _scalar)
+        self._cattrs.register_structure_hook(bytes, _instance)
+        where = self._cattrs.register_structure_hook_func
+        where(has_fields, self._table)
+        where(_is_anything, lambda value, _: value)
+        where(_is_literal, _literal)
+        where(_is_many, self._many)
+        where(_is_mapping, self._mapping)
+        where(_is_union, self._union)
+        where(lambda wanted: _kind_of(wanted) is not None, self._component)
+
+    def build(self, target: Callable[..., T], parameters: Mapping[str, object]) -> T:
+        """Return what `target` makes of `parameters`.
+
+        Parameters
+        ----------
+        target : callable
+            An attrs class, a dataclass, or anything with an annotated signature.
+        parameters : mapping
+            Plain data by parameter name.
+
+        Raises
+        ------
+        Mistakes
+            With everything that is wrong in the table.
+        """
+        typed = bool(parameters) or any(p.required for p in parameters_of(target))
+        known = {p.name: p for p in parameters_of(target, typed=typed)}
+        found = [
+            unknown_key(key, value, known, noun=self._noun)
+            for key, value in parameters.items()
+            if key not in known
+        ]
+        values: dict[str, object] = {}
+        for name, parameter in known.items():
+            if name in parameters:
+                with below(name, found):
+                    values[name] = self.value(parameter, parameters[name])
+            elif parameter.required:
+                found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
+        if found:
+            raise Mistakes(found)
+        try:
+            return target(**values)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an initialiser raises what it likes, or exits
+            raise Mistakes(mistakes_in(error)) from error
+
+    def value(self, parameter: Parameter, value: object) -> object:
+        """Return what one parameter makes of plain data, or raise what is wrong with it."""
+        made = self._structure(value, parameter.type)
+        parameter.check(made)
+        return made
+
+    def _structure(self, value: object, wanted: object) -> object:
+        return self._cattrs.structure(value, cast("type[object]", wanted))
+
+    def _component(self, value: object, wanted: object) -> object:
+        kind = _kind_of(wanted)
+        return self._create(kind, value) if kind else value
+
+    # Any: a type is known at run time only
+    def _table(self, value: object, wanted: type[Any]) -> object:
+        if isinstance(value, wanted):
+            return value
+        if not isinstance(value, Mapping):
+            raise Wrong(expected(wanted), value)
+        return self.build(wanted, value)
+
+    def _many(self, value: object, wanted: object) -> object:
+        if not isinstance(value, list | tuple | Set):
+            raise Wrong(expected(wanted), value, [value] if isinstance(value, str) else None)
+        items, arguments = list(value), typing.get_args(wanted)
+        origin = typing.get_origin(wanted) or wanted
+        if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+            if len(items) != len(arguments):
+                raise Wrong(expected(wanted), value)
+            types_ = list(arguments)
+        else:
+            types_ = [arguments[0] if arguments else object] * len(items)
+        made = self._each(zip(range(len(items)), items, types_, strict=True))
+        if origin in (set, frozenset, Set):
+            return frozenset(made.values()) if origin is not set else set(made.values())
+        return list(made.values()) if origin is list else tuple(made.values())
+
+    def _mapping(self, value: object, wanted: object) -> object:
+        if not isinstance(value, Mapping):
+            raise Wrong(expected(wanted), value)
+        key_type, value_type = typing.get_args(wanted) or (object, object)
+        found: list[Mistake] = []
+        for key in value:
+            try:
+                self._structure(key, key_type)
+            except Wrong as error:
+                found.append(Mistake(str(key), f"the key: {error}"))
+        if found:
+            raise Mistakes(found)
+        return self._each((key, item, value_type) for key, item in value.items())
+
+    # Any: as above
+    def _each(self, items: Iterable[tuple[Any, object, object]]) -> dict[Any, object]:
+        made: dict[Any, object] = {}
+        found: list[Mistake] = []
+        for key, item, wanted in items:
+            with below(key, found):
+                made[key] = self._structure(item, wanted)
+        if found:
+            raise Mistakes(found)
+        return made
+
+    def _union(self, value: object, wanted: object) -> object:
+        arms = [arm for arm in typing.get_args(wanted) if arm is not types.NoneType]
+        if value is None and len(arms) < len(typing.get_args(wanted)):
+            return None
+        arms.sort(key=lambda arm: type(value) is not arm)
+        errors: list[Exception] = []
+        for arm in arms:
+            try:
+                return self._structure(value, arm)
+            except Exception as error:  # noqa: BLE001  # the next arm may take it
+                errors.append(error)
+        deeper = [error for error in errors if not isinstance(error, Wrong)]
+        if len(arms) == 1 or len(deeper) == 1:
+            raise (deeper or errors)[0]
+        instead = [e.instead for e in errors if isinstance(e, Wrong) and e.instead is not None]
+        raise Wrong(expected(wanted), value, instead[0] if instead else None)
+
+
+@contextmanager
+def below(key: str | int, found: list[Mistake]) -> Iterator[None]:
+    """Add to `found` what goes wrong below `key`, and go on: all mistakes are told at once."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  # a validator raises what it likes
+        found += [mistake.below(key) for mistake in mistakes_in(error)]
+
+
+def expected(wanted: object) -> str:
+    """Return what a declared type takes, in words."""
+    if isinstance(wanted, type) and wanted in _WORDS:
+        return _WORDS[wanted]
+    arguments = [a for a in typing.get_args(wanted) if a not in (Ellipsis, types.NoneType)]
+    kind = _kind_of(wanted)
+    if kind is not None:
+        return f"the name, table or object of {an(kind.name)}"
+    if _is_literal(wanted):
+        return " or ".join(written(value) for value in typing.get_args(wanted))
+    if _is_union(wanted):
+        return " or ".join(expected(arm) for arm in arguments)
+    if _is_mapping(wanted):
+        return "a table"
+    if _is_many(wanted):
+        fixed = (typing.get_origin(wanted) is tuple) and Ellipsis not in typing.get_args(wanted)
+        if fixed and arguments:
+            return f"a list of {len(arguments)}: {', '.join(expected(a) for a in arguments)}"
+        return f"a list, each {expected(arguments[0])}" if arguments else "a list"
+    if has_fields(wanted):
+        return "a table"
+    return "anything" if _is_anything(wanted) else getattr(wanted, "__name__", str(wanted))
+
+
+def signature(target: Callable[..., object]) -> str:
+    """Return the parameters of `target` in words, for messages."""
+    takes = [f"{p.name} ({expected(p.type)})" for p in parameters_of(target, typed=True)]
+    return ", ".join(takes) or "no parameters"
+
+
+def _kind_of(wanted: object) -> Kind[Any] | None:
+    return next((kind for kind in KINDS if kind.protocol is wanted), None)
+
+
+def _is_anything(wanted: object) -> bool:
+    return wanted is Any or wanted is object
+
+
+def _is_literal(wanted: object) -> bool:
+    return typing.get_origin(wanted) == Literal
+
+
+def _is_union(wanted: object) -> bool:
+    return typing.get_origin(wanted) in (typing.Union, types.UnionType)
+
+
+def _is_many(wanted: object) -> bool:
+    origin = typing.get_origin(wanted) or wanted
+    return origin in (tuple, list, set, frozenset, Sequence, Set)
+
+
+def _is_mapping(wanted: object) -> bool:
+    return (typing.get_origin(wanted) or wanted) in (dict, Mapping)
+
+
+def _scalar(value: object, wanted: type[object]) -> object:
+    if wanted is bool and isinstance(value, bool):
+        return value
+    if wanted is int and isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if wanted is float and isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    if wanted is str and isinstance(value, str):
+        return str(value)
+    if wanted is Path and isinstance(value, str | Path):
+        return Path(value)
+    raise Wrong(_WORDS[wanted], value, _meant(value, wanted))
+
+
+def _meant(value: object, wanted: type[object]) -> object:
+    """Return the value of the wanted type that was probably meant, to suggest it."""
+    if wanted is bool:
+        return {"true": True, "false": False}.get(str(value).lower())
+    if wanted is str and isinstance(value, Real) and not isinstance(value, bool):
+        return str(value)
+    if wanted in (int, float) and isinstance(value, str):
+        try:
+            return int(value) if wanted is int else float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def _literal(value: object, wanted: object) -> object:
+    for allowed in typing.get_args(wanted):
+        if type(allowed) is type(value) and allowed == value:
+            return allowed
+    texts = [a for a in typing.get_args(wanted) if isinstance(a, str)]
+    close = get_close_matches(str(value), texts, n=1)
+    raise Wrong(expected(wanted), value, close[0] if close else None)
+
+
+def _instance(value: object, wanted: object) -> object:
+    """Pass on what already is of a type that no table can write, such as an array."""
+    origin = typing.get_origin(wanted) or wanted
+    if not isinstance(origin, type) or isinstance(value, origin):
+        return value
+    raise Wrong(expected(wanted), value)
+
+
+Describe = Callable[[Kind[Any], object], dict[str, object]]  # Any: each kind has its own Protocol
+"""Returns the table of a component: `Registry.describe`."""
+
+
+class _NotPlain(Exception):
+    """A value that no table can hold."""
+
+
+def described(component: object, describe: Describe, whose: str) -> dict[str, object]:
+    """Return the parameters of a component as plain data.
+
+    Raises
+    ------
+    ComponentError
+        ``component-parameter`` with every parameter that is no plain data.
+    """
+    table: dict[str, object] = {}
+    mistakes: list[Mistake] = []
+    for parameter in parameters_of(type(component)):
+        try:
+            value = getattr(component, parameter.field)
+            table[parameter.name] = plain(value, describe)
+        except (_NotPlain, AttributeError):
+            mistakes.append(
+                Mistake(
+                    parameter.name,
+                    "cannot be written down: it is no number, text, list, table or component",
+                    advice="make the component a frozen attrs class with plain parameters",
+                )
+            )
+    if mistakes:
+        raise ParameterError.about(whose, mistakes)
+    return table
+
+
+def plain(value: object, describe: Describe) -> object:
+    """Return `value` as JSON and TOML can hold it; components become tables."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str | Path):
+        return str(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, Rational):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return [plain(item, describe) for item in value]
+    if isinstance(value, Set):
+        return sorted((plain(item, describe) for item in value), key=repr)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, describe) for key, item in value.items()}
+    kinds = [kind for kind in KINDS if not problems(value, kind.protocol)]
+    if kinds:
+        return describe(kinds[0], value)
+    if has_fields(type(value)):
+        return {
+            p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))
+        }
+    raise _NotPlain

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.labelled_sets import OVERLAP
+from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import PlausiblyWarning, counted

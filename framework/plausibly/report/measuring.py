@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.calibration.replicates import LABEL_CELLS
+from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.data import names
 from plausibly.data.names import name_text
 from plausibly.errors import InputError, PlausiblyWarning

@@ -10,7 +10,7 @@ from typing import cast
 import attrs
 import xarray as xr
 
-from plausibly.config.creation import without_plugins
+from plausibly.config.study import without_plugins
 from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.record import load_study

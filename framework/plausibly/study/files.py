@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from plausibly.atomic import check_ours, holds, together
-from plausibly.config.creation import without_plugins
+from plausibly.config.document import toml_text
 from plausibly.config.resolved import resolved, without_unset
-from plausibly.config.study import with_paths
-from plausibly.config.toml import toml_text
+from plausibly.config.study import with_paths, without_plugins
 from plausibly.conformal.files import is_predictor
 from plausibly.errors import InputError
 from plausibly.evaluation.record import is_study, save_study

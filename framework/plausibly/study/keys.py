@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from plausibly.config.toml import key_text, value_text
+from plausibly.config.document import key_text, value_text
 from plausibly.errors import InputError, PlausiblyWarning
 
 Form = Literal["text", "switch", "list", "pairs"]

@@ -11,22 +11,20 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.config.creation import without_plugins
-from plausibly.config.document import Document, parse
-from plausibly.config.draft import Draft, draft
-from plausibly.config.report import StudyError, located
+from plausibly.config.document import Document, Note, parse
+from plausibly.config.draft import Draft, StudyError, draft, located
 from plausibly.config.resolved import origins, resolved, without_unset
-from plausibly.config.results import Output
 from plausibly.config.study import (
     AnnotationFile,
     Calibration,
     Examples,
+    Output,
     PlausibilityFile,
     Plugins,
     PredictionFile,
     Study,
+    without_plugins,
 )
-from plausibly.config.toml import Note
 from plausibly.data import align, names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import name_texts

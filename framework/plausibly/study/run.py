@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.config.creation import without_plugins
+from plausibly.config.study import without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor

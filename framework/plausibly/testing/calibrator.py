@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import LABEL_CELLS, Replicates
+from plausibly.calibration.scores import LABEL_CELLS, Replicates
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats

@@ -8,10 +8,10 @@ from itertools import pairwise
 import attrs
 import numpy as np
 
-from plausibly.calibration.evidence import Evidence
+from plausibly.calibration.claim import Evidence
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.replicates import EXCHANGEABLE, INDEPENDENT, Replicates
+from plausibly.calibration.scores import EXCHANGEABLE, INDEPENDENT, Replicates
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys

@@ -11,9 +11,7 @@ from plausibly import registry
 from plausibly.errors import ComponentError
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import problems
-from plausibly.registry.convert import Strict
-from plausibly.registry.parameters import Parameter, parameters_of
-from plausibly.registry.plain import described
+from plausibly.registry.parameters import Parameter, Strict, described, parameters_of
 from plausibly.testing.rules import Broken, RuleBook, demand, shown
 from plausibly.testing.same import global_randomness, same
 
