@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from plausibly.data.select import concat, select, to_frame
     from plausibly.errors import InputError, PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate
-    from plausibly.evaluation.likelihood_ratios import effective_sample_size, likelihood_ratios
-    from plausibly.evaluation.record import load_study, save_study
+    from plausibly.evaluation.results import load_study, save_study
     from plausibly.evaluation.sensitivity import sensitivity
+    from plausibly.evaluation.shift import effective_sample_size, likelihood_ratios
     from plausibly.evaluation.study import compare
     from plausibly.evaluation.tuning import tune_raps
     from plausibly.guarantee import Guarantee
@@ -106,12 +106,12 @@ _HOME = {
     "calibrate_region": "plausibly.conformal.regions",
     "compare": "plausibly.evaluation.study",
     "concat": "plausibly.data.select",
-    "effective_sample_size": "plausibly.evaluation.likelihood_ratios",
+    "effective_sample_size": "plausibly.evaluation.shift",
     "evaluate": "plausibly.evaluation.evaluate",
     "joint_rank": "plausibly.conformal.joint_rank",
-    "likelihood_ratios": "plausibly.evaluation.likelihood_ratios",
+    "likelihood_ratios": "plausibly.evaluation.shift",
     "load_predictor": "plausibly.conformal.stored",
-    "load_study": "plausibly.evaluation.record",
+    "load_study": "plausibly.evaluation.results",
     "pack": "plausibly.data.plausibilities",
     "plan": "plausibly.planning.plan",
     "read_annotations": "plausibly.io",
@@ -122,7 +122,7 @@ _HOME = {
     "register": "plausibly.registry",
     "reliability": "plausibly.annotators.reliability",
     "reproduce": "plausibly.paper.run",
-    "save_study": "plausibly.evaluation.record",
+    "save_study": "plausibly.evaluation.results",
     "score_threshold": "plausibly.conformal.score_threshold",
     "select": "plausibly.data.select",
     "sensitivity": "plausibly.evaluation.sensitivity",

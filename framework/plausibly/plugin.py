@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from plausibly.io.files import contents as file_contents
     from plausibly.io.files import opening as file_opening
     from plausibly.io.hints import columns_hint, names_examples
-    from plausibly.io.json_files import (
+    from plausibly.io.json import (
         JsonNumber,
         json_head,
         json_shown,
@@ -99,10 +99,10 @@ if TYPE_CHECKING:
         read_json,
         read_json_lines,
     )
-    from plausibly.io.named_predictions import NamedPrediction, from_named
+    from plausibly.io.predictions import NamedPrediction, from_named
     from plausibly.io.text import TextTable, first_row, first_rows, read_table
-    from plausibly.io.xml_files import Element as XmlElement
-    from plausibly.io.xml_files import read_xml
+    from plausibly.io.xml import Element as XmlElement
+    from plausibly.io.xml import read_xml
     from plausibly.kernels.draws import drawn_times, ragged_uniforms
     from plausibly.kernels.masses import settle
     from plausibly.kernels.random import Keys, hash_names
@@ -236,8 +236,8 @@ __all__ = [
 
 _HOME = {
     "file_opening": "plausibly.io.files:opening",
-    "from_named": "plausibly.io.named_predictions",
-    "NamedPrediction": "plausibly.io.named_predictions",
+    "from_named": "plausibly.io.predictions",
+    "NamedPrediction": "plausibly.io.predictions",
     "Duplicates": "plausibly.data.responses",
     "AnnotationTable": "plausibly.data.annotations",
     "Answer": "plausibly.data.annotations",
@@ -250,7 +250,7 @@ _HOME = {
     "Guarantee": "plausibly.guarantee",
     "Hashes": "plausibly.kernels.types",
     "Ints": "plausibly.kernels.types",
-    "JsonNumber": "plausibly.io.json_files",
+    "JsonNumber": "plausibly.io.json",
     "Keys": "plausibly.kernels.random",
     "Hierarchy": "plausibly.data.labels",
     "LABEL_CELLS": "plausibly.calibration.scores",
@@ -264,7 +264,7 @@ _HOME = {
     "Rows": "plausibly.data.rows",
     "TextTable": "plausibly.io.text",
     "UNSEEN": "plausibly.calibration.scores",
-    "XmlElement": "plausibly.io.xml_files:Element",
+    "XmlElement": "plausibly.io.xml:Element",
     "answered_rows": "plausibly.data.rows",
     "bounded": "plausibly.guarantee",
     "build_table": "plausibly.data.annotations",
@@ -294,21 +294,21 @@ _HOME = {
     "is_annotation_file": "plausibly.io.annotation_files",
     "is_missing": "plausibly.data.names",
     "is_name": "plausibly.data.names",
-    "json_head": "plausibly.io.json_files",
-    "json_shown": "plausibly.io.json_files",
+    "json_head": "plausibly.io.json",
+    "json_shown": "plausibly.io.json",
     "name_text": "plausibly.data.names",
     "names": "plausibly.data.names",
     "near": "plausibly.data.names:near",
     "ordered_sum": "plausibly.data.rows",
     "pack": "plausibly.data.plausibilities",
-    "parse_json": "plausibly.io.json_files",
+    "parse_json": "plausibly.io.json",
     "quoted": "plausibly.data.names",
     "ragged_uniforms": "plausibly.kernels.draws",
     "read_annotation_file": "plausibly.io.annotation_files",
-    "read_json": "plausibly.io.json_files",
-    "read_json_lines": "plausibly.io.json_files",
+    "read_json": "plausibly.io.json",
+    "read_json_lines": "plausibly.io.json",
     "read_table": "plausibly.io.text",
-    "read_xml": "plausibly.io.xml_files",
+    "read_xml": "plausibly.io.xml",
     "refuse_responses": "plausibly.data.annotations",
     "require_held_out": "plausibly.calibration.pvalues",
     "responses_by_name": "plausibly.data.responses:by_name",

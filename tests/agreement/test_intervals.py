@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from agreement_oracles import table
-from plausibly.annotators.agreement_resampling import Resampling
+from plausibly.annotators.answers import Resampling
 from plausibly.kernels.random import Keys, hash_names
 
 WORLDS, ANSWERS = 500, 4

@@ -244,9 +244,9 @@ def test_an_annotator_without_answer_is_kept() -> None:
 
 
 def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
-    from plausibly.annotators import agreement_likeness, agreement_measures
+    from plausibly.annotators import measures
 
-    for module in (agreement_likeness, agreement_measures):
+    for module in (measures, measures):
         monkeypatch.setattr(module, "MOST_VALUES", 2)
     rows = [["a"], ["b"], ["a", "b"]]
     records: Records = [("e", f"w{q}", said) for q, said in enumerate(rows)]

@@ -16,8 +16,7 @@ from eval_studies import Failing, Grumbling, Slow, Tired, computed, heard, scrip
 from plausibly import compare, registry
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
-from plausibly.evaluation.heard import Said
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable, Said
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
 

@@ -8,10 +8,15 @@ import xarray as xr
 import eval_oracles as oracle
 from eval_parts import case
 from plausibly.evaluation import coverage_by_label, coverage_by_risk, coverage_by_subgroup
-from plausibly.evaluation import describe_parts as told
-from plausibly.evaluation.describe import decimal, ends
-from plausibly.evaluation.risk import LEVEL
-from plausibly.evaluation.subgroups import SUBGROUP
+from plausibly.evaluation.describe import (
+    decimal,
+    describe_labels,
+    describe_risk,
+    describe_subgroups,
+    ends,
+    part_rows,
+)
+from plausibly.evaluation.groups import LEVEL, SUBGROUP
 
 SETS, LAM = case()
 
@@ -22,7 +27,7 @@ def test_many_labels_show_those_that_are_covered_least() -> None:
     values[:, 1] += values[:, 0]
     values[:, 0] = 0
     found = coverage_by_label(sets, lam.copy(data=values))
-    lines = told.describe_labels(found).splitlines()
+    lines = describe_labels(found).splitlines()
     assert lines[0].startswith("by label: 12 of 19  ")
     assert len(lines) == 1 + 12 + 1
     assert lines[-1] == "  nobody named 1 of the labels"
@@ -32,10 +37,10 @@ def test_many_labels_show_those_that_are_covered_least() -> None:
 
 def test_risks_that_are_numbers_have_a_loss() -> None:
     found = coverage_by_risk(SETS, LAM, "cost")
-    last = told.describe_risk(found).splitlines()[-1]
+    last = describe_risk(found).splitlines()[-1]
     mean, low, high = (float(found[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
     assert last == f"  risk left out, a mean example: {decimal(mean)} ({ends(low, high)})"
-    assert told.part_rows(found, LEVEL)[0]["risk_missed"] == {
+    assert part_rows(found, LEVEL)[0]["risk_missed"] == {
         "mean": mean,
         "low": low,
         "high": high,
@@ -45,7 +50,7 @@ def test_risks_that_are_numbers_have_a_loss() -> None:
 def test_many_subgroups_show_the_weakest() -> None:
     sets = SETS.assign_coords(ward=("example", np.arange(120) // 6))
     found = coverage_by_subgroup(sets, LAM, "ward", at_least=1)
-    lines = told.describe_subgroups(found).splitlines()
+    lines = describe_subgroups(found).splitlines()
     assert lines[0].startswith("weakest of 20 subgroups  ")
     assert len(lines) == 1 + 12 + 1
     first = found["subgroup"].values[int(np.argmin(found["aggregated_coverage_high"].values))]
@@ -55,7 +60,7 @@ def test_many_subgroups_show_the_weakest() -> None:
 def test_names_that_are_too_long_for_the_page_end_in_dots() -> None:
     sets = SETS.assign_coords(site=("example", np.where(np.arange(120) < 60, "n" * 90, "s")))
     found = coverage_by_subgroup(sets, LAM, "site")
-    lines = told.describe_subgroups(found).splitlines()
+    lines = describe_subgroups(found).splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.endswith("n…") for line in lines)
 
@@ -63,7 +68,7 @@ def test_names_that_are_too_long_for_the_page_end_in_dots() -> None:
 def test_rows_as_data() -> None:
     sets, lam = case(alphas=(0.1, 0.3))
     found = coverage_by_subgroup(sets, lam, "site")
-    rows = told.part_rows(found, SUBGROUP)
+    rows = part_rows(found, SUBGROUP)
     assert [(row["alpha"], row["subgroup"]) for row in rows] == [
         (0.1, "site north"),
         (0.1, "site south"),
@@ -75,4 +80,4 @@ def test_rows_as_data() -> None:
     assert figures["low"] == float(found["aggregated_coverage_low"].sel(alpha=0.3)[1])
     assert rows[0]["weakest"] == found["weakest"].values[0]
     plain = xr.Dataset({"mean_age": 3.0, "x_mean": 2.0, "x_low": 1.0, "x_high": 4.0})
-    assert told.part_rows(plain) == [{"mean_age": 3.0, "x": {"mean": 2.0, "low": 1.0, "high": 4.0}}]
+    assert part_rows(plain) == [{"mean_age": 3.0, "x": {"mean": 2.0, "low": 1.0, "high": 4.0}}]

@@ -99,7 +99,7 @@ def test_what_is_measured_is_what_can_be_done_by_hand(folds: int) -> None:
 
 
 def _parts(predictions: xr.DataArray, folds: int) -> dict[str, int]:
-    from plausibly.evaluation.left_out_annotator import _parts as parts
+    from plausibly.evaluation.diagnostics import _parts as parts
     from plausibly.kernels.random import Keys, hash_names
 
     called = [str(name) for name in predictions["example"].values]

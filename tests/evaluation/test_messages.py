@@ -11,7 +11,7 @@ import xarray as xr
 import eval_oracles as oracle
 from plausibly.errors import InputError
 from plausibly.evaluation import evaluate
-from plausibly.evaluation.methods import Methods, read_methods
+from plausibly.evaluation.design import Methods, read_methods
 
 SETS, LAM = oracle.case(10, 3)
 TAGGED = SETS.assign_coords(

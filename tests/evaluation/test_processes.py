@@ -18,9 +18,8 @@ import xarray as xr
 from eval_studies import Failing, Grumbling, Slow, Tired, heard, script, world
 from plausibly import compare, registry
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning
-from plausibly.evaluation import pool
-from plausibly.evaluation.design import Design, Outcome
-from plausibly.evaluation.methods import MethodTable, read_methods
+from plausibly.evaluation import study
+from plausibly.evaluation.design import Design, MethodTable, Outcome, read_methods
 from plausibly.plugin import CALIBRATOR, CalibrationData, Keys, Replicates, resolve
 from plausibly.registry import Registry
 
@@ -99,14 +98,14 @@ def test_the_error_is_that_of_the_first_split_that_fails() -> None:
 
 def test_what_cannot_be_sent_is_told_of_in_words() -> None:
     made = design({"failing": {"calibrator": Failing(how="unsent")}})
-    error, trace = pool._tried(made, 0)
+    error, trace = study._tried(made, 0)
     assert repr(error) == "RuntimeError('not to be sent')"
     assert "in replicates" in trace
-    error, trace = pool._tried(design({"failing": {"calibrator": Failing(how="broken")}}), 0)
+    error, trace = study._tried(design({"failing": {"calibrator": Failing(how="broken")}}), 0)
     assert isinstance(error, ComponentError)  # sent without the error inside, which the trace has
     assert error.got == "_Broken: not to be sent"
     assert "in replicates" in trace
-    outcome, _ = pool._tried(design({"voted": METHODS["voted"]}), 0)
+    outcome, _ = study._tried(design({"voted": METHODS["voted"]}), 0)
     assert isinstance(outcome, Outcome)
     kinds = {type(one.message) for one in outcome.said}
     assert kinds <= {PlausiblyWarning, Tired}
@@ -162,22 +161,22 @@ def test_a_class_of_a_notebook_is_refused_where_it_is_missing(
     here.Lost = lost  # type: ignore[attr-defined]  # as a cell makes one
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "notebook", here)
-        parcel = pool._packed(design({"mine": {"calibrator": lost()}}))
+        parcel = study._packed(design({"mine": {"calibrator": lost()}}))
     another()
     with pytest.raises(InputError) as refused:
-        pool._unpacked(parcel)
+        study._unpacked(parcel)
     assert refused.value.name == "method-unsent"
     assert refused.value.got == "No module named 'notebook'"
     # Whatever it is asked for, a process that cannot work says why.
-    assert pool._tried(refused.value, 3) == (refused.value, "")
+    assert study._tried(refused.value, 3) == (refused.value, "")
 
 
 def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[], None]) -> None:
     registry.register(CALIBRATOR, "slow", Slow)
     registry.register(CALIBRATOR, "lost", lambda: Slow())
-    parcel = pool._packed(design({"slow": {"calibrator": "slow"}}))
+    parcel = study._packed(design({"slow": {"calibrator": "slow"}}))
     another()
-    made = pool._unpacked(parcel)
+    made = study._unpacked(parcel)
     calibrator = made.methods["slow"].calibrator
     assert isinstance(calibrator, Slow)
     assert registry.describe(CALIBRATOR, calibrator)["name"] == "slow"

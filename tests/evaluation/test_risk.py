@@ -13,7 +13,7 @@ from eval_parts import case
 from plausibly import aggregate, read_annotations
 from plausibly.errors import InputError
 from plausibly.evaluation import coverage_by_risk, interval
-from plausibly.evaluation.risk import label_coordinate
+from plausibly.evaluation.groups import label_coordinate
 
 SETS, LAM = case()
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}

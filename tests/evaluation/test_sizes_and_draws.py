@@ -14,7 +14,7 @@ from eval_studies import heard, quiet, world
 from plausibly import calibrate, compare
 from plausibly.errors import InputError
 from plausibly.evaluation import study_table
-from plausibly.evaluation.methods import with_draws
+from plausibly.evaluation.design import with_draws
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve

@@ -10,7 +10,7 @@ import xarray as xr
 import plausibly
 from plausibly.evaluation import as_json, evaluate, study_table, verdict
 from plausibly.evaluation.intervals import interval
-from plausibly.evaluation.sensitivity_words import describe_sensitivity
+from plausibly.evaluation.sensitivity import describe_sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve

@@ -14,8 +14,7 @@ import eval_oracles as oracle
 from plausibly import calibrate
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import compare, evaluate, study_table
-from plausibly.evaluation.design import MEASURES
-from plausibly.evaluation.methods import Methods
+from plausibly.evaluation.design import MEASURES, Methods
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Floats

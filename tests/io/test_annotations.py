@@ -147,7 +147,7 @@ def test_no_reader_recognises_other_files(tmp_path: Path, own: registry.Registry
 
 
 def test_parquet_that_no_reader_recognises(tmp_path: Path) -> None:
-    from plausibly.io.parquet import write_columns
+    from plausibly.io.text import write_columns
 
     write_columns(tmp_path / "v.parquet", ["item", "user", "answer"], [["a"], ["b"], ["c"]])
     error = refusal(lambda: plausibly.read_annotations(tmp_path / "v.parquet"))

@@ -11,14 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from io_files import refusal, result_or_refusal, said, written
-from plausibly.io.json_files import (
-    DEEPEST,
-    JsonNumber,
-    json_head,
-    json_shown,
-    read_json,
-    read_json_lines,
-)
+from plausibly.io.json import DEEPEST, JsonNumber, json_head, json_shown, read_json, read_json_lines
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
 

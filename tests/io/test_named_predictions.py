@@ -20,7 +20,7 @@ from io_files import refusal, said, written
 from label_studio_files import annotation, export, region, task
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import PlausiblyWarning
-from plausibly.io.named_predictions import NamedPrediction, from_named
+from plausibly.io.predictions import NamedPrediction, from_named
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 Option: TypeAlias = Any  # of a reader, by its name

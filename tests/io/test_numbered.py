@@ -15,8 +15,8 @@ import xarray as xr
 import plausibly
 from conformal_world import world
 from io_files import refusal
-from plausibly.io import netcdf
-from plausibly.io.numpy_files import read_npz
+from plausibly.io import arrays
+from plausibly.io.arrays import read_npz
 
 
 def test_nothing_follows_from_the_numbers_of_rows(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ print(sum(float(one.sum()) for one in found))
         [sys.executable, "-c", code, str(tmp_path / "p.nc")], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, "120000.0\n")
-    assert pickle.loads(pickle.dumps(netcdf.LOCK)) is netcdf.LOCK
+    assert pickle.loads(pickle.dumps(arrays.LOCK)) is arrays.LOCK
 
 
 def test_an_npz_that_unpacks_to_far_more(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from io_files import refusal, result_or_refusal, said, written
-from plausibly.io.numpy_files import one_of, parse_npy, read_npy, read_npz, texts
+from plausibly.io.arrays import one_of, parse_npy, read_npy, read_npz, texts_of
 
 DTYPES = st.sampled_from(
     ["<f4", ">f4", "<f8", ">f8", "|u1", "<i2", ">i8", "<U3", ">U3", "|S4", "?"]
@@ -151,13 +151,13 @@ def test_one_array_of_several_names(tmp_path: Path) -> None:
 
 
 def test_names_are_text() -> None:
-    assert texts(np.array(["a", "é"]), "a.npz", "labels") == ["a", "é"]
-    assert texts(np.array([b"a", "é".encode()]), "a.npz", "labels") == ["a", "é"]
-    assert texts(np.array([7, 8]), "a.npz", "labels") == ["7", "8"]
-    assert said(lambda: texts(np.zeros((2, 2)), "a.npz", "labels")) == (
+    assert texts_of(np.array(["a", "é"]), "a.npz", "labels") == ["a", "é"]
+    assert texts_of(np.array([b"a", "é".encode()]), "a.npz", "labels") == ["a", "é"]
+    assert texts_of(np.array([7, 8]), "a.npz", "labels") == ["7", "8"]
+    assert said(lambda: texts_of(np.zeros((2, 2)), "a.npz", "labels")) == (
         "error names-shape: a.npz: labels is not a list of names expected one dimension; "
         "got shape (2, 2) do save labels with one name an entry"
     )
     impossible = npy(np.array(["ab"])).replace(b"a\0\0\0", b"\xff\xff\xff\xff")
     assert "characters that do not exist" in refusal(lambda: parse_npy(impossible, "a.npy")).got
-    assert refusal(lambda: texts(np.array([b"\xff"]), "a.npz", "labels")).name == "file-damaged"
+    assert refusal(lambda: texts_of(np.array([b"\xff"]), "a.npz", "labels")).name == "file-damaged"

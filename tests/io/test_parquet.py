@@ -16,9 +16,8 @@ import plausibly
 from io_files import refusal, said, written
 from plausibly.errors import MissingExtra
 from plausibly.extras import require
-from plausibly.io.parquet import read_columns, text_table, write_columns
 from plausibly.io.quick_columns import ShortColumn
-from plausibly.io.text import first_rows, read_table
+from plausibly.io.text import first_rows, read_columns, read_table, text_table, write_columns
 from plausibly.kernels import words
 
 

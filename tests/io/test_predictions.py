@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, said, written
-from plausibly.io.parquet import write_columns
+from plausibly.io.text import write_columns
 
 LABELS = ["melanoma", "naevus, other", 'say "x"']
 VALUES = np.array([[0.5, 0.25, 0.25], [0.0, 0.125, 0.875]])

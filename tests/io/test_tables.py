@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from io_files import csv_text, refusal, said, written
-from plausibly.io.numbers import plain
-from plausibly.io.tables import (
+from plausibly.io.label_tables import (
     Names,
     names_of,
     read_examples,
@@ -20,6 +19,7 @@ from plausibly.io.tables import (
     table_from,
     with_coordinates,
 )
+from plausibly.io.text import plain
 
 
 def test_examples_have_text_and_numbers(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import plausibly
 from io_files import csv_text, refusal, said, warned, written
 from plausibly.data.validate import seen_in_one
-from plausibly.io.parquet import write_columns
-from plausibly.io.views import stacked
+from plausibly.io.arrays import stacked
+from plausibly.io.text import write_columns
 from plausibly.kernels.random import Keys
 
 LABELS = ["a", "b, or c"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from io_files import refusal, result_or_refusal, said, written
-from plausibly.io.xml_files import Element, read_xml
+from plausibly.io.xml import Element, read_xml
 
 BOMB = """\
 <?xml version="1.0"?>

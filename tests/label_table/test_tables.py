@@ -10,7 +10,7 @@ import xarray as xr
 
 from io_files import said, written
 from plausibly.data.labels import Hierarchy, aliases_of
-from plausibly.io.tables import read_labels, table_from, with_coordinates, with_known_labels
+from plausibly.io.label_tables import read_labels, table_from, with_coordinates, with_known_labels
 
 
 def test_columns_of_numbers_may_have_empty_cells(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from lazy_world import LABELS, plausibilities, predictions
 from plausibly.data.named import is_lazy
 from plausibly.errors import InputError
 from plausibly.evaluation.describe import as_json, describe, verdict
+from plausibly.evaluation.evaluate import Evaluation
 from plausibly.evaluation.intervals import IntervalMethod
-from plausibly.evaluation.shown import Evaluation
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Bools, Floats
 

@@ -16,8 +16,8 @@ from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import Law
-from plausibly.planning.options import ladder
-from plausibly.planning.responses import Responses
+from plausibly.planning.pilot import Responses
+from plausibly.planning.plan import ladder
 
 Argument: TypeAlias = Any  # of plausibly.plan, which checks it
 PREDICTIONS, VOTES = pilot(300, 5)

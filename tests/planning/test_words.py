@@ -10,7 +10,7 @@ import pytest
 import plausibly
 from cli_world import Ran, run
 from planning_world import pilot, write
-from plausibly.planning.words import describe_plan, plan_as_json
+from plausibly.planning.plan import describe_plan, plan_as_json
 
 WITHOUT = """\
 alpha 0.1: coverage of 9 in 10 calibrations, by examples n and draws m

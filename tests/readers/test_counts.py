@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, said, written
-from plausibly.io.parquet import write_columns
+from plausibly.io.text import write_columns
 from plausibly_builtins.readers.counts import Counts
 
 TEXT = "example,cat,dog,fox\nb,2,0,1\na,0,0,0\nc,0,3,0\n"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import plausibly
 from crowd_votes import votes_of
 from io_files import csv_text, refusal, result_or_refusal, said, warned, written
-from plausibly.io.parquet import write_columns
+from plausibly.io.text import write_columns
 from plausibly_builtins.readers.crowd_table import CrowdTable
 
 HEADER = "task,worker,label\n"

@@ -9,7 +9,7 @@ import pytest
 
 import plausibly
 from io_files import refusal
-from plausibly.io.tables import read_labels
+from plausibly.io.label_tables import read_labels
 
 pytestmark = pytest.mark.realdata
 

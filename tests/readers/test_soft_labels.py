@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, said, warned, written
-from plausibly.io.parquet import write_columns
+from plausibly.io.text import write_columns
 from plausibly.testing import check_reader
 from plausibly_builtins.readers.counts import Counts
 from plausibly_builtins.readers.soft_labels import SoftLabels

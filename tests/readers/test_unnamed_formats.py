@@ -16,7 +16,7 @@ import xarray as xr
 import plausibly
 from io_files import refusal, warned, written
 from plausibly.errors import InputError
-from plausibly.io.parquet import write_columns
+from plausibly.io.text import write_columns
 
 VOTES = "task,worker,label\nt1,ann,cat\nt1,bob,dog\nt2,ann,dog\n"
 GRADES = "item,r1,r2,r3\nx1,1,2,1\nx2,0,2,1\n"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, said, warned, written
 from plausibly.errors import PlausiblyWarning
-from plausibly.io.parquet import write_columns
+from plausibly.io.text import write_columns
 from plausibly.testing import check_reader
 from plausibly_builtins.readers.wide_table import WideTable
 from readers_votes import once, votes

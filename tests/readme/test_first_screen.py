@@ -11,7 +11,7 @@ import pytest
 import plausibly
 from plausibly.demo import lidc, study, subjects, words
 from plausibly.errors import PlausiblyWarning
-from plausibly.evaluation.tables import falls_short
+from plausibly.evaluation.results import falls_short
 from readme_world import indented
 
 SPLITS, SEED = 100, 1

@@ -16,7 +16,7 @@ import xarray as xr
 import plausibly
 from plausibly import registry
 from plausibly.errors import ComponentError
-from plausibly.evaluation.methods import read_methods
+from plausibly.evaluation.design import read_methods
 from plausibly.plugin import (
     AGGREGATOR,
     ANNOTATION,

@@ -10,8 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.evaluation.sensitivity import sensitivity
-from plausibly.evaluation.sensitivity_words import describe_sensitivity
+from plausibly.evaluation.sensitivity import describe_sensitivity, sensitivity
 from plausibly.paper import skin
 
 pytestmark = pytest.mark.realdata

@@ -16,7 +16,7 @@ from plausibly.evaluation import (
     largest,
     sorted_coverage,
 )
-from plausibly.evaluation.judged import judge
+from plausibly.evaluation.inputs import judge
 from plausibly.kernels import coverage
 from plausibly.plugin import pack
 from sparse_world import label_names, mentions, plausibilities, shuffled

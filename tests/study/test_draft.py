@@ -25,7 +25,7 @@ from plausibly.config.study import (
     Study,
 )
 from plausibly.errors import InputError
-from plausibly.evaluation.methods import read_methods
+from plausibly.evaluation.design import read_methods
 from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study, tables
 
 

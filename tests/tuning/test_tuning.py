@@ -17,7 +17,7 @@ from exact_realdata import load
 from methods_page import run_page, tables
 from plausibly.errors import InputError
 from plausibly.evaluation.splits import split, split_keys
-from plausibly.evaluation.tuned import TunedScore
+from plausibly.evaluation.tuning import TunedScore
 from plausibly.kernels.random import hash_names
 from plausibly_builtins.scores.raps import Raps
 from plausibly_builtins.single_label.annotation import SingleLabel

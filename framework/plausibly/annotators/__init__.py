@@ -1,16 +1,15 @@
 """Agreement, certainty and reliability of annotators."""
 
-from plausibly.annotators.agreement import agreement
-from plausibly.annotators.agreement_data import agreement_as_json
-from plausibly.annotators.agreement_rankings import average_overlap
-from plausibly.annotators.agreement_sets import set_likeness
-from plausibly.annotators.agreement_words import (
+from plausibly.annotators.agreement import (
+    agreement,
+    agreement_as_json,
     describe_agreement,
     describe_annotators,
     describe_certainty,
+    label_disagreement,
 )
 from plausibly.annotators.certainty import annotation_certainty, uncertainty_adjusted_accuracy
-from plausibly.annotators.disagreement import label_disagreement
+from plausibly.annotators.measures import average_overlap, set_likeness
 
 __all__ = [
     "agreement",

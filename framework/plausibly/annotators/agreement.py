@@ -1,29 +1,696 @@
-"""How much annotators agree: overall, by label, by annotator, by group of examples."""
+"""Agreement of annotators: overall, by label, by annotator, by group of examples."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.annotators import agreement_likeness, agreement_measures
-from plausibly.annotators import agreement_parts as parts
-from plausibly.annotators import agreement_rankings as rankings
-from plausibly.annotators.agreement_answers import RANKINGS, SINGLE, Answers
-from plausibly.annotators.agreement_likeness import Likeness
-from plausibly.annotators.agreement_measures import Measure
-from plausibly.annotators.agreement_order import ORDER, order_in_words, order_positions
-from plausibly.annotators.agreement_resampling import Resampling
+from plausibly.annotators import measures as agreement_likeness
+from plausibly.annotators import measures as rankings
+from plausibly.annotators.answers import (
+    ORDER,
+    RANKINGS,
+    SINGLE,
+    Answers,
+    Resampling,
+    column,
+    matrix,
+    most_tied,
+    order_in_words,
+    order_positions,
+    summed,
+)
+from plausibly.annotators.measures import (
+    Likeness,
+    Measure,
+    Values,
+    fleiss_kappa,
+    krippendorff,
+    mean,
+    measured,
+    ordered_measures,
+    pair_mean,
+    pair_shares,
+    ratio,
+)
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
-from plausibly.data.names import name_texts, positions, text_array
-from plausibly.errors import InputError
+from plausibly.data.left_out import read_left_out
+from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array
+from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.describe import decimal, ends
+from plausibly.evaluation.inputs import as_plausibilities
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.planning.options import check_resamples
+from plausibly.planning.plan import check_resamples
+
+TOGETHER = "together"
+OTHER = "other"
+
+
+def label_disagreement(opinions: xr.DataArray | xr.Dataset) -> xr.Dataset:
+    """Return how often two answers to one example are each pair of labels.
+
+    Parameters
+    ----------
+    opinions : Dataset or DataArray
+        An annotation table, or plausibilities (example, label), dense or packed. Answers of single
+        labels are compared with each other. Tables of other kinds are aggregated by the default of
+        their kind, and two labels are drawn from the plausibilities of an example.
+
+    Returns
+    -------
+    Dataset
+        `together`, (label, other): the probability that the first of two answers to an example is
+        `label` and the second `other`; it is symmetric and sums to 1, and its diagonal sums to the
+        share of pairs that agree. `share`, (label): how often a label is said. `examples`,
+        (label, other): to how many examples both are said. Attributes: `n` examples, `compared` of
+        them, and `pairs`, of what: ``answers`` or ``draws``.
+
+    Raises
+    ------
+    InputError
+        ``pairs-none`` where no example has two answers, and what is wrong with the input.
+
+    Notes
+    -----
+    With d_i answers to example i, of which c_ik say k, a pair is any two of them, and examples with
+    one answer are left out: ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``. Of plausibilities
+    both labels are drawn, ``mean_i lambda_ik lambda_il``: an answer then also meets itself, so that
+    few answers behind the plausibilities look more agreed than they are.
+    """
+    kind = opinions.attrs.get(names.KIND)
+    if isinstance(opinions, xr.Dataset) and names.RESPONSE_EXAMPLE in opinions and kind == SINGLE:
+        return _of_answers(Answers.of(opinions))
+    lam = as_plausibilities(opinions)
+    # The order of the rows must not reach the last bits of the sums.
+    order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
+    values = lam.values[order].astype(np.float64)
+    said = (values > 0).astype(np.float64)
+    labels = list(map(str, lam[names.LABEL].values))
+    n = len(values)
+    return _result(labels, values.T @ values / n, said.T @ said, n, n, "draws")
+
+
+def _of_answers(answers: Answers) -> xr.Dataset:
+    """Return the shares of pairs of different answers to the same example."""
+    compared = int(answers.paired.sum())
+    if not compared:
+        raise InputError(
+            "pairs-none",
+            f"none of {several(answers.n, 'example')} has two answers",
+            expected="two answers or more to an example",
+            got="one each",
+            do='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
+            whose="annotations",
+        )
+    kept = answers.paired[answers.support_example]
+    example, label = answers.support_example[kept], answers.support_label[kept]
+    counts = answers.named[kept].astype(np.float64)
+    shape = (answers.n, len(answers.labels))
+    each = answers.answers[example].astype(np.float64)
+    some = matrix(counts, example, label, shape)
+    shares = matrix(counts / (each * (each - 1)), example, label, shape)
+    # An answer makes no pair with itself.
+    together = (shares.T @ some).toarray() - np.diag(np.asarray(shares.sum(axis=0)).ravel())
+    said = matrix(np.ones(len(counts)), example, label, shape)
+    both = (said.T @ said).toarray()
+    return _result(answers.labels, together / compared, both, answers.n, compared, "answers")
+
+
+def _result(
+    labels: list[str],
+    together: NDArray[np.float64],
+    both: NDArray[np.float64],
+    n: int,
+    compared: int,
+    pairs: str,
+) -> xr.Dataset:
+    named = text_array(labels)
+    return xr.Dataset(
+        {
+            TOGETHER: ((names.LABEL, OTHER), together),
+            "share": (names.LABEL, together.sum(axis=1)),
+            "examples": ((names.LABEL, OTHER), np.rint(both).astype(np.int64)),
+        },
+        coords={names.LABEL: named, OTHER: named},
+        attrs={"n": n, "compared": compared, "pairs": pairs},
+    )
+
+
+def agreement_as_json(found: xr.Dataset) -> dict[str, object]:
+    """Return agreement as plain data.
+
+    Parameters
+    ----------
+    found : Dataset
+        From `plausibly.agreement`.
+    """
+    facts = {str(name): value for name, value in found.attrs.items() if name != names.LEFT_OUT}
+    data: dict[str, object] = {
+        **facts,
+        "left_out": read_left_out(found.attrs),
+        "measures": _table(found, "measure", ("value", "low", "high", "reason"), ""),
+    }
+    for dim, prefix in ((names.LABEL, "label_"), (names.ANNOTATOR, "annotator_")):
+        columns = [str(name) for name in found if str(name).startswith(prefix)]
+        data[f"by_{dim}"] = _table(found, dim, columns, prefix)
+    if "group" in found.dims:
+        data["by_group"] = [
+            {
+                "group": group,
+                "examples": int(found["group_examples"].values[place]),
+                "measures": _table(
+                    found.isel(group=place),
+                    "measure",
+                    ("group_value", "group_low", "group_high", "group_reason"),
+                    "group_",
+                ),
+            }
+            for place, group in enumerate(found["group"].values.tolist())
+        ]
+    return data
+
+
+def _table(
+    found: xr.Dataset, dim: str, columns: Sequence[str], prefix: str
+) -> list[dict[str, object]]:
+    """Return one dict for each name along a dim."""
+    values = {name.removeprefix(prefix): found[name].values.tolist() for name in columns}
+    return [
+        {dim: str(name), **{title: column[place] for title, column in values.items()}}
+        for place, name in enumerate(found[dim].values)
+    ]
+
+
+WIDTH = 80
+_TITLE, _VALUE = 50, 8
+_MOST_LABELS, _MOST_ROWS = 12, 10
+_OFTEN = 0.1  # of answers more than the others: from then on a label is said too much
+_TITLES = {
+    "percent": "two annotators give an example the same {answer}",
+    "neighbouring": "the same or a neighbouring label",
+    "krippendorff-nominal": "Krippendorff alpha, nominal",
+    "krippendorff-ordinal": "Krippendorff alpha, ordinal",
+    "krippendorff-jaccard": "Krippendorff alpha, distance 1 - Jaccard",
+    "krippendorff-masi": "Krippendorff alpha, distance 1 - MASI",
+    "krippendorff-overlap": "Krippendorff alpha, distance 1 - overlap",
+    "fleiss-kappa": "Fleiss kappa",
+    "jaccard": "Jaccard likeness of two sets",
+    "masi": "MASI likeness of two sets",
+    "first-choice": "the same label from the first ranks of two",
+    "average-overlap": "average overlap",
+    "partial-average-overlap": "partial average overlap",
+    "left-out-vote": "one says what the others vote for",
+}
+_SHARES = {
+    "unanimous": "examples on which all agree",
+    "tied": "examples with a tied vote",
+    "entropy": "mean entropy of the plausibilities, in nats",
+}
+_ANSWERS = {"single-label": "label", "label-set": "set", "partial-ranking": "ranking"}
+_LIKENESS = {
+    "percent": "agrees with others",
+    "jaccard": "Jaccard with others",
+    "partial-average-overlap": "overlap with others",
+}
+
+
+def measure_titles(kind: str) -> dict[str, str]:
+    """Return what the measures of a kind of answers are called.
+
+    Parameters
+    ----------
+    kind : str
+        Such as ``"single-label"``.
+    """
+    answer = _ANSWERS[kind]
+    return {name: title.format(answer=answer) for name, title in {**_TITLES, **_SHARES}.items()}
+
+
+def describe_agreement(found: xr.Dataset) -> str:
+    """Return the measures of all answers as plain text.
+
+    Parameters
+    ----------
+    found : Dataset
+        From `plausibly.agreement`.
+    """
+    lines = [*_measure_lines(found), *_again(found)]
+    for text in (_examples(found), *_reasons(found), _in_words(found)):
+        lines += textwrap.wrap(text, WIDTH, break_on_hyphens=False)
+    if "group" in found.dims:
+        lines += ["", *_groups(found)]
+    return "\n".join(lines)
+
+
+def describe_annotators(found: xr.Dataset) -> str:
+    """Return who differs from the others, as plain text.
+
+    Parameters
+    ----------
+    found : Dataset
+        From `plausibly.agreement`.
+    """
+    agreed = found["annotator_agreement"].values
+    known = np.flatnonzero(~np.isnan(agreed))
+    if not known.size:
+        return "\n".join(textwrap.wrap(_nobody(found), WIDTH))
+    low = [place for place in known.tolist() if found["annotator_low"].values[place]]
+    low.sort(key=lambda place: (agreed[place], place))
+    shown = low[:_MOST_ROWS]
+    lines = _rows(found, shown)
+    rest = not_among(known.tolist(), shown)
+    if rest:
+        each = agreed[rest]
+        spread = decimal(float(each.min()))
+        if len(rest) > 1:
+            spread += f" to {decimal(float(each.max()))}"
+        who = several(len(rest), "other annotator" if shown else "annotator")
+        more = f", of whom {counted(len(low) - len(shown))} differ" if len(low) > len(shown) else ""
+        stands = "" if shown else "nobody stands out: "
+        lines.append(f"{stands}{who}, {spread}{more}; nobody is dropped unless you say so")
+    alone = int((found["annotator_answers"].values > 0).sum()) - known.size
+    if alone:
+        lines.append(f"{several(alone, 'annotator')} alone with each example: nobody to compare to")
+    return "\n".join(lines)
+
+
+def describe_certainty(certainty: xr.Dataset) -> str:
+    """Return in words how certain the most plausible label is.
+
+    Parameters
+    ----------
+    certainty : Dataset
+        From `plausibly.annotators.annotation_certainty`.
+    """
+
+    def mean(prefix: str, title: str) -> str:
+        low, high = float(certainty[f"{prefix}low"]), float(certainty[f"{prefix}high"])
+        text = f"{title:<{_TITLE}}{decimal(float(certainty[f'{prefix}mean'])):<{_VALUE}}"
+        if math.isnan(low):
+            return text.rstrip()
+        level = f"{100 * certainty.attrs['confidence']:g} %: "
+        return f"{text}{level}{ends(low, high)}"
+
+    lines = [mean("", "annotation certainty of the most plausible label")]
+    if "level_mean" in certainty:
+        lines.append(mean("level_", "of its level"))
+    values = certainty["certainty"].values
+    lines += textwrap.wrap(
+        f"by {certainty.attrs['draws']} resamples of the responses of each example: "
+        f"{_percent(float((values >= 1).mean()))} of {several(len(values), 'example')} have one "
+        f"label in all of them, {_percent(float((values < 0.5).mean()))} none in half of them",
+        WIDTH,
+    )
+    return "\n".join(lines)
+
+
+def _of(found: xr.Dataset, measure: str, variable: str = "value") -> float:
+    if measure not in found["measure"].values:
+        return math.nan
+    return float(found[variable].sel(measure=measure))
+
+
+def _measure_lines(found: xr.Dataset) -> Iterator[str]:
+    """Yield one line a measure; the first interval says its confidence."""
+    level = f"{100 * found.attrs['confidence']:g} %: "
+    answer = _ANSWERS[found.attrs["kind"]]
+    for name in map(str, found["measure"].values):
+        if name not in _TITLES or math.isnan(_of(found, name)):
+            continue
+        low, high = _of(found, name, "low"), _of(found, name, "high")
+        text = f"{_TITLES[name].format(answer=answer):<{_TITLE}}"
+        text += f"{decimal(_of(found, name)):<{_VALUE}}"
+        if not math.isnan(low):
+            text += f"{level}{ends(low, high)}"
+            level = " " * len(level)
+        yield text.rstrip()
+
+
+def _again(found: xr.Dataset) -> list[str]:
+    """Return how often a label is said again by another annotator, in the order of labels."""
+    again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
+    known, every = _frequent(found)
+    if not known:
+        return []
+    some = f" (the {len(known)} most frequent of {counted(every)})" if every > len(known) else ""
+    verb = "says" if found.attrs["kind"] == "single-label" else "names"
+    title = f"if one {verb} k, another does too{some}   "
+    cells = [f"{labels[place]}: {decimal(float(again[place]), 2)}" for place in known]
+    lines, current = [], title
+    indent = " " * min(len(title), 34)
+    for cell in cells:
+        if len(current.rstrip()) + 3 + len(cell) > WIDTH and current.strip():
+            lines.append(current.rstrip())
+            current = indent
+        current += f"{cell}   "
+    return [*lines, current.rstrip()]
+
+
+def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
+    """Return the labels that are said most, in their order, and how many are said with company."""
+    again, said = found["label_again"].values, found["label_answers"].values
+    known = np.flatnonzero(~np.isnan(again)).tolist()
+    often = sorted(known, key=lambda place: (-int(said[place]), place))
+    return sorted(often[:_MOST_LABELS]), len(known)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _examples(found: xr.Dataset) -> str:
+    compared, every = int(found.attrs["compared"]), int(found.attrs["examples"])
+    if not compared:
+        return f"none of {several(every, 'example')} has answers of two annotators"
+    among = several(compared, "example")
+    if compared < every:
+        among += f" with two answers or more, of {counted(every)}"
+    return (
+        f"all agree on {_percent(_of(found, 'unanimous'))} of {among}; "
+        f"{_percent(_of(found, 'tied'))} have a tied vote"
+    )
+
+
+def _reasons(found: xr.Dataset) -> Iterator[str]:
+    """Yield why measures have no value, each reason once."""
+    told: dict[str, list[str]] = {}
+    for name, reason in zip(found["measure"].values, found["reason"].values, strict=True):
+        if reason and str(name) in _TITLES:
+            told.setdefault(str(reason), []).append(str(name))
+    if found.attrs["compared"]:
+        for reason, whose in told.items():
+            yield f"no value for {', '.join(whose)}: {reason}"
+
+
+def _in_words(found: xr.Dataset) -> str:
+    """Return what it means, where something can be said."""
+    parts = []
+    percent = _of(found, "percent")
+    again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
+    known = _frequent(found)[0]
+    if len(known) > 1:
+        most, least = (pick(known, key=lambda place: again[place]) for pick in (max, min))
+        if again[most] > again[least]:
+            parts.append(
+                f"{quoted(labels[most])} is said again most often, {quoted(labels[least])} least"
+            )
+    near = _of(found, "neighbouring")
+    if percent < 1 and not math.isnan(near):
+        share = (near - percent) / (1 - percent)
+        parts.append(
+            f"{_percent(share)} of disagreement is by one step, which a vote hides and "
+            "plausibilities keep"
+        )
+    shares = found["label_share"].values
+    alpha = _of(found, "krippendorff-nominal")
+    if found.attrs["kind"] == "single-label" and percent >= 0.8 and alpha < 0.4:
+        top = int(np.nanargmax(shares))
+        parts.append(
+            f"{_percent(float(shares[top]))} of answers are {quoted(labels[top])}, so that chance "
+            "agrees often, too: read alpha beside the first line"
+        )
+    return f"In words: {'; '.join(parts)}." if parts else ""
+
+
+def _groups(found: xr.Dataset) -> list[str]:
+    """Return a line a group: all of a few, or those that agree least."""
+    by = str(found.attrs["by"])
+    same, alpha, lows, highs = (
+        found[variable].sel(measure=measure).values
+        for variable, measure in (
+            ("group_value", "percent"),
+            ("group_value", "krippendorff-nominal"),
+            ("group_low", "percent"),
+            ("group_high", "percent"),
+        )
+    )
+    texts = [str(name) for name in found["group"].values]
+    order = list(range(len(texts)))
+    cut = len(order) > 2 * _MOST_ROWS
+    if cut:
+        order = [place for place in order if not math.isnan(same[place])]
+        order.sort(key=lambda place: (same[place], place))
+        order = order[:_MOST_ROWS]
+    width = max(len(by), *(len(texts[place]) for place in order)) + 2 if order else len(by) + 2
+    lines = [f"{by:<{width}}{'examples':>8}   same answer   95 % interval    alpha"]
+    lines[0] = lines[0].replace("95 %", f"{100 * found.attrs['confidence']:g} %")
+    for place in order:
+        low, high = float(lows[place]), float(highs[place])
+        interval = "" if math.isnan(low) else ends(low, high)
+        count = counted(int(found["group_examples"].values[place]))
+        lines.append(
+            f"{texts[place]:<{width}}{count:>8}   {decimal(float(same[place])):>11}   "
+            f"{interval:<13}{decimal(float(alpha[place])):>8}"
+        )
+    if cut:
+        lines.append(f"the {len(order)} of {counted(len(texts))} that agree least")
+    return lines
+
+
+def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
+    texts = [str(found[names.ANNOTATOR].values[place]) for place in shown]
+    answers = [counted(int(found["annotator_answers"].values[place])) for place in shown]
+    agreed = found["annotator_agreement"].values
+    usual = float(np.nanmedian(agreed))
+    wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
+    lines = []
+    for row, place in enumerate(shown):
+        verb = _LIKENESS[found.attrs["likeness"]]
+        text = f"{texts[row]:<{wide}}  {answers[row]:>{many}} answers   "
+        text += f"{verb} {decimal(float(agreed[place]), 2)}"
+        text += f" (usual {decimal(usual, 2)})" if not row else " " * 12
+        share, others = (
+            float(found[f"annotator_says_{end}"].values[place]) for end in ("share", "others")
+        )
+        if share - others >= _OFTEN:
+            label = quoted(found["annotator_says"].values[place])
+            note = f"  says {label} to {_percent(share)}, others {_percent(others)}"
+            if len(text.rstrip()) + len(note) > WIDTH:
+                lines += [text.rstrip(), f"{'':<{wide}}{note}"]
+                continue
+            text += note
+        lines.append(text.rstrip())
+    return lines
+
+
+def _nobody(found: xr.Dataset) -> str:
+    if found.attrs["unknown"] == found.attrs["answers"]:
+        return "annotations do not say who answered: annotators cannot be told apart"
+    return "no annotator answered an example that another one answered, too"
+
+
+LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
+_LEVEL = 0.05  # chance that somebody is noted where nobody differs
+
+
+def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Values]]:
+    """Return what is known of each example with two answers, as means and one by one."""
+    paired = answers.paired
+    why = "no example has two answers"
+    cells = np.bincount(answers.cell_example, minlength=answers.n)
+    tops = np.bincount(answers.support_example[answers.leading], minlength=answers.n)
+    total = np.bincount(answers.support_example, weights=answers.mass, minlength=answers.n)
+    share = answers.mass / total[answers.support_example]
+    spread = np.bincount(
+        answers.support_example, weights=-share * np.log(share), minlength=answers.n
+    )
+    entropy = np.maximum(spread, 0.0)
+    found = [
+        mean("unanimous", (cells == 1).astype(np.float64), paired, why),
+        mean("tied", (tops > 1).astype(np.float64), paired, why),
+        mean("entropy", entropy, paired, why),
+    ]
+    return found, {"entropy": np.where(answers.answers > 0, entropy, np.nan)}
+
+
+def left_out_votes(answers: Answers) -> Values:
+    """Return the chance that what the others vote for is named by an answer of a cell: (cell,).
+
+    The others vote for the label with the most plausibility without this answer; of tied ones for
+    each with equal chances. Of a ranking the first rank counts. NaN where there are no others.
+    """
+    cell, support = answers.spread_support(answers.cell_example)
+    left = answers.mass[support]
+    named = np.zeros(len(left), dtype=bool)
+    own, mention = answers.spread(answers.cell_value)
+    # both run through the same pairs of a cell and a label
+    keys = cell * len(answers.labels) + answers.support_label[support]
+    where = np.searchsorted(keys, own * len(answers.labels) + answers.mention_label[mention])
+    left = left.copy()
+    left[where] -= answers.mention_mass[mention]
+    named[where] = answers.mention_block[mention] == 1
+    most = np.zeros(len(answers.cell_value))
+    np.maximum.at(most, cell, left)
+    leading = left >= (most * (1 - most_tied()))[cell]
+    above = np.bincount(cell, weights=leading & named, minlength=len(most))
+    below = np.bincount(cell, weights=leading, minlength=len(most))
+    return np.where(answers.paired[answers.cell_example], above / np.maximum(below, 1), np.nan)
+
+
+def left_out_measure(answers: Answers, votes: Values) -> Measure:
+    """Return how often a real annotator says what the others vote for, the mean over examples."""
+    mine = (answers.annotator >= 0) & answers.paired[answers.owner]
+    n = np.bincount(answers.owner[mine], minlength=answers.n)
+    agreed = np.bincount(
+        answers.owner[mine], weights=votes[answers.cell[mine]], minlength=answers.n
+    )
+    why = (
+        "no example with two answers says who gave one of them"
+        if answers.paired.any()
+        else "no example has answers of two annotators"
+    )
+    return mean("left-out-vote", agreed / np.maximum(n, 1), n > 0, why)
+
+
+def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Dataset:
+    """Return what there is to say of each known annotator: unknown ones only count as others."""
+    who, owner, cell = answers.annotator, answers.owner, answers.cell
+    count = len(answers.annotators)
+    known = who >= 0
+    given = np.bincount(who[known], minlength=count)
+    mine = known & answers.paired[owner]
+    m = answers.answers[owner].astype(np.float64)
+    alike = likeness.cells[cell] / np.maximum(m - 1, 1)
+    own = 2 * likeness.cells[cell]
+    among = ratio(likeness.pairs[owner] - own, (m - 1) * (m - 2))
+    compared = np.bincount(who[mine], minlength=count)
+
+    def average(values: Values, rows: NDArray[np.bool_]) -> Values:
+        n = np.bincount(who[rows], minlength=count)
+        return ratio(np.bincount(who[rows], weights=values[rows], minlength=count), n)
+
+    thrice = mine & (m >= 3)
+    lower = alike - among
+    gap = average(lower, thrice)
+    n = np.bincount(who[thrice], minlength=count)
+    away = np.zeros(len(who))
+    away[thrice] = lower[thrice] - gap[who[thrice]]
+    square = average(away**2, thrice)
+    error = np.sqrt(ratio(square, np.maximum(n - 1, 0)))
+    tested = n >= LEAST_COMPARED
+    limit = _limit(int(tested.sum()))
+    low = np.zeros(count, dtype=bool)
+    low[tested] = (gap[tested] < -limit * error[tested]) & (gap[tested] < 0)
+    says = _says_too_much(answers, mine)
+    dim = names.ANNOTATOR
+    return xr.Dataset(
+        {
+            "annotator_answers": (dim, given),
+            "annotator_compared": (dim, compared),
+            "annotator_agreement": (dim, average(alike, mine)),
+            "annotator_others": (dim, average(among, thrice)),
+            "annotator_vote": (dim, average(votes[cell], mine)),
+            "annotator_low": (dim, low),
+            "annotator_says": (
+                dim,
+                text_array([answers.labels[k] if k >= 0 else "" for k in says[0]]),
+            ),
+            "annotator_says_share": (dim, says[1]),
+            "annotator_says_others": (dim, says[2]),
+        },
+        coords={dim: text_array(answers.annotators)},
+    )
+
+
+def _limit(tested: int) -> float:
+    """Return how many standard errors below the others one must lie to be noted."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(_LEVEL / tested)) if tested else 0.0
+
+
+def _says_too_much(answers: Answers, mine: NDArray[np.bool_]) -> tuple[list[int], Values, Values]:
+    """Return the label that each annotator names most above the others, its share, and theirs."""
+    rows = np.flatnonzero(mine)
+    count, labels = len(answers.annotators), len(answers.labels)
+    row, support = answers.spread_support(answers.owner[rows])
+    who = answers.annotator[rows][row]
+    size = np.bincount(
+        answers.mention_value, weights=answers.mention_mass, minlength=answers.values
+    )
+    own, mention = answers.spread(answers.value[rows])
+    keys = row * labels + answers.support_label[support]
+    where = np.searchsorted(keys, own * labels + answers.mention_label[mention])
+    said = np.zeros(len(row))
+    value = answers.value[rows][own]
+    said[where] = answers.mention_mass[mention] / size[value]
+    others = answers.mass[support].copy()
+    others[where] -= answers.mention_mass[mention]
+    total = np.bincount(row, weights=others, minlength=len(rows))
+    others = np.maximum(others, 0.0) / total[row]
+    pair, of = np.unique(who * labels + answers.support_label[support], return_inverse=True)
+    n = np.maximum(np.bincount(answers.annotator[rows], minlength=count), 1)
+    person = pair // max(labels, 1)
+    share = np.bincount(of, weights=said, minlength=len(pair)) / n[person]
+    theirs = np.bincount(of, weights=others, minlength=len(pair)) / n[person]
+    label, most, usual = [-1] * count, np.full(count, np.nan), np.full(count, np.nan)
+    # the largest excess of each annotator comes last, the first label of equal ones
+    for place in np.lexsort((-pair, np.round(share - theirs, 12), person)).tolist():
+        one = int(person[place])
+        label[one] = int(pair[place] % labels)
+        most[one], usual[one] = share[place], theirs[place]
+    return label, most, usual
+
+
+def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
+    """Return how often a label is named, and named by another where one names it."""
+    paired = answers.paired[answers.support_example]
+    # Of the labels that are named alone: there may be a million others.
+    codes, label = np.unique(answers.support_label[paired], return_inverse=True)
+    example, named = answers.support_example[paired], answers.named[paired]
+    shape = (answers.n, len(codes))
+    both = named * (named - 1) / (answers.answers[example] - 1)
+    features = {
+        "both": matrix(both, example, label, shape),
+        "named": matrix(named, example, label, shape),
+        "total": column(np.where(answers.paired, answers.answers, 0)),
+    }
+    one = np.ones((answers.n, 1))
+    sums = summed(features, one)
+    again = ratio(sums["both"], sums["named"])[:, 0]
+    share = ratio(sums["named"], sums["total"])[:, 0]
+    replicates = [
+        ratio(now["both"], now["named"])
+        for times in resampling.times()
+        for now in (summed({key: features[key] for key in ("both", "named")}, times),)
+    ]
+    drawn = np.concatenate(replicates, axis=1) if replicates else np.empty((shape[1], 0))
+    ends = [
+        resampling.ends(row) if not math.isnan(value) else (math.nan, math.nan)
+        for row, value in zip(drawn, again, strict=True)
+    ]
+    dim = names.LABEL
+    columns = {
+        "label_share": share,
+        "label_again": again,
+        "label_again_low": [low for low, _ in ends],
+        "label_again_high": [high for _, high in ends],
+        "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
+    }
+    found = xr.Dataset(
+        {"label_answers": (dim, _named(answers))}, coords={dim: text_array(answers.labels)}
+    )
+    for name, column_of in columns.items():
+        nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
+        values = np.full(len(answers.labels), nothing)
+        values[codes] = column_of
+        found[name] = (dim, values)
+    return found
+
+
+def _named(answers: Answers) -> Ints:
+    found = np.zeros(len(answers.labels), dtype=np.int64)
+    np.add.at(found, answers.support_label, answers.named)
+    return found
+
 
 MEASURE, GROUP = "measure", "group"
 
@@ -134,13 +801,13 @@ def agreement(
     everybody = np.ones(answers.n, dtype=bool)
     plan = resampling(everybody, keys)
     likenesses = agreement_likeness.likenesses(answers, deep)
-    votes = parts.left_out_votes(answers)
+    votes = left_out_votes(answers)
     measures, of_examples = _measures(answers, likenesses, votes, position)
-    found = agreement_measures.measured(measures, plan)
+    found = measured(measures, plan)
     place = positions(
         list(map(str, answers.examples)), name_texts(annotations.indexes[names.EXAMPLE])
     )
-    shares = np.where(answers.paired, agreement_measures.pair_shares(likenesses[-1]), np.nan)
+    shares = np.where(answers.paired, pair_shares(likenesses[-1]), np.nan)
     result = xr.Dataset(
         {
             "value": (MEASURE, found.value),
@@ -172,9 +839,9 @@ def agreement(
             **({} if by is None else {"by": by}),
         },
     )
-    result = result.merge(parts.by_label(answers, plan), join="exact", compat="no_conflicts")
+    result = result.merge(by_label(answers, plan), join="exact", compat="no_conflicts")
     result = result.merge(
-        parts.by_annotator(answers, likenesses[-1], votes), join="exact", compat="no_conflicts"
+        by_annotator(answers, likenesses[-1], votes), join="exact", compat="no_conflicts"
     )
     if by is None:
         return result
@@ -184,10 +851,8 @@ def agreement(
         mine = codes == code
         few = answers.only(mine)
         these = agreement_likeness.likenesses(few, deep)
-        some = _measures(few, these, parts.left_out_votes(few), position)[0]
-        rows.append(
-            agreement_measures.measured(some, resampling(mine, keys.child(f"group-{group}")))
-        )
+        some = _measures(few, these, left_out_votes(few), position)[0]
+        rows.append(measured(some, resampling(mine, keys.child(f"group-{group}"))))
     dims = (GROUP, MEASURE)
     return result.assign_coords({GROUP: groups}).assign(
         {
@@ -207,14 +872,14 @@ def _measures(
     position: Ints | None,
 ) -> tuple[list[Measure], dict[str, NDArray[np.float64]]]:
     """Return the measures in the order in which they are told, and numbers of the examples."""
-    of_pairs = [agreement_measures.pair_mean(one) for one in likenesses]
+    of_pairs = [pair_mean(one) for one in likenesses]
     of_order: list[Measure] = []
     if position is not None:
-        of_order = agreement_measures.ordered_measures(answers, position)
-    alphas = [agreement_measures.krippendorff(one) for one in likenesses if one.alpha]
-    kappa = [agreement_measures.fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []
-    of_examples, values = parts.example_measures(answers)
-    vote = parts.left_out_measure(answers, votes)
+        of_order = ordered_measures(answers, position)
+    alphas = [krippendorff(one) for one in likenesses if one.alpha]
+    kappa = [fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []
+    of_examples, values = example_measures(answers)
+    vote = left_out_measure(answers, votes)
     found = [*of_pairs, *of_order[:1], *alphas, *of_order[1:], *kappa, vote, *of_examples]
     return found, values
 

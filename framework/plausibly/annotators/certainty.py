@@ -12,9 +12,8 @@ from plausibly.data import align, names, validate
 from plausibly.data.names import name_texts, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.intervals import Interval
-from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
-from plausibly.evaluation.summary import ENDS
+from plausibly.evaluation.groups import LEVEL, Risk, in_order, levels_of
+from plausibly.evaluation.intervals import ENDS, Interval
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Hashes, Ints

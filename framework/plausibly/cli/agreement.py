@@ -180,9 +180,12 @@ def _draws(draws: int | None, risk: str | None) -> int | None:
 
 
 def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
-    from plausibly.annotators import agreement_words as words
     from plausibly.annotators.agreement import agreement as measured
-    from plausibly.annotators.agreement_data import agreement_as_json
+    from plausibly.annotators.agreement import (
+        agreement_as_json,
+        describe_agreement,
+        describe_annotators,
+    )
     from plausibly.cli import layout, reading
     from plausibly.data.annotations import describe
     from plausibly.io import read_annotations, read_examples, with_coordinates
@@ -211,9 +214,9 @@ def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
     about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     shown = [layout.fields([("annotations", f"{whose} ({table.attrs['reader']}): {about}")]), ""]
     if wanted.annotators:
-        shown.append(words.describe_annotators(found))
+        shown.append(describe_annotators(found))
     else:
-        shown.append(words.describe_agreement(found))
+        shown.append(describe_agreement(found))
     if wanted.draws is not None:
         shown += ["", _certainty(output, annotated, wanted)]
     if not wanted.annotators:
@@ -227,7 +230,7 @@ def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
 
 
 def _certainty(output: Output, table: xr.Dataset, wanted: Wanted) -> str:
-    from plausibly.annotators.agreement_words import describe_certainty
+    from plausibly.annotators.agreement import describe_certainty
     from plausibly.annotators.certainty import annotation_certainty
     from plausibly.conformal.aggregate import aggregate
 

@@ -83,7 +83,7 @@ def _dry(output: Output, data: Data, folder: Path, *, splits: int) -> None:
 
 def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) -> None:
     from plausibly.demo import files, study, study_file, subjects, words
-    from plausibly.evaluation.tables import study_table
+    from plausibly.evaluation.results import study_table
 
     drawable = _can_draw(data)
     files.make_folder(folder)

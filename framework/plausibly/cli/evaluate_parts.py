@@ -15,15 +15,32 @@ from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import quoted
 from plausibly.errors import InputError
-from plausibly.evaluation import describe_parts as told
 from plausibly.evaluation import inputs
-from plausibly.evaluation.ambiguity import entropy
-from plausibly.evaluation.by_label import coverage_by_label
+from plausibly.evaluation.describe import (
+    describe_labels,
+    describe_risk,
+    describe_sizes,
+    describe_slab,
+    describe_strata,
+    describe_subgroups,
+    describe_uniformity,
+    part_rows,
+)
+from plausibly.evaluation.groups import (
+    LEVEL,
+    SIZE,
+    STRATUM,
+    SUBGROUP,
+    coverage_by_label,
+    coverage_by_risk,
+    coverage_by_size,
+    coverage_by_strata,
+    coverage_by_subgroup,
+    entropy,
+    label_coordinate,
+)
 from plausibly.evaluation.intervals import IntervalMethod
-from plausibly.evaluation.risk import LEVEL, coverage_by_risk, label_coordinate
 from plausibly.evaluation.slab import worst_slab_coverage
-from plausibly.evaluation.strata import SIZE, STRATUM, coverage_by_size, coverage_by_strata
-from plausibly.evaluation.subgroups import SUBGROUP, coverage_by_subgroup
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
 from plausibly.io import read_labels
 from plausibly.kernels.coverage import Ties
@@ -132,7 +149,7 @@ def parts(judged: Judged) -> list[Part]:
 
 def _part(name: str, found: xr.Dataset, text: str, dim: str | None, *about: str) -> Part:
     known = {key: found.attrs[key] for key in about if key in found.attrs}
-    return Part(name=name, text=text, rows=told.part_rows(found, dim), about=known)
+    return Part(name=name, text=text, rows=part_rows(found, dim), about=known)
 
 
 def _subgroups(judged: Judged) -> Part:
@@ -141,7 +158,7 @@ def _subgroups(judged: Judged) -> Part:
         judged.sets, judged.plausibilities, by, at_least=judged.measure.at_least, **judged.options
     )
     about = ("by", "compared", "left_out_subgroups", "at_least", "note")
-    return _part("subgroups", found, told.describe_subgroups(found), SUBGROUP, *about)
+    return _part("subgroups", found, describe_subgroups(found), SUBGROUP, *about)
 
 
 def _entropy(judged: Judged) -> Part:
@@ -149,17 +166,17 @@ def _entropy(judged: Judged) -> Part:
     found = coverage_by_strata(
         judged.sets, judged.plausibilities, of, quantiles=3, ties=judged.ties, **judged.options
     )
-    return _part("by_entropy", found, told.describe_strata(found), STRATUM, "of")
+    return _part("by_entropy", found, describe_strata(found), STRATUM, "of")
 
 
 def _size(judged: Judged) -> Part:
     found = coverage_by_size(judged.sets, judged.plausibilities, ties=judged.ties, **judged.options)
-    return _part("by_size", found, told.describe_sizes(found), SIZE)
+    return _part("by_size", found, describe_sizes(found), SIZE)
 
 
 def _label(judged: Judged) -> Part:
     found = coverage_by_label(judged.sets, judged.plausibilities, **judged.options)
-    return _part("by_label", found, told.describe_labels(found), names.LABEL)
+    return _part("by_label", found, describe_labels(found), names.LABEL)
 
 
 _STRATA = {"entropy": _entropy, "size": _size, "label": _label}
@@ -178,7 +195,7 @@ def _risk(judged: Judged, column: str) -> Part:
     levels = label_coordinate(column, [read_labels(judged.naming.labels)])
     found = coverage_by_risk(judged.sets, judged.plausibilities, levels, **judged.options)
     found = found.assign_attrs(risk=column)
-    return _part("by_risk", found, told.describe_risk(found), LEVEL, "risk")
+    return _part("by_risk", found, describe_risk(found), LEVEL, "risk")
 
 
 def _doubt(judged: Judged, predictions: xr.DataArray) -> Part:
@@ -186,13 +203,13 @@ def _doubt(judged: Judged, predictions: xr.DataArray) -> Part:
     found = coverage_by_strata(
         judged.sets, judged.plausibilities, of, quantiles=2, ties=judged.ties, **judged.options
     )
-    return _part("by_predicted_entropy", found, told.describe_strata(found), STRATUM, "of")
+    return _part("by_predicted_entropy", found, describe_strata(found), STRATUM, "of")
 
 
 def _slab(judged: Judged, predictions: xr.DataArray) -> Part:
     found = worst_slab_coverage(judged.sets, judged.plausibilities, predictions, **judged.options)
     about = ("least", "directions", "search")
-    return _part("worst_slab", found, told.describe_slab(found), None, *about)
+    return _part("worst_slab", found, describe_slab(found), None, *about)
 
 
 def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalPredictor) -> Part:
@@ -215,4 +232,4 @@ def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalP
         seed=judged.measure.seed,
     )
     about = ("n_calibration", "grid", "fingerprint")
-    return _part("p_values", found, told.describe_uniformity(found), OF, *about)
+    return _part("p_values", found, describe_uniformity(found), OF, *about)

@@ -196,7 +196,7 @@ def plan(
 
 
 def _half() -> Exception:
-    from plausibly.planning.read import pilot_half
+    from plausibly.planning.pilot import pilot_half
 
     return pilot_half("predictions")
 
@@ -204,8 +204,8 @@ def _half() -> Exception:
 def _run(output: Output, wanted: Wanted, pilot: Asked | None) -> None:
     from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import layout
+    from plausibly.planning.plan import describe_plan, plan_as_json
     from plausibly.planning.plan import plan as planned
-    from plausibly.planning.words import describe_plan, plan_as_json
 
     read_alphas(list(wanted.alphas))  # a slip is said before anything is read
     read = _Read() if pilot is None else _read(output, wanted, *pilot)

@@ -110,7 +110,7 @@ def _run(
     from plausibly.data.left_out import read_left_out
     from plausibly.data.names import several
     from plausibly.errors import counted
-    from plausibly.evaluation.likeness import warn_of_shift
+    from plausibly.evaluation.shift import warn_of_shift
     from plausibly.io import read_sets, write_sets
     from plausibly.io.sets import check_output
 

@@ -83,7 +83,7 @@ def _run(
 ) -> None:
     from plausibly.cli import study_words as words
     from plausibly.evaluation.checkpoint import Checkpoint
-    from plausibly.evaluation.tables import study_table
+    from plausibly.evaluation.results import study_table
     from plausibly.study import prepare, write_study
 
     with output.working(f"reading {path.name}"):

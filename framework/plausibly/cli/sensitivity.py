@@ -182,9 +182,12 @@ def _run(
 ) -> None:
     from plausibly.cli import layout, reading
     from plausibly.data.annotations import describe
+    from plausibly.evaluation.sensitivity import (
+        describe_sensitivity,
+        read_aggregators,
+        sensitivity_as_json,
+    )
     from plausibly.evaluation.sensitivity import sensitivity as measured
-    from plausibly.evaluation.sensitivity_parts import read_aggregators
-    from plausibly.evaluation.sensitivity_words import describe_sensitivity, sensitivity_as_json
     from plausibly.io import read_annotations
 
     asked_for = [one for one in wanted.aggregators if one is not None]

@@ -11,7 +11,7 @@ import xarray as xr
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.demo.subjects import Subject
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
 from plausibly.kernels.random import Keys, hash_names

@@ -1,22 +1,24 @@
 """Coverage of prediction sets, and studies of several methods."""
 
-from plausibly.evaluation.ambiguity import entropy, largest
-from plausibly.evaluation.by_label import coverage_by_label
 from plausibly.evaluation.describe import as_json, describe, verdict
-from plausibly.evaluation.error import monte_carlo_error
+from plausibly.evaluation.diagnostics import leave_one_annotator_out, monte_carlo_error
 from plausibly.evaluation.evaluate import evaluate
 from plausibly.evaluation.figures import uniformity_figure
+from plausibly.evaluation.groups import (
+    coverage_by_label,
+    coverage_by_risk,
+    coverage_by_size,
+    coverage_by_strata,
+    coverage_by_subgroup,
+    entropy,
+    largest,
+    sorted_coverage,
+)
 from plausibly.evaluation.intervals import Interval, interval
-from plausibly.evaluation.left_out_annotator import leave_one_annotator_out
-from plausibly.evaluation.likeness import alike, shift, warn_of_alike, warn_of_copies, warn_of_shift
-from plausibly.evaluation.realised import sorted_coverage
-from plausibly.evaluation.record import load_study, save_study
-from plausibly.evaluation.risk import coverage_by_risk
+from plausibly.evaluation.results import load_study, save_study, study_table
+from plausibly.evaluation.shift import alike, shift, warn_of_alike, warn_of_copies, warn_of_shift
 from plausibly.evaluation.slab import worst_slab_coverage
-from plausibly.evaluation.strata import coverage_by_size, coverage_by_strata
 from plausibly.evaluation.study import compare
-from plausibly.evaluation.subgroups import coverage_by_subgroup
-from plausibly.evaluation.tables import study_table
 from plausibly.evaluation.uniformity import p_value_uniformity
 
 __all__ = [

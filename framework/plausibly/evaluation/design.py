@@ -1,31 +1,401 @@
-"""What a study does on each of its splits, complete enough to be done in another process."""
+"""The design of a study: its methods, and what is done on each split."""
 
 from __future__ import annotations
 
+import builtins
+import difflib
+import json
 import math
-from collections.abc import Mapping, Sequence
+import pickle
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import is_dataclass, replace
 from fractions import Fraction
+from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
+from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
-from plausibly.errors import InputError
-from plausibly.evaluation.heard import Said, listening
-from plausibly.evaluation.methods import Method, with_draws
+from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.protocols import (
+    CALIBRATOR,
+    COMBINER,
+    SCORE,
+    Calibrator,
+    ComponentLike,
+    Kind,
+    PValueCombiner,
+    ScoreFunction,
+)
+from plausibly.registry.parameters import has_fields, parameters_of
+
+
+@attrs.frozen(kw_only=True)
+class Said:
+    """One warning, and where in a study it was heard.
+
+    Attributes
+    ----------
+    message : Warning
+    filename, line : str and int
+        Where it was issued.
+    split, method, size, draws : int, str, int and int, or None
+        None where the block was run once for all of them.
+    """
+
+    message: Warning
+    filename: str
+    line: int
+    split: int | None = None
+    method: str | None = None
+    size: int | None = None
+    draws: int | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes two warnings the same: their name and first line, not their numbers."""
+        if isinstance(self.message, PlausiblyWarning):
+            return self.message.name, self.message.what
+        return _kind(self.message).__name__, str(self.message)
+
+    def portable(self) -> Said:
+        """Return the same as another process can read it: of a kind that it knows."""
+        if isinstance(self.message, PlausiblyWarning):
+            return self
+        try:
+            pickle.loads(pickle.dumps(self.message))
+        except Exception:  # noqa: BLE001  # whatever keeps somebody's warning from being sent
+            return attrs.evolve(self, message=_kind(self.message)(str(self.message)))
+        return self
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain data; of kinds that others made, the nearest one that Python knows."""
+        plain = attrs.asdict(self, recurse=False)
+        if isinstance(self.message, PlausiblyWarning):
+            plain["message"] = self.message.fields()
+        else:
+            plain["message"] = {"kind": _kind(self.message).__name__, "text": str(self.message)}
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, object]) -> Said:
+        """Return the warning that `to_json` described."""
+        told = plain["message"]
+        if not isinstance(told, dict):
+            raise TypeError("a warning is a table")
+        message: Warning
+        if "kind" in told:
+            kind = getattr(builtins, str(told["kind"]), UserWarning)
+            known = isinstance(kind, type) and issubclass(kind, Warning)
+            message = (kind if known else UserWarning)(told["text"])
+        else:
+            message = PlausiblyWarning(**told)
+        return cls(**{**plain, "message": message})  # type: ignore[arg-type]  # as it was written
+
+
+def _kind(message: Warning) -> type[Warning]:
+    """Return the nearest kind of warning that comes with Python."""
+    mine = (kind for kind in type(message).__mro__ if kind.__module__ == "builtins")
+    return next(kind for kind in mine if issubclass(kind, Warning))
+
+
+@contextmanager
+def listening(
+    said: list[Said],
+    *,
+    split: int | None = None,
+    method: str | None = None,
+    size: int | None = None,
+    draws: int | None = None,
+) -> Iterator[None]:
+    """Collect the warnings of this block.
+
+    Parameters
+    ----------
+    said : list of Said
+        Where they are added.
+    split, method, size, draws : int, str, int and int, optional
+        What the block is run for.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for one in caught:
+        message = one.message
+        if isinstance(message, PlausiblyWarning):
+            # The same, whether it was heard here, in another process, or read from a file.
+            message.details = json.loads(json.dumps(message.details, default=_plain))
+        said.append(
+            Said(
+                message=message if isinstance(message, Warning) else one.category(message),
+                filename=one.filename,
+                line=one.lineno,
+                split=split,
+                method=method,
+                size=size,
+                draws=draws,
+            )
+        )
+
+
+def _plain(value: object) -> object:
+    """Return what JSON has no word for as something that it has one for."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+
+
+def repeat(
+    said: Sequence[Said], splits: int, *, sizes: Sequence[int] = (), draws: Sequence[int] = ()
+) -> None:
+    """Issue each warning once, on behalf of the caller's caller.
+
+    Parameters
+    ----------
+    said : sequence of Said
+    splits : int
+        How many there were: a warning of some of them says how many.
+    sizes, draws : sequence of int
+        Those that were asked for: a warning of some of them says of which.
+    """
+    alike: dict[tuple[str, str], list[Said]] = {}
+    for one in said:
+        alike.setdefault(one.key, []).append(one)
+    for those in alike.values():
+        first = those[0]
+        message = first.message
+        if not isinstance(message, PlausiblyWarning):
+            warnings.warn_explicit(message, type(message), first.filename, first.line)
+            continue
+        number = len({one.split for one in those} - {None})
+        some = [f"in {counted(number)} of {counted(splits)} splits"] if 0 < number < splits else []
+        where: dict[str, object] = {
+            "methods": list(dict.fromkeys(one.method for one in those if one.method is not None)),
+            "splits": number,
+        }
+        for title, asked in (("sizes", sizes), ("draws", draws)):
+            field = "size" if title == "sizes" else title
+            found = {getattr(one, field) for one in those}
+            if asked:
+                where[title] = [value for value in asked if value in found]
+            if asked and None not in found and len(found) < len(asked):
+                noun = title if len(found) > 1 or title == "draws" else field
+                some.append(f"at {noun} {listed(value for value in asked if value in found)}")
+        again = PlausiblyWarning(
+            message.name,
+            f"{message.what} ({', '.join(some)})" if some else message.what,
+            expected=message.expected,
+            got=message.got,
+            do=message.do,
+            whose=message.whose,
+            details={**message.details, **where},
+        )
+        warnings.warn(again, stacklevel=3)
+
+
+MethodTable: TypeAlias = Mapping[str, object]
+"""Arguments of `calibrate` by name: those of `Method`."""
+
+Methods: TypeAlias = (
+    Mapping[str, MethodTable | Calibrator] | Sequence[MethodTable | Calibrator | str]
+)
+"""Methods by name, or methods that are named after their components."""
+
+DEFAULT_SCORE = "probability"
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class Method:
+    """What `calibrate` is asked for.
+
+    Attributes
+    ----------
+    calibrator, score, combiner : str, mapping or object
+    draws : int or None
+        Shorthand for the calibrator's parameter.
+    allow_no_guarantee : bool
+        Whether to measure the method also where it has no guarantee.
+    """
+
+    calibrator: ComponentLike[Calibrator] = "expected"
+    score: ComponentLike[ScoreFunction] = DEFAULT_SCORE
+    combiner: ComponentLike[PValueCombiner] = "average"
+    draws: int | None = None
+    allow_no_guarantee: bool = False
+
+    def table(self) -> dict[str, object]:
+        """Return names and parameters as text, for the record of a study."""
+        table: dict[str, object] = {
+            "calibrator": component_name(CALIBRATOR, self.calibrator),
+            "score": component_name(SCORE, self.score),
+            "combiner": component_name(COMBINER, self.combiner),
+        }
+        if self.draws is not None:
+            table["draws"] = self.draws
+        if self.allow_no_guarantee:
+            table["allow_no_guarantee"] = True
+        return table
+
+    def made(self) -> Method:
+        """Return the same with the components themselves in the place of their names."""
+        params = None if self.draws is None else {"draws": self.draws}
+        return Method(
+            calibrator=registry.resolve(CALIBRATOR, self.calibrator, params),
+            score=registry.resolve(SCORE, self.score),
+            combiner=registry.resolve(COMBINER, self.combiner),
+            allow_no_guarantee=self.allow_no_guarantee,
+        )
+
+
+_KEYS = tuple(field.name for field in attrs.fields(Method))
+
+
+def read_methods(methods: Methods) -> dict[str, Method]:
+    """Return the methods of a study by name.
+
+    Parameters
+    ----------
+    methods : mapping or sequence of mapping, str or Calibrator
+        Arguments of `calibrate`; an object alone is a calibrator, in a sequence also a name. There
+        a table may have a ``name``; otherwise it is called by the components that it names: the
+        calibrator, then the combiner, then a score other than the default, such as
+        ``"monte-carlo, average"``.
+
+    Raises
+    ------
+    InputError
+        ``method-malformed``, ``method-key`` or ``method-twice``.
+    """
+    if isinstance(methods, Mapping):
+        return {str(name): _read(str(name), table) for name, table in methods.items()}
+    if isinstance(methods, str) or not len(methods):
+        raise _malformed(methods)
+    found: dict[str, Method] = {}
+    for entry in methods:
+        table = _table(entry)
+        rest = {key: value for key, value in table.items() if key != "name"}
+        name = str(table.get("name", "")) or _named(rest)
+        method = _read(name, rest)
+        if name in found:
+            raise InputError(
+                "method-twice",
+                f'two methods of the study are called "{name}"',
+                expected="different names",
+                got=name,
+                do='name them: {"name": "...", "calibrator": ...}',
+            )
+        found[name] = method
+    return found
+
+
+def component_name(kind: Kind[Any], component: object) -> str:  # Any: one function for three kinds
+    """Return the name of a component, with the parameters where a table gives some."""
+    if isinstance(component, str):
+        return component
+    if isinstance(component, Mapping):
+        given = [
+            f"{key}={component_name(kind, value) if _is_component(value) else value}"
+            for key, value in component.items()
+            if key != "name"
+        ]
+        name = str(component.get("name", ""))
+        return f"{name}({', '.join(given)})" if given else name
+    return called(kind, component)
+
+
+def _is_component(value: object) -> bool:
+    return isinstance(value, Mapping) and "name" in value
+
+
+def with_draws(calibrator: T, draws: int) -> T | None:
+    """Return a calibrator with another number of draws, None for one that has no such parameter.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        With a parameter ``draws``, of its own or of a calibrator inside it.
+    draws : int
+    """
+    if not has_fields(type(calibrator)):
+        return None
+    changes: dict[str, object] = {}
+    by_field = is_dataclass(calibrator)
+    for parameter in parameters_of(type(calibrator)):
+        value: object = getattr(calibrator, parameter.field, None)
+        changed: object = None
+        if parameter.name == "draws":
+            changed = draws
+        elif hasattr(value, "replicates"):
+            changed = with_draws(value, draws)
+        if changed is not None:
+            changes[parameter.field if by_field else parameter.name] = changed
+    evolve = cast("Callable[..., T]", replace if by_field else attrs.evolve)
+    return evolve(calibrator, **changes) if changes else None
+
+
+def _named(table: MethodTable) -> str:
+    """Return the name of a method that its table does not give."""
+    parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
+    if "combiner" in table:
+        parts.append(component_name(COMBINER, table["combiner"]))
+    score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
+    return ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
+
+
+def _table(entry: object) -> MethodTable:
+    """Return the table of a method; a calibrator alone stands for one."""
+    if isinstance(entry, str) or hasattr(entry, "replicates"):
+        return {"calibrator": entry}
+    if not isinstance(entry, Mapping):
+        raise _malformed(entry)
+    return entry
+
+
+def _read(name: str, entry: object) -> Method:
+    """Return the method that a table describes; a text would be the key of one table."""
+    if isinstance(entry, str):
+        raise _malformed(entry)
+    table = _table(entry)
+    unknown = [str(key) for key in table if key not in _KEYS]
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], _KEYS, n=1)
+        raise InputError(
+            "method-key",
+            f'method "{name}" has the unknown key "{unknown[0]}"',
+            expected=f"some of {', '.join(_KEYS)}",
+            got=listed(unknown),
+            do=f'did you mean "{close[0]}"?' if close else "leave it out",
+            details={"method": name, "keys": unknown},
+        )
+    return Method(**cast("dict[str, Any]", dict(table)))  # Any: calibrate checks each of them
+
+
+def _malformed(got: object) -> InputError:
+    return InputError(
+        "method-malformed",
+        "the methods of the study are not tables",
+        expected="a list of tables with calibrator, score, combiner, or a mapping of names to them",
+        got=repr(got),
+        do='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
+    )
+
 
 MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
 TRUE = "true_coverage"

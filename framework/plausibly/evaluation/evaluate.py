@@ -1,35 +1,361 @@
-"""Does a prediction set cover what experts say? Measured per example, on average, and by group."""
+"""Coverage of prediction sets: per example, on average, and by group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly import text
 from plausibly.calibration.coordinates import group_names
 from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.conformal.chunks import whole_rows
+from plausibly.conformal.predictor import columns_later, values_later
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy
 from plausibly.data.names import text_array
-from plausibly.evaluation import inputs, summary
+from plausibly.errors import counted
+from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.inputs import (
+    Judged,
+    Known,
+    Measures,
+    Measuring,
+    Opinions,
+    check_dim,
+    judge,
+    voted,
+)
 from plausibly.evaluation.intervals import IntervalMethod
 from plausibly.evaluation.intervals import interval as interval_of
-from plausibly.evaluation.judged import Judged, check_dim, judge
-from plausibly.evaluation.measuring import Measures, Measuring, Opinions
-from plausibly.evaluation.shown import TIED_SHARE, Evaluation
-from plausibly.evaluation.some_rows import voted
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
-from plausibly.kernels.types import Ints
+from plausibly.kernels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import dask.array
+
+
+TIED_SHARE = "tied_share"
+_NOT_MEASURED = "not measured yet: compute() or load() reads each chunk once"
+_AGGREGATED = "aggregated_coverage"
+_SPLIT = "split"
+
+
+class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    """What `plausibly.evaluate` measured: in a notebook with its table and verdict on top."""
+
+    __slots__ = ()
+
+    def load(self, **kwargs: Any) -> Self:  # Any: what Dask takes
+        """Measure what was not measured yet, all in one pass over the chunks; return this."""
+        super().load(**kwargs)
+        if TIED_SHARE in self.variables:
+            self.attrs[TIED_SHARE] = float(self[TIED_SHARE])
+            del self[TIED_SHARE]
+        return self
+
+    def __dask_postcompute__(self) -> tuple[Callable[..., Evaluation], tuple[object, ...]]:
+        how = super().__dask_postcompute__()  # type: ignore[no-untyped-call]  # xarray lacks the hint
+        return _computed, how
+
+    def __repr__(self) -> str:
+        text = _as_dataset(super().__repr__(), self)
+        return f"{text}\n{_NOT_MEASURED[0].upper()}{_NOT_MEASURED[1:]}." if is_lazy(self) else text
+
+    def _repr_html_(self) -> str:
+        variables = text.Html(super()._repr_html_())
+        if is_lazy(self):
+            said = text.paragraph(f"{_NOT_MEASURED}.")
+            return text.framed("evaluation", said, text.unfolded("variables", variables))
+        if not _is_evaluation(self):
+            return variables
+        return text.framed("evaluation", *_evaluated(self), text.unfolded("variables", variables))
+
+
+class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    """What `plausibly.compare` measured: in a notebook with its table on top."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return _as_dataset(super().__repr__(), self)
+
+    def _repr_html_(self) -> str:
+        variables = text.Html(super()._repr_html_())
+        if not _is_study(self):
+            return variables
+        return text.framed("study", *_compared(self), text.unfolded("variables", variables))
+
+
+def _computed(
+    results: Iterable[Any],  # Any: arrays, as Dask has them
+    rebuild: Callable[..., Evaluation],
+    arguments: tuple[object, ...],
+) -> Evaluation:
+    """Return the evaluation of which Dask has computed these arrays."""
+    return rebuild(results, *arguments).load()
+
+
+def measured(result: xr.Dataset) -> xr.Dataset:
+    """Return a result whose numbers are there: one in chunks is computed, all in one pass."""
+    return result.compute() if is_lazy(result) else result
+
+
+def _as_dataset(text: str, result: xr.Dataset) -> str:
+    """Return the text of a result as that of the Dataset that it is."""
+    return text.replace(f"xarray.{type(result).__name__}", "xarray.Dataset", 1)
+
+
+def _is_evaluation(result: xr.Dataset) -> bool:
+    """Return whether all that the table reads is there, as it is not in every part."""
+    needed = (f"{_AGGREGATED}_mean", "voted_coverage_mean", "set_size_mean", "n")
+    parts = [f"stratum_{_AGGREGATED}_low", "stratum_n", "share_empty", "share_singleton"]
+    dims = {names.EXAMPLE, "ambiguity"} <= set(result.dims)
+    known = dims and {"confidence", "ties", TIED_SHARE} <= set(result.attrs)
+    whole = names.ALPHA not in result.dims or result.sizes[names.ALPHA] > 0
+    return known and whole and all(name in result for name in (*needed, *parts))
+
+
+def _is_study(study: xr.Dataset) -> bool:
+    measures = (_AGGREGATED, "voted_coverage", "set_size", "vacuous", "guaranteed_level")
+    dims = {"method", _SPLIT, names.ALPHA}
+    whole = dims <= set(study.dims) and all(study.sizes[dim] for dim in dims)
+    return whole and all(name in study for name in (*measures, "guaranteed"))
+
+
+def _evaluated(result: xr.Dataset) -> list[text.Html]:
+    """Return a table of all alphas, and the verdict on each."""
+    from plausibly.evaluation.describe import QUANTITIES, decimal, ends, outwards, verdict
+
+    planes = [result]
+    if names.ALPHA in result.dims:
+        planes = [result.isel({names.ALPHA: place}) for place in range(result.sizes[names.ALPHA])]
+    rows = []
+    for plane in planes:
+        alpha = f"{float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else "-"
+        for quantity, title in QUANTITIES.items():
+            if f"{quantity}_mean" in plane:
+                mean, low, high = (
+                    float(plane[f"{quantity}_{end}"]) for end in ("mean", "low", "high")
+                )
+                rows.append((alpha, title, decimal(mean), ends(low, high)))
+        size = f"{float(plane['set_size_mean']):.2f}"
+        low, high = outwards(float(plane["set_size_low"]), float(plane["set_size_high"]), 2)
+        rows.append((alpha, "labels in a set", size, f"{low:.2f} to {high:.2f}"))
+    level = f"{100 * float(result.attrs['confidence']):g} % interval"
+    said = verdict(result).splitlines()
+    if len(planes) > 1:
+        alphas = [f"{alpha:g}" for alpha in result[names.ALPHA].values]
+        said = [f"alpha {alpha}: {line}" for alpha, line in zip(alphas, said, strict=True)]
+    return [
+        text.paragraph(f"{counted(int(result['n']))} examples"),
+        text.table(rows, head=("alpha", "coverage", "mean", level)),
+        *(text.paragraph(line) for line in said),
+    ]
+
+
+def _compared(study: xr.Dataset) -> list[text.Html]:
+    """Return a table of all alphas and methods."""
+    from plausibly.evaluation.describe import decimal
+    from plausibly.evaluation.results import cells, guaranteed
+
+    rows = []
+    for place in range(study.sizes[names.ALPHA]):
+        plane = study.isel({names.ALPHA: place})
+        for name, one in cells(plane):
+            covered = one[_AGGREGATED].values
+            spread = float(covered.std(ddof=1)) if covered.size > 1 else math.nan
+            rows.append(
+                (
+                    f"{float(plane[names.ALPHA]):g}",
+                    name,
+                    decimal(float(covered.mean())),
+                    decimal(spread),
+                    decimal(float(one["voted_coverage"].mean())),
+                    f"{float(one['set_size'].mean()):.2f}",
+                    guaranteed(one),
+                )
+            )
+    head = (
+        "alpha",
+        "calibrated",
+        "aggregated coverage",
+        "spread",
+        "voted coverage",
+        "set size",
+        "guaranteed (aggregated)",
+    )
+    splits = counted(study.sizes[_SPLIT])
+    return [
+        text.paragraph(f"means over {splits} random split{'' if splits == '1' else 's'}"),
+        text.table(rows, head=head),
+    ]
+
+
+_LARGEST = "largest_plausibility"
+
+
+class Averaging(Protocol):
+    """What makes averages of outcomes, (example, alpha) by name, and of largest plausibilities."""
+
+    def __call__(self, values: Measures, largest: NDArray[np.float64]) -> xr.Dataset:
+        """Return averages by name."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Later:
+    """What is measured when it is asked for.
+
+    Attributes
+    ----------
+    values : dict of str to Dask array, (example, alpha)
+    largest : ndarray or Dask array, (example,)
+        The largest plausibility.
+    averages : Dataset
+    """
+
+    values: dict[str, dask.array.Array]
+    largest: NDArray[np.float64] | dask.array.Array
+    averages: xr.Dataset
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Columns:
+    """Measures one chunk.
+
+    Attributes
+    ----------
+    measuring : Measuring
+    quantities : tuple of str
+    """
+
+    measuring: Measuring
+    quantities: tuple[str, ...]
+
+    def __call__(self, values: Bools, *asked: Any) -> NDArray[np.float64]:  # Any: as below
+        """Return (example, quantity, alpha)."""
+        opinions: Opinions = asked[0] if len(asked) == 1 else Opinions(*asked)
+        found = self.measuring(values, opinions)
+        if len(asked) > 1:
+            lam: Floats = asked[0]
+            for name, column in _said(lam).items():
+                found[name] = np.broadcast_to(column[:, None], found[self.quantities[0]].shape)
+        return np.stack([found[name] for name in self.quantities], axis=1)
+
+
+def _said(lam: Floats) -> dict[str, NDArray[np.float64]]:
+    """Return what is reported of plausibilities themselves, (example,)."""
+    tied = coverage.tie_counts(lam) > 1
+    return {_LARGEST: lam.max(axis=1).astype(np.float64), TIED_SHARE: tied.astype(np.float64)}
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Whole:
+    """Averages over all chunks.
+
+    Attributes
+    ----------
+    averaging : Averaging
+    quantities : tuple of str
+    largest : ndarray, (example,), or None
+        None: the last two columns are of plausibilities.
+    """
+
+    averaging: Averaging
+    quantities: tuple[str, ...]
+    largest: NDArray[np.float64] | None
+
+    def __call__(
+        self, blocks: Sequence[NDArray[np.float64]]
+    ) -> dict[str, NDArray[Any]]:  # Any: numbers of either kind
+        """Return averages by name, from the columns of every chunk."""
+        columns = np.concatenate(blocks)
+        values = {name: columns[:, place] for place, name in enumerate(self.quantities)}
+        largest, tied = self.largest, None
+        if largest is None:
+            largest, tied = values.pop(_LARGEST)[:, 0], values.pop(TIED_SHARE)[:, 0]
+        found = self.averaging(values, largest)
+        averages = {str(name): one.values for name, one in found.data_vars.items()}
+        if tied is not None:
+            averages[TIED_SHARE] = np.asarray((tied > 0).mean())
+        return averages
+
+
+def later(
+    judged: Judged, measuring: Measuring, known: Known, averaging: Averaging, like: Averaging
+) -> Later:
+    """Return an evaluation that is measured when it is asked for: all of it in one pass.
+
+    Parameters
+    ----------
+    judged : Judged
+        Sets or plausibilities in chunks, or both.
+    measuring : Measuring
+    known : Known
+        Of the examples.
+    averaging : Averaging
+        For all of them.
+    like : Averaging
+        The same for one example.
+
+    Raises
+    ------
+    InputError
+        ``label-axis-split``.
+    """
+    sets, lam = judged.sets, judged.given
+    apart = isinstance(lam, xr.DataArray) and is_lazy(lam)
+    if is_lazy(sets):
+        sets = whole_rows(sets, "the prediction sets", "sets")
+    else:
+        sets = sets.chunk({names.EXAMPLE: lam.chunksizes[names.EXAMPLE]})
+    alphas = 1
+    if judged.alpha_dims:
+        alphas = sets.sizes[names.ALPHA]
+        sets = sets.chunk({names.ALPHA: -1})
+    cut = sets.variable.chunksizes[names.EXAMPLE]
+    read = [sets]
+    if isinstance(lam, xr.DataArray) and apart:
+        read.append(lam.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
+    asked: Known | Opinions = known if apart else Opinions(judged.opinions, known)
+    ends = np.cumsum(cut).tolist()
+    asks = [asked[end - size : end] for size, end in zip(cut, ends, strict=True)]
+    one = _rehearsed(measuring, known, alphas, several=bool(judged.alpha_dims))
+    template = like(one, np.zeros(1))
+    quantities = tuple(one)
+    if apart:
+        template[TIED_SHARE] = ((), 0.0)
+        quantities += (_LARGEST, TIED_SHARE)
+    columns = columns_later(
+        _Columns(measuring=measuring, quantities=quantities),
+        read,
+        asks,
+        (len(quantities), alphas),
+    )
+    largest = None if apart else judged.largest
+    whole = _Whole(averaging=averaging, quantities=quantities, largest=largest)
+    return Later(
+        values={name: columns[:, place] for place, name in enumerate(one)},
+        largest=columns[:, len(one), 0] if largest is None else largest,
+        averages=xr.Dataset(values_later(whole, columns, template), coords=template.coords),
+    )
+
+
+def _rehearsed(measuring: Measuring, known: Known, alphas: int, *, several: bool) -> Measures:
+    """Return what is measured of the empty set of one example with one label."""
+    sets = np.zeros((1, 1, alphas) if several else (1, 1), dtype=np.bool_)
+    codes = None if known.codes is None else np.zeros(1, dtype=np.intp)
+    about = Known(uniform=np.zeros(1), codes=codes)
+    return measuring(sets, Opinions(np.ones((1, 1)), about))
+
 
 AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
@@ -139,8 +465,6 @@ def evaluate(
     known = judged.known(policy, codes)
     averaging = _Averaging.of(judged, by)
     if is_lazy(inside) or is_lazy(judged.given):
-        from plausibly.evaluation.delayed import later
-
         found = later(judged, measuring, known, averaging, averaging.of_one())
         result = _by_example(inside, found.values, found.largest, alpha_dims)
         averages = found.averages
@@ -237,7 +561,7 @@ class _Averaging:
 
     def __call__(self, values: Measures, largest: NDArray[np.float64]) -> xr.Dataset:
         """Return the averages of outcomes, (example, alpha), in the caller's order."""
-        outcomes = summary.Outcomes(
+        outcomes = intervals.Outcomes(
             values={name: found[self.order] for name, found in values.items()},
             clusters=self.clusters,
             labels=len(self.labels),
@@ -250,22 +574,22 @@ class _Averaging:
         ]
         if self.by is not None:
             parts.append((self.by, "group_", self.groups, self.codes))
-        found = summary.overall(outcomes, self.alpha_dims)
+        found = intervals.overall(outcomes, self.alpha_dims)
         for dim, prefix, called, codes in parts:
             check_dim(found, dim)
-            grouped = summary.grouped(
+            grouped = intervals.grouped(
                 outcomes, codes, called, dim=dim, prefix=prefix, alpha_dims=self.alpha_dims
             )
             found = found.merge(grouped, join="exact", compat="no_conflicts")
         return found.merge(self._guaranteed(outcomes), join="exact", compat="no_conflicts")
 
-    def _guaranteed(self, outcomes: summary.Outcomes) -> xr.Dataset:
+    def _guaranteed(self, outcomes: intervals.Outcomes) -> xr.Dataset:
         """Return what is guaranteed, measured as it is stated: of each cell, or of new clusters.
 
         Nothing where that is the mean of all examples, or what it is about is not known.
         """
         promise = self.promise
-        name = "" if promise is None else summary.COVERAGE.get(promise.target, "")
+        name = "" if promise is None else intervals.COVERAGE.get(promise.target, "")
         if promise is None or not (promise.by or promise.cluster) or name not in outcomes.values:
             return xr.Dataset()
         by_label = promise.by == LABEL_CELLS
@@ -293,18 +617,18 @@ class _Averaging:
                     for plane in planes
                 ]
             )
-        cell = [summary.CELL] if promise.by else []
-        found = xr.Dataset(coords={summary.CELL: text_array(titles)} if promise.by else None)
-        found[f"{summary.GUARANTEED}_n"] = (cell, counts if cell else counts[0])
-        for end in (*summary.ENDS, summary.ROUGH):
+        cell = [intervals.CELL] if promise.by else []
+        found = xr.Dataset(coords={intervals.CELL: text_array(titles)} if promise.by else None)
+        found[f"{intervals.GUARANTEED}_n"] = (cell, counts if cell else counts[0])
+        for end in (*intervals.ENDS, intervals.ROUGH):
             values = np.array([[getattr(one, end) for one in row] for row in rows])
             values = values if self.alpha_dims else values[:, 0]
             dims = [*cell, *self.alpha_dims]
-            found[f"{summary.GUARANTEED}_{end}"] = (dims, values if cell else values[0])
+            found[f"{intervals.GUARANTEED}_{end}"] = (dims, values if cell else values[0])
         return found
 
     def _cells(
-        self, promise: Guarantee, name: str, outcomes: summary.Outcomes
+        self, promise: Guarantee, name: str, outcomes: intervals.Outcomes
     ) -> Iterator[tuple[str, _Column, list[_Column]]]:
         """Yield each cell with the weights of the examples in it, and outcomes, one array an alpha.
 
@@ -354,7 +678,7 @@ def _by_example(
     if names.ALPHA in inside.coords:
         result = result.assign_coords({names.ALPHA: inside[names.ALPHA].variable})
     for name, found in values.items():
-        kept = found.astype(np.int64) if name == summary.SET_SIZE else found
+        kept = found.astype(np.int64) if name == intervals.SET_SIZE else found
         result[name] = ([names.EXAMPLE, *alpha_dims], kept if alpha_dims else kept[:, 0])
     result["largest_plausibility"] = (names.EXAMPLE, largest)
     result["n"] = ((), np.int64(inside.sizes[names.EXAMPLE]))

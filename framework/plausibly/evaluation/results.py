@@ -1,17 +1,25 @@
-"""What the splits of a study gave, as one labelled result."""
+"""Results of a study as one Dataset, as a file, and as a table."""
 
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.atomic import check_ours, holds, replacing
 from plausibly.data import names
-from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated
-from plausibly.evaluation.shown import Study
+from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated, per
+from plausibly.evaluation.evaluate import Study
+from plausibly.io import arrays
 from plausibly.kernels.types import Bools
 
 METHOD = "method"
@@ -105,3 +113,212 @@ def _text(stated: Stated, often: int, splits: int) -> str:
         return stated.short
     kept = "vacuous" if often == splits else f"vacuous in {often} of {splits}"
     return f"{stated.short}, {kept}"
+
+
+_INT32 = range(-(2**31), 2**31)
+_SEED = "seed"
+_MEASURE = "aggregated_coverage"
+_DIMS = (METHOD, SPLIT, names.ALPHA)
+
+
+def is_study(path: Path) -> bool:
+    """Return whether a file holds the result of a study."""
+    return holds(path, _MEASURE.encode())
+
+
+def save_study(study: xr.Dataset, path: str | Path) -> None:
+    """Write what `plausibly.compare` gave as netCDF-3, whole or not at all.
+
+    Parameters
+    ----------
+    study : Dataset
+    path : str or Path
+        netCDF-3 has no 64-bit integers: counts are stored in 32 bits, a longer seed as text.
+
+    Raises
+    ------
+    InputError
+        ``study-unknown`` where it is no such result; ``output-occupied`` or ``output-unwritable``.
+    """
+    _check(study, "this Dataset")
+    attributes = {
+        name: str(value) if isinstance(value, int) and value not in _INT32 else value
+        for name, value in study.attrs.items()
+    }
+    check_ours(path, is_study, "an older result of a study")
+    with replacing(path) as part:
+        whole = study.assign_attrs(attributes)
+        whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+
+
+def load_study(path: str | Path) -> Study:
+    """Read what `save_study` wrote, or ``results.nc`` of ``plausibly run``.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Study
+        The Dataset as `plausibly.compare` gave it, with the same types.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged``, or ``study-unknown`` where the file holds no study.
+    """
+    path = Path(path)
+    stored = arrays.load(path, "study")
+    _check(stored, path.name)
+    found = stored.copy()
+    for name, values in stored.variables.items():
+        if values.dtype.kind in "OS":
+            texts = np.array(values.values.tolist(), dtype=np.str_).reshape(values.shape)
+            found[name] = (values.dims, texts)
+        elif values.dtype.kind == "i":
+            found[name] = (values.dims, values.values.astype(np.int64))
+    # Coordinates stay coordinates, in their order; how the file stored them is its own affair.
+    study = Study(
+        {name: found[name].variable for name in stored.data_vars},
+        coords={name: found[name].variable for name in stored.coords},
+        attrs={str(name): _plain(value) for name, value in stored.attrs.items()},
+    ).drop_encoding()
+    seed = study.attrs.get(_SEED)
+    if isinstance(seed, str) and re.fullmatch(r"-?\d+", seed):
+        study.attrs[_SEED] = int(seed)
+    return study
+
+
+def _plain(value: object) -> object:
+    """Return an attribute as it was before netCDF made a number of numpy of it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _check(study: xr.Dataset, whose: str) -> None:
+    """Raise ``study-unknown`` unless it has the dims and the first measure of a study."""
+    if not set(_DIMS) <= set(study.dims) or _MEASURE not in study:
+        raise InputError(
+            "study-unknown",
+            f"{whose} is no result of a study",
+            expected=f"{_MEASURE} over method, split and alpha",
+            got=f"{listed(study.data_vars) or 'no variable'} over {listed(study.dims) or 'no dim'}",
+            do="pass what plausibly.compare returns, or results.nc of plausibly run",
+            whose=whose,
+        )
+
+
+TOLERATED = 0.01
+CROSS = "✗"
+_NAME_WIDTH = 28
+_LEVEL_WIDTH = 14  # what is left of 80 columns
+_LETTERS = {SIZE: "n", DRAWS: "m"}
+
+
+def falls_short(study: xr.Dataset) -> xr.DataArray:
+    """Return whose sets cover less than 1 - alpha of the plausibilities, unguaranteed.
+
+    Parameters
+    ----------
+    study : Dataset
+        From `compare`.
+
+    Returns
+    -------
+    DataArray of bool, (method, alpha[, draws][, size])
+        True where the mean lies more than .01 below 1 - alpha and nothing is guaranteed of it.
+    """
+    return _short(study).rename("falls_short").transpose(METHOD, names.ALPHA, ...)
+
+
+def _short(study: xr.Dataset) -> xr.DataArray:
+    mean = study["aggregated_coverage"].mean(SPLIT)
+    return (mean < 1.0 - study[names.ALPHA] - TOLERATED) & np.isnan(study["guaranteed_level"])
+
+
+def study_table(study: xr.Dataset) -> str:
+    """Return mean and spread over splits of every method as plain text, one table an alpha.
+
+    A study of several sizes or numbers of draws has a row for each of them: ``n`` and ``m``.
+
+    Parameters
+    ----------
+    study : Dataset
+        From `compare`.
+
+    Notes
+    -----
+    The spread is the standard deviation over splits; it is no standard error.
+    """
+    several = study.sizes[names.ALPHA] > 1
+    blocks = []
+    for place in range(study.sizes[names.ALPHA]):
+        block = _table(cells(study.isel({names.ALPHA: place})))
+        alpha = float(study[names.ALPHA][place])
+        blocks.append(f"alpha {alpha:g}\n{block}" if several else block)
+    return "\n\n".join(blocks)
+
+
+def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return what a study has at one alpha, cell by cell, each with its name.
+
+    Parameters
+    ----------
+    study : Dataset
+        From `compare`, at one alpha.
+
+    Returns
+    -------
+    list of tuple
+        Method, and number of examples or draws where there are several; and the part of the study.
+    """
+    rows = []
+    for place, name in enumerate(map(str, study[METHOD].values)):
+        one = study.isel({METHOD: place})
+        if DRAWS in one.dims and not one["uses_draws"]:
+            one = one.isel({DRAWS: 0})
+        dims = [dim for dim in _LETTERS if dim in one.dims]
+        for cell in product(*(range(one.sizes[dim]) for dim in dims)):
+            here = one.isel(dict(zip(dims, cell, strict=True)))
+            numbers = [f"{_LETTERS[dim]} {counted(int(here[dim]))}" for dim in dims]
+            rows.append((", ".join([name, *numbers]), here))
+    return rows
+
+
+def guaranteed(one: xr.Dataset) -> str:
+    """Return what is guaranteed in a cell, with the mean that it is about where it has its own."""
+    said, of, mean = _guaranteed_cells(one)
+    return f"{said} {of}: {mean}" if of else said
+
+
+def _guaranteed_cells(one: xr.Dataset) -> tuple[str, str, str]:
+    """Return what is guaranteed in a cell; of which mean, where it has its own; and that mean."""
+    said = str(one["guaranteed"].item())
+    of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
+    if not of or of not in said:
+        return said, "", ""
+    return said.replace(of, ""), of.strip(), decimal(float(one[BY_GROUP].mean()))
+
+
+def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
+    """Return the table of one alpha."""
+    width = max(_NAME_WIDTH, *(len(name) + 2 for name, _ in rows))
+    lines = [
+        f"{'':<{width}} aggregated coverage   voted    set   guaranteed",
+        f"{'calibrated':<{width}}    mean    spread  coverage   size  (aggregated)",
+    ]
+    for name, one in rows:
+        coverage = one["aggregated_coverage"].values
+        spread = float(coverage.std(ddof=1)) if len(coverage) > 1 else float("nan")
+        mark = CROSS if bool(_short(one)) else " "
+        voted, size = float(one["voted_coverage"].mean()), float(one["set_size"].mean())
+        said, of, mean = _guaranteed_cells(one)
+        first, *more = textwrap.wrap(said, _LEVEL_WIDTH, break_long_words=False)
+        lines.append(
+            f"{name:<{width}}{decimal(float(coverage.mean())):>8} {mark}{decimal(spread):>8}"
+            f"{decimal(voted):>10}{size:>7.2f}   {'nothing' if of else first}"
+        )
+        if of:  # a mean of its own has a line of its own
+            lines.append(f"{f'  {of}':<{width}}{mean:>8}{'':>30}{first}")
+        lines += [f"{'':<{width + 38}}{line}" for line in more]
+    return "\n".join(lines)

@@ -1,44 +1,439 @@
-"""The same prediction sets under several aggregators: what depends on how responses were merged."""
+"""Sensitivity: the same prediction sets under several aggregators."""
 
 from __future__ import annotations
 
 import json
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import Literal
+from typing import Literal, TypeAlias
 
+import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
+from plausibly.conformal.calibrate import calibrate
+from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, seal, validate
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.names import name_texts
+from plausibly.data.names import name_texts, near, several, text_array
 from plausibly.data.select import answered, select
+from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.asked import check_count
-from plausibly.evaluation.design import Stated
-from plausibly.evaluation.heard import Said, repeat
-from plausibly.evaluation.methods import Method
-from plausibly.evaluation.sensitivity_parts import (
-    Aggregators,
-    Judge,
-    Run,
-    assembled,
-    judge_of,
-    read_aggregators,
-    read_reference,
+from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.design import (
+    BY_GROUP,
+    Method,
+    Said,
+    Stated,
+    component_name,
+    listening,
+    mean_by_group,
+    per,
+    repeat,
 )
-from plausibly.evaluation.splits import check_share, split, split_keys
+from plausibly.evaluation.results import CROSS, TOLERATED
+from plausibly.evaluation.splits import Values, check_share, split, split_keys, split_seed
+from plausibly.evaluation.study import check_count
+from plausibly.kernels import coverage
+from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Bools, Floats
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
+    AGGREGATOR,
+    Aggregator,
     Calibrator,
     ComponentLike,
     PValueCombiner,
     ScoreFunction,
 )
+
+CALIBRATED_WITH = "calibrated_with"
+JUDGED_BY = "judged_by"
+SPLIT = "split"
+_SAME = 1e-9  # plausibilities that differ by less are the same
+
+Aggregators: TypeAlias = (
+    Mapping[str, ComponentLike[Aggregator]] | Sequence[ComponentLike[Aggregator]]
+)
+"""Aggregators by name, or called after themselves and their parameters."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Judge:
+    """What one aggregator makes of the annotations.
+
+    Attributes
+    ----------
+    given : DataArray, ([draw,] example, label)
+        As calibrators read it.
+    mean : ndarray of float64, (example, label)
+        As sets are judged by it.
+    notes : dict
+        What was left out, and whether it is joint.
+    """
+
+    given: xr.DataArray
+    mean: Floats
+    notes: dict[str, object]
+
+
+def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
+    """Return the aggregators by name.
+
+    Raises
+    ------
+    InputError
+        ``aggregator-twice``, ``aggregators-few``, and what the registry says.
+    """
+    if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
+        aggregators = [aggregators]
+    if isinstance(aggregators, Mapping):
+        named = list(aggregators.items())
+    else:
+        named = [(component_name(AGGREGATOR, one), one) for one in aggregators]
+    texts = [str(name) for name, _ in named]
+    twice = sorted({name for name in texts if texts.count(name) > 1})
+    if twice:
+        raise InputError(
+            "aggregator-twice",
+            f"two aggregators are called {listed(twice)}",
+            expected="different names",
+            got=listed(twice),
+            do='leave one out, or name them: aggregators={"mild": ..., "strong": ...}',
+        )
+    if len(named) < 2:
+        raise InputError(
+            "aggregators-few",
+            "there is nothing to compare",
+            expected="two aggregators or more",
+            got=listed(texts) or "none",
+            do="--aggregator twice or more (aggregators=[...]); all: plausibly plugins list "
+            "--kind aggregator",
+        )
+    return {str(name): registry.resolve(AGGREGATOR, like) for name, like in named}
+
+
+def read_reference(reference: str | None, known: list[str]) -> str:
+    """Return the aggregator with whose sets others are compared, or ``reference-unknown``."""
+    if reference is None:
+        return known[0]
+    if reference not in known:
+        meant = near(reference, known)
+        raise InputError(
+            "reference-unknown",
+            f"no aggregator of the comparison is called {reference}",
+            expected=f"one of {listed(known, most=len(known))}",
+            got=reference,
+            do=f"did you mean {meant}?" if meant else f'--reference "{known[0]}"',
+            whose="reference",
+        )
+    return reference
+
+
+def judge_of(lam: xr.DataArray) -> Judge:
+    """Return what plausibilities ([draw,] example, label) are to calibrators and to sets."""
+    notes: dict[str, object] = {}
+    if read_left_out(lam.attrs):
+        notes["left_out"] = read_left_out(lam.attrs)
+    if names.JOINT in lam.attrs:
+        notes["joint"] = True
+    mean: Floats = validate.mean_over_draws(lam).values
+    return Judge(given=lam, mean=mean.astype(np.float64, copy=False), notes=notes)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Run:
+    """What is the same on every split."""
+
+    model: xr.DataArray
+    judges: Mapping[str, Judge]
+    method: Method
+    alphas: Sequence[AlphaLike]
+    group: str | None
+    groups: Values | None
+    seed: int
+
+    def split(
+        self, number: int, test: Bools, reference: int, said: list[Said]
+    ) -> tuple[dict[str, NDArray[np.float64]], list[list[Stated]]]:
+        """Return means over the test examples, and what is guaranteed, by calibration and alpha."""
+        size, alphas = len(self.judges), len(self.alphas)
+        found = {
+            "aggregated_coverage": np.empty((size, size, alphas)),
+            "voted_coverage": np.empty((size, size, alphas)),
+            "set_size": np.empty((size, alphas)),
+            "sets_changed": np.empty((size, alphas)),
+        }
+        if self.groups is not None:
+            found[BY_GROUP] = np.empty((size, size, alphas))
+        sets: list[list[Bools]] = []
+        stated = []
+        for name, judge in self.judges.items():
+            with listening(said, split=number, method=name):
+                predictor = calibrate(
+                    self.model.isel({names.EXAMPLE: ~test}),
+                    judge.given.isel({names.EXAMPLE: ~test}),
+                    calibrator=self.method.calibrator,
+                    score=self.method.score,
+                    combiner=self.method.combiner,
+                    seed=split_seed(self.seed, number),
+                    group=self.group,
+                )
+                sets.append(self._sets(predictor, self.model.isel({names.EXAMPLE: test})))
+                stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in self.alphas])
+        for row, planes in enumerate(sets):
+            for at, plane in enumerate(planes):
+                found["set_size"][row, at] = _mean(coverage.sizes(plane))
+                changed = (plane != sets[reference][at]).any(axis=1)
+                found["sets_changed"][row, at] = _mean(changed)
+                for column, judge in enumerate(self.judges.values()):
+                    lam = judge.mean[test]
+                    cell = (row, column, at)
+                    covered = coverage.aggregated(plane, lam)
+                    found["aggregated_coverage"][cell] = _mean(covered)
+                    if self.groups is not None:
+                        found[BY_GROUP][cell] = mean_by_group(covered, self.groups[test])
+                    found["voted_coverage"][cell] = _mean(coverage.voted(plane, lam, "first", None))
+        return found, stated
+
+    def _sets(self, predictor: ConformalPredictor, new: xr.DataArray) -> list[Bools]:
+        if predictor.takes_rows:
+            return [predictor.predict_array(new.values, alpha) for alpha in self.alphas]
+        sets = predictor.predict(new, self.alphas)
+        return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
+
+
+def _mean(values: NDArray[np.generic]) -> float:
+    """Return the mean, summed exactly: rows in any order give the same."""
+    return math.fsum(values.tolist()) / len(values)
+
+
+def assembled(
+    judges: Mapping[str, Judge],
+    found: Sequence[Mapping[str, NDArray[np.float64]]],
+    stated: Sequence[Sequence[Stated]],
+    alphas: list[float],
+) -> xr.Dataset:
+    """Return means of the splits and distances of the aggregators, under their names."""
+    called = text_array(list(judges))
+    square = (CALIBRATED_WITH, JUDGED_BY)
+    result = xr.Dataset(
+        coords={
+            CALIBRATED_WITH: called,
+            JUDGED_BY: called,
+            SPLIT: np.arange(len(found)),
+            names.ALPHA: alphas,
+        }
+    )
+    for name in found[0]:
+        both = found[0][name].ndim == 3
+        dims = (*(square if both else square[:1]), SPLIT, names.ALPHA)
+        result[name] = (dims, np.stack([one[name] for one in found], axis=-2))
+    means = [one.mean for one in judges.values()]
+    tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
+    result["total_variation"] = (
+        square,
+        [[_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means] for one in means],
+    )
+    result["top_changed"] = (
+        square,
+        [[_mean(~(one & other).any(axis=1)) for other in tops] for one in tops],
+    )
+    result["largest_plausibility"] = (JUDGED_BY, [_mean(mean.max(axis=1)) for mean in means])
+    kept = (CALIBRATED_WITH, names.ALPHA)
+    level = [
+        [float(o.level) if o.level is not None and o.aggregated else math.nan for o in row]
+        for row in stated
+    ]
+    return result.assign_coords(
+        guaranteed=(
+            kept,
+            text_array([o.short for row in stated for o in row]).reshape(len(called), -1),
+        ),
+        guaranteed_level=(kept, level),
+    )
+
+
+_WIDTH = 80
+_AT_ONCE = 5  # columns of judges
+_NAME = 26
+
+
+def describe_sensitivity(found: xr.Dataset) -> str:
+    """Return a comparison of aggregators as people read it.
+
+    Parameters
+    ----------
+    found : Dataset
+        From `plausibly.sensitivity`.
+    """
+    called = [str(name) for name in found[JUDGED_BY].values]
+    blocks = [_aggregators(called, found)]
+    for place in range(found.sizes[names.ALPHA]):
+        blocks.append(_coverage(called, found.isel({names.ALPHA: place})))
+    blocks += [_distances(called, found), _in_words(called, found)]
+    return "\n\n".join(blocks)
+
+
+def sensitivity_as_json(found: xr.Dataset) -> dict[str, object]:
+    """Return the means over splits, and the distances, as plain data by name."""
+    square_names = ["aggregated_coverage", "voted_coverage"]
+    square_names += [BY_GROUP] if BY_GROUP in found else []
+    means = found[[*square_names, "set_size", "sets_changed"]].mean(SPLIT)
+    called = [str(name) for name in found[JUDGED_BY].values]
+    square = (CALIBRATED_WITH, JUDGED_BY)
+
+    def by_pair(table: xr.DataArray) -> dict[str, dict[str, float]]:
+        rows = table.transpose(*square).values.tolist()
+        return {
+            one: dict(zip(called, row, strict=True)) for one, row in zip(called, rows, strict=True)
+        }
+
+    def at(place: int) -> dict[str, object]:
+        here, labelled = means.isel({names.ALPHA: place}), found.isel({names.ALPHA: place})
+        alone: dict[str, object] = {
+            name: dict(zip(called, here[name].values.tolist(), strict=True))
+            for name in ("set_size", "sets_changed")
+        }
+        return {
+            "alpha": float(labelled[names.ALPHA]),
+            **{name: by_pair(here[name]) for name in square_names},
+            **alone,
+            "guaranteed": dict(zip(called, labelled["guaranteed"].values.tolist(), strict=True)),
+        }
+
+    return {
+        "reference": found.attrs["reference"],
+        "examples": int(found.attrs["n"]),
+        "splits": found.sizes[SPLIT],
+        "method": json.loads(found.attrs["method"]),
+        "notes": json.loads(found.attrs["notes"]),
+        "alphas": [at(place) for place in range(found.sizes[names.ALPHA])],
+        "total_variation": by_pair(found["total_variation"]),
+        "top_changed": by_pair(found["top_changed"]),
+        "largest_plausibility": dict(
+            zip(called, found["largest_plausibility"].values.tolist(), strict=True)
+        ),
+    }
+
+
+def _aggregators(called: list[str], found: xr.Dataset) -> str:
+    """Return the numbers by which the tables call the aggregators, with what is to note."""
+    notes: Mapping[str, Mapping[str, object]] = json.loads(found.attrs["notes"])
+    largest = found["largest_plausibility"].values.tolist()
+    lines = []
+    for number, (name, value) in enumerate(zip(called, largest, strict=True), start=1):
+        parts = [f"largest plausibility {decimal(value)}"]
+        if notes[name].get("joint"):
+            parts.append("learns from all examples")
+        left_out = notes[name].get("left_out")
+        if isinstance(left_out, Mapping):
+            parts += [f"left out: {counted(count)} {reason}" for reason, count in left_out.items()]
+        if name == found.attrs["reference"]:
+            parts.append("the reference")
+        head = f"{number:>2}  {name}: "
+        lines += textwrap.wrap(head + "; ".join(parts), _WIDTH, subsequent_indent=" " * 6)
+    return "\n".join(lines)
+
+
+def _about(found: xr.Dataset) -> str:
+    """Return the name of the mean that is guaranteed: of groups, where it is one over them."""
+    stated = per(str(found.attrs.get("group", "")))
+    whose = [stated in str(text) for text in found["guaranteed"].values.ravel()]
+    return BY_GROUP if BY_GROUP in found and all(whose) else "aggregated_coverage"
+
+
+def _coverage(called: list[str], found: xr.Dataset) -> str:
+    """Return coverage of the sets of each as each judges it, at one alpha."""
+    alpha = float(found[names.ALPHA])
+    name = _about(found)
+    means = found[name].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+    of = ", a mean group" if name == BY_GROUP else ""
+    spread = found["set_size"].mean(SPLIT).values
+    changed = found["sets_changed"].mean(SPLIT).values
+    blocks = []
+    for start in range(0, len(called), _AT_ONCE):
+        judges = range(start, min(start + _AT_ONCE, len(called)))
+        head = "".join(f"{judge + 1:>6} " for judge in judges)
+        last = judges.stop == len(called)
+        lines = [
+            f"{f'alpha {alpha:g}':<{_NAME}}   covers{of}, judged by",
+            f"{'calibrated with':<{_NAME}}{head}{'   size  changed' if last else ''}".rstrip(),
+        ]
+        for row, name in enumerate(called):
+            cells = "".join(
+                f"{decimal(means[row, judge]):>6}"
+                f"{CROSS if means[row, judge] < 1 - alpha - TOLERATED else ' '}"
+                for judge in judges
+            )
+            line = f"{_short(row, name):<{_NAME}}{cells}"
+            if last:
+                line += f"{spread[row]:>7.2f}{_percent(changed[row]):>9}"
+            lines.append(line.rstrip())
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _distances(called: list[str], found: xr.Dataset) -> str:
+    """Return how far apart plausibilities are, and how often the first label is another."""
+    square = (CALIBRATED_WITH, JUDGED_BY)
+    variation = found["total_variation"].transpose(*square).values
+    changed = found["top_changed"].transpose(*square).values
+    blocks = []
+    for start in range(0, len(called), _AT_ONCE):
+        others = range(start, min(start + _AT_ONCE, len(called)))
+        head = "".join(f"{other + 1:>10}" for other in others)
+        lines = [f"{'apart (first label differs)':<{_NAME + 2}}{head}"]
+        for row, name in enumerate(called):
+            cells = "".join(_apart(row, other, variation, changed) for other in others)
+            lines.append(f"{_short(row, name):<{_NAME + 2}}{cells}".rstrip())
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _apart(
+    row: int, other: int, variation: NDArray[np.float64], changed: NDArray[np.float64]
+) -> str:
+    if row == other:
+        return f"{'-':>10}"
+    share = f"({100 * changed[row, other]:.0f}%)"
+    return f"{decimal(variation[row, other]):>5}{share:>5}"
+
+
+def _in_words(called: list[str], found: xr.Dataset) -> str:
+    """Return what the tables say, in sentences."""
+    one = found.isel({names.ALPHA: 0})
+    means = one[_about(found)].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+    row = called.index(str(found.attrs["reference"]))
+    low, high = int(means[row].argmin()), int(means[row].argmax())
+    sizes = one["set_size"].mean(SPLIT).values
+    text = (
+        f"At alpha {float(one[names.ALPHA]):g}, the sets of {called[row]} cover "
+        f"{decimal(means[row, low])} ({called[low]}) to {decimal(means[row, high])} "
+        f"({called[high]}), by who judges; calibrated with each, sets have "
+        f"{sizes.min():.2f} to {sizes.max():.2f} labels. "
+        f"Means of {several(found.sizes[SPLIT], 'split')}. A guarantee is about the "
+        "plausibilities that calibrated: the diagonal. Apart: the total variation of "
+        "plausibilities, and the share of examples whose most plausible label is another."
+    )
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False)
+
+
+def _short(row: int, name: str) -> str:
+    """Return number and name of an aggregator, cut where it is long: the list has it whole."""
+    text = f"{row + 1:>2}  {name}"
+    return text if len(text) < _NAME else text[: _NAME - 2] + "…"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %" if value else "-"
 
 
 def sensitivity(

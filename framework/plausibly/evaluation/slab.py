@@ -11,8 +11,8 @@ from plausibly.data import names, validate
 from plausibly.data.names import name_texts, positions, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
+from plausibly.evaluation.inputs import Judged, judge
 from plausibly.evaluation.intervals import Interval, IntervalMethod
-from plausibly.evaluation.judged import Judged, judge
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats

@@ -1,31 +1,402 @@
-"""Several methods on the same random splits: what each covers, and how large its sets are."""
+"""Studies: several methods on the same random splits."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import traceback
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.metadata import version
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.data import align, names, validate
 from plausibly.data.validate import check_augmented, is_augmented
+from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.asked import check_count, read_numbers, strata_of
 from plausibly.evaluation.checkpoint import Checkpoint
-from plausibly.evaluation.design import Design, Outcome
-from plausibly.evaluation.heard import Said, listening, repeat
-from plausibly.evaluation.methods import Methods, read_methods
-from plausibly.evaluation.pool import outcomes
+from plausibly.evaluation.design import (
+    Design,
+    Methods,
+    Outcome,
+    Said,
+    listening,
+    read_methods,
+    repeat,
+)
+from plausibly.evaluation.evaluate import Study
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
-from plausibly.evaluation.shown import Study
-from plausibly.evaluation.splits import check_share, check_strata
+from plausibly.evaluation.splits import Values, check_share, check_strata
 from plausibly.kernels.coverage import Ties
 from plausibly.progress import Progress, Tick, ticking
+from plausibly.protocols import KINDS
+from plausibly.registry.entries import THIS_RUN, Entry, reason_of
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+
+_WHAT = {
+    "splits": "a study of {} splits",
+    "processes": "a study in {} processes",
+    "draws": "draws {} of a study",
+    "sizes": "calibration sizes {} of a study",
+}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
+
+
+def check_count(name: str, value: object, *, do: str) -> None:
+    """Raise `InputError` ``splits-range`` or ``processes-range`` unless it is a count."""
+    if not _is_count(value):
+        raise InputError(
+            f"{name}-range",
+            _WHAT[name].format(repr(value)),
+            expected="a whole number from 1 on",
+            got=repr(value),
+            do=do,
+        )
+
+
+def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    """Return one number or several, each once.
+
+    Parameters
+    ----------
+    name : str
+        ``"draws"`` or ``"sizes"``.
+    given : int or sequence of int, optional
+
+    Raises
+    ------
+    InputError
+        ``draws-range`` or ``sizes-range``.
+    """
+    if given is None:
+        return None
+    alone = np.ndim(given) == 0  # a text too
+    numbers: list[object] = [given] if alone else list(given)  # type: ignore[arg-type]  # as ndim says
+    do = f"{name}=[1, 5, 10]" if name == "draws" else f"{name}=[50, 100, 200]"
+    wrong = [value for value in numbers if not _is_count(value)]
+    if wrong or not numbers:
+        raise InputError(
+            f"{name}-range",
+            _WHAT[name].format(repr(given)),
+            expected="whole numbers from 1 on",
+            got=listed(map(repr, wrong)) or "none",
+            do=do,
+        )
+    found = [int(value) for value in numbers if isinstance(value, int | np.integer)]
+    twice = sorted({value for value in found if found.count(value) > 1})
+    if twice:
+        raise InputError(
+            f"{name}-range",
+            _WHAT[name].format(repr(given)),
+            expected="each number once",
+            got=f"{listed(twice)} more than once",
+            do=f"{name}={list(dict.fromkeys(found))}",
+        )
+    return tuple(found)
+
+
+def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> Values:
+    """Return the stratum of each example.
+
+    Parameters
+    ----------
+    stratify : str or DataArray, (example,)
+        Name of a coordinate of `arrays`, or values by name.
+    arrays : sequence of DataArray
+        Over the same examples in the same order.
+
+    Raises
+    ------
+    InputError
+        ``stratify-malformed``, ``stratify-missing``, and those of `example_values`.
+    """
+    if isinstance(stratify, str):
+        return inputs.example_values(stratify, arrays)
+    there = isinstance(stratify, xr.DataArray)
+    if not there or stratify.dims != (names.EXAMPLE,) or names.EXAMPLE not in stratify.coords:
+        raise InputError(
+            "stratify-malformed",
+            "the strata are not named by example",
+            expected="the name of a coordinate, or a DataArray over example",
+            got=f"dims {listed(map(str, stratify.dims)) or 'none'}"
+            if there
+            else f"an object of type {type(stratify).__name__}",
+            do='stratify="COLUMN" of an example table, or plausibilities.idxmax("label")',
+            whose="stratify",
+        )
+    examples = arrays[0][names.EXAMPLE].values
+    known = names.name_texts(stratify[names.EXAMPLE].values)
+    places = names.positions(known, list(map(str, examples)))
+    if (places < 0).any():
+        lacking = [str(name) for name in examples[places < 0]]
+        raise InputError(
+            "stratify-missing",
+            f"{counted(len(lacking))} of {counted(len(examples))} examples have no stratum",
+            expected="a value for each example of the predictions",
+            got=f"none for {listed(lacking)}",
+            do="add them, or leave these examples out with sel(example=...)",
+            whose="stratify",
+            details={"examples": lacking},
+        )
+    values = stratify.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
+    whole = arrays[0].assign_coords(stratify=(names.EXAMPLE, values.values))
+    return inputs.example_values("stratify", (whole,))
+
+
+def outcomes(
+    design: Design, numbers: Sequence[int], processes: int
+) -> Generator[Outcome, None, None]:
+    """Yield what each split gives.
+
+    Parameters
+    ----------
+    design : Design
+    numbers : sequence of int
+        Of the splits.
+    processes : int
+        At 1 they come in order, from this process. Else they come as they end; when one fails, the
+        error is that of the first of them, as it would be in order. Close the iterator to end the
+        processes.
+
+    Raises
+    ------
+    InputError
+        What the splits say; ``method-unsent`` where a component cannot be sent to a process;
+        ``process-ended`` where one ended before its split.
+    """
+    if min(processes, len(numbers)) < 2:
+        yield from map(design.run, numbers)
+        return
+    parcel = _packed(design)
+    workers: list[_Worker] = []
+    try:
+        for _ in range(min(processes, len(numbers))):
+            workers.append(_Worker.started())
+        # The first is ready to read about when the last was started.
+        for worker in workers:
+            worker.send(parcel)
+        yield from _handed_out(workers, deque(numbers))
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _handed_out(workers: Sequence[_Worker], left: deque[int]) -> Iterator[Outcome]:
+    """Yield the outcomes of splits that are handed to whoever has none."""
+    busy: dict[Connection, _Worker] = {}
+    failed: dict[int, BaseException] = {}
+    for worker in workers:
+        worker.send(left.popleft())
+        busy[worker.connection] = worker
+    while busy:
+        for ready in wait(list(busy)):
+            worker = busy[ready]  # type: ignore[index]  # those that were handed in
+            number, found = worker.receive()
+            if isinstance(found, BaseException):
+                # Splits that come later than one that failed have nothing to add.
+                failed[number] = found
+                left.clear()
+            if left:
+                worker.send(left.popleft())
+            else:
+                del busy[worker.connection]
+            if isinstance(found, Outcome) and not failed:
+                yield found
+    if failed:
+        raise failed[min(failed)]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Worker:
+    """A process that works on splits, and the pipe to it."""
+
+    process: BaseProcess
+    connection: Connection
+
+    @classmethod
+    def started(cls) -> _Worker:
+        """Start a process that waits for a design, and ends when this one does."""
+        # Not forked: threads of ours, such as that of a progress bar, would leave locks behind.
+        context = multiprocessing.get_context("spawn")
+        mine, other = context.Pipe()
+        process = context.Process(target=_serve, args=(other,), daemon=True)
+        with _uninterrupted():
+            process.start()
+        # Its own end is then the only one: when the process is gone, so is the pipe.
+        other.close()
+        return cls(process=process, connection=mine)
+
+    def send(self, what: object) -> None:
+        try:
+            self.connection.send(what)
+        except OSError as reason:
+            raise _ended(self.process) from reason
+
+    def receive(self) -> tuple[int, object]:
+        """Return the number of a split, and its outcome or error."""
+        try:
+            number, found, trace = self.connection.recv()
+        except (EOFError, OSError) as reason:
+            raise _ended(self.process) from reason
+        if isinstance(found, BaseException):
+            found.add_note(f"in another process:\n{trace}")
+        return number, found
+
+    def end(self) -> None:
+        """End the process, whatever it is at."""
+        self.process.terminate()
+        self.process.join()
+        self.connection.close()
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: this one ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows; see `_serve`
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(connection: Connection) -> None:
+    """Work on splits until nobody asks for another one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr  # results are printed by the process that asks
+    Thread(target=_end_with_parent, daemon=True).start()
+    # A pipe that breaks means that the process that asks is gone.
+    with contextlib.suppress(EOFError, OSError):
+        design: Design | InputError
+        try:
+            design = _unpacked(connection.recv())
+        except InputError as error:
+            design = error
+        while True:
+            number = connection.recv()
+            connection.send((number, *_tried(design, number)))
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that asks is gone, in the middle of a split too."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _tried(design: Design | InputError, number: int) -> tuple[object, str]:
+    """Return the outcome of a split or what went wrong, such that it can be sent, and where."""
+    if isinstance(design, InputError):
+        return design, ""
+    try:
+        found = design.run(number)
+        return attrs.evolve(found, said=tuple(one.portable() for one in found.said)), ""
+    except Exception as error:  # noqa: BLE001  # it is raised where the study was asked for
+        trace = traceback.format_exc()
+        # The trace tells of what led to it, which may be an error that cannot be sent.
+        error.__cause__ = error.__context__ = None
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # noqa: BLE001  # whatever keeps somebody's error from being sent
+            return RuntimeError(reason_of(error)), trace
+        return error, trace
+
+
+# ---- what a process is sent: pickled here and read at once, never kept
+
+
+@attrs.frozen(kw_only=True)
+class _Parcel:
+    """A design in parts, so that what cannot be sent has a name."""
+
+    design: bytes
+    methods: Mapping[str, bytes]
+    registered: Sequence[bytes]
+
+
+def _packed(design: Design) -> _Parcel:
+    methods: dict[str, bytes] = {}
+    for name, method in design.methods.items():
+        try:
+            methods[name] = pickle.dumps(method)
+        except Exception as error:  # somebody's class may raise anything
+            raise _unsent(name, error) from error
+    registered: list[bytes] = []
+    for entry in registry.default().entries():
+        if entry.source.plugin == THIS_RUN:
+            # One that cannot be sent is either not used, or is told of above.
+            with contextlib.suppress(Exception):
+                registered.append(pickle.dumps(entry))
+    return _Parcel(
+        design=pickle.dumps(attrs.evolve(design, methods={})),
+        methods=methods,
+        registered=registered,
+    )
+
+
+def _unpacked(parcel: _Parcel) -> Design:
+    kinds: dict[str, Any] = {kind.name: kind for kind in KINDS}  # Any: each has its own Protocol
+    for one in parcel.registered:
+        with contextlib.suppress(Exception):  # as above
+            entry: Entry = pickle.loads(one)
+            registry.register(kinds[entry.kind], entry.name, entry.target, summary=entry.summary)
+    methods = {}
+    for name, packed in parcel.methods.items():
+        try:
+            methods[name] = pickle.loads(packed)
+        except Exception as error:  # as above
+            raise _unsent(name, error) from error
+    design: Design = pickle.loads(parcel.design)
+    return attrs.evolve(design, methods=methods)
+
+
+def _unsent(name: str, reason: Exception) -> InputError:
+    return InputError(
+        "method-unsent",
+        f'method "{name}" cannot be sent to another process',
+        expected="components whose classes a module has, by name",
+        got=" ".join(str(reason).split()) or type(reason).__name__,
+        do="put the class into a module (a file of its own), or processes=1",
+        whose=name,
+    )
+
+
+def _ended(process: BaseProcess) -> InputError:
+    process.join(timeout=1)
+    code = process.exitcode
+    return InputError(
+        "process-ended",
+        "a process of the study ended before its split was finished",
+        expected="processes that live as long as the study",
+        got=f"exit code {code}" if code is not None else "a broken pipe",
+        do='in a script, call compare below if __name__ == "__main__":; else processes=1 shows why',
+        whose="processes",
+    )
+
 
 __all__ = ["DRAWS", "METHOD", "SIZE", "SPLIT", "Progress", "compare"]
 

@@ -15,15 +15,14 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.errors import counted, warn
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.intervals import IntervalMethod, interval
-from plausibly.evaluation.some_rows import (
+from plausibly.evaluation.inputs import (
     about_examples,
     as_predictions,
     opinions_of,
     p_value_rows,
     voted,
 )
-from plausibly.evaluation.summary import ENDS
+from plausibly.evaluation.intervals import ENDS, IntervalMethod, interval
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints

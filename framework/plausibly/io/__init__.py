@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from plausibly.io.annotation_files import write_annotations
-    from plausibly.io.annotations import read_annotations
-    from plausibly.io.plain_records import build_annotations
+    from plausibly.io.annotations import build_annotations, read_annotations
+    from plausibly.io.label_tables import (
+        read_examples,
+        read_labels,
+        with_coordinates,
+        with_known_labels,
+    )
     from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
     from plausibly.io.predictions import read_predictions
     from plausibly.io.sets import read_sets, write_sets
-    from plausibly.io.tables import read_examples, read_labels, with_coordinates, with_known_labels
 
 __all__ = [
     "build_annotations",
@@ -31,15 +35,15 @@ __all__ = [
 ]
 
 _HOME = {
-    "build_annotations": "plain_records",
+    "build_annotations": "annotations",
     "read_annotations": "annotations",
-    "read_examples": "tables",
-    "read_labels": "tables",
+    "read_examples": "label_tables",
+    "read_labels": "label_tables",
     "read_plausibilities": "plausibilities",
     "read_predictions": "predictions",
     "read_sets": "sets",
-    "with_coordinates": "tables",
-    "with_known_labels": "tables",
+    "with_coordinates": "label_tables",
+    "with_known_labels": "label_tables",
     "write_annotations": "annotation_files",
     "write_plausibilities": "plausibilities",
     "write_sets": "sets",

@@ -15,8 +15,8 @@ from plausibly.data.annotations import AnnotationTable, rebuilt
 from plausibly.data.names import name_texts, quoted, several
 from plausibly.data.seal import check_table
 from plausibly.errors import InputError, MissingExtra
-from plausibly.io import about, annotation_rows, files, netcdf, numpy_files, parquet, pieces, text
-from plausibly.io.annotation_content import (
+from plausibly.io import annotation_rows, arrays, files, pieces, text
+from plausibly.io.annotation_rows import (
     COLUMNS,
     KIND,
     NAMED,
@@ -25,10 +25,17 @@ from plausibly.io.annotation_content import (
     table_of,
     table_of_rows,
 )
-from plausibly.io.pieces import MARK, Content
+from plausibly.io.pieces import (
+    ABOUT,
+    MARK,
+    Content,
+    netcdf_content,
+    npz_content,
+    npz_names,
+    write_npz,
+)
+from plausibly.io.pieces import write_netcdf as write_classic
 from plausibly.io.plausibilities import unknown_ending
-from plausibly.io.stored import ABOUT, netcdf_content, npz_content, npz_names, write_npz
-from plausibly.io.stored import write_netcdf as write_classic
 
 _ROLE = "annotations"
 
@@ -125,14 +132,14 @@ def is_annotation_file(path: Path, head: bytes) -> bool:
     """
     try:
         if head.startswith(b"PAR1"):
-            return annotation_rows.is_header(parquet.names(path))
+            return annotation_rows.is_header(text.names(path))
         if head.startswith(b"PK"):
             return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
     except (InputError, MissingExtra):
         return False
-    if head.startswith(netcdf.SIGNATURES):
+    if head.startswith(arrays.SIGNATURES):
         return f'"{MARK}": "{KIND}"'.encode() in head
-    return about.begins(head, annotation_rows.NEEDED)
+    return pieces.begins(head, annotation_rows.NEEDED)
 
 
 def read_annotation_file(
@@ -167,7 +174,7 @@ def read_annotation_file(
     path = Path(path)
     head = files.opening(path, _ROLE, 8)
     whose = path.name
-    if kind is not None and head.startswith((*netcdf.SIGNATURES, b"PK")):
+    if kind is not None and head.startswith((*arrays.SIGNATURES, b"PK")):
         raise InputError(
             "option-unfit",
             f"{whose}: kind has no meaning here",
@@ -176,10 +183,10 @@ def read_annotation_file(
             do="leave kind out: the file has its own",
             whose=whose,
         )
-    if head.startswith(netcdf.SIGNATURES):
-        table = _from_content(netcdf_content(netcdf.load(path, _ROLE), KIND, whose), whose)
+    if head.startswith(arrays.SIGNATURES):
+        table = _from_content(netcdf_content(arrays.load(path, _ROLE), KIND, whose), whose)
     elif head.startswith(b"PK"):
-        table = _from_content(npz_content(numpy_files.read_npz(path, _ROLE), KIND, whose), whose)
+        table = _from_content(npz_content(arrays.read_npz(path, _ROLE), KIND, whose), whose)
     else:
         table = _from_rows(path, head, kind)
     return table if labels is None else declared(table, labels, whose)
@@ -211,10 +218,10 @@ def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
     rows = text.read_table(path, role=_ROLE)
     whose = path.name
     if head.startswith(b"PAR1"):
-        said = parquet.metadata(path, MARK)
+        said = text.metadata(path, MARK)
     else:
-        column = rows.column(about.COLUMN) if about.COLUMN in rows.header else []
-        said = about.joined(column)
+        column = rows.column(pieces.COLUMN) if pieces.COLUMN in rows.header else []
+        said = pieces.joined(column)
     read = annotation_rows.read_rows(rows)
     if kind is not None:
         return table_of_rows(read, kind, whose)

@@ -1,10 +1,10 @@
-"""Annotations from a file: by a reader that is named, or by the only one that recognises it."""
+"""Annotations from a file or from plain Python data."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -14,6 +14,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.labels import aliases_of, merge_aliases
 from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL, quoted, several, warn_alike
 from plausibly.data.seal import check_table
 from plausibly.errors import (
@@ -24,17 +25,133 @@ from plausibly.errors import (
     listed,
     warn,
 )
-from plausibly.io import files, frames, netcdf, text
-from plausibly.io.declared import read_declared
+from plausibly.io import arrays, files, frames, text
 from plausibly.io.hints import NEEDED, guessed, readings
-from plausibly.io.json_files import json_head, read_json, read_json_lines
-from plausibly.io.stored import npz_names
-from plausibly.io.tables import Names, table_from
-from plausibly.io.xml_files import read_xml
+from plausibly.io.json import json_head, read_json, read_json_lines
+from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
+from plausibly.io.pieces import npz_names
+from plausibly.io.xml import read_xml
 from plausibly.progress import naming_if_slow
-from plausibly.protocols import ANNOTATION, READER, ComponentLike, Reader
+from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader, Record
 from plausibly.registry.calls import calling
 from plausibly.registry.entries import Entry, reason_of
+
+_UNDECLARED = "label-unknown"
+
+Read: TypeAlias = Callable[[list[str]], xr.Dataset]
+"""Reads an annotation table; takes the declared labels."""
+
+
+def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
+    """Return the annotation table that `read` gives, with answers under an alias merged.
+
+    The labels alone are declared first: what is said by place, such as the third column, is then
+    never taken for an alias. Where that fails, since an alias is named, everything is read again
+    with the alias instead of its label, so that there are as many as were declared; and where that
+    fails, since both names are there, with labels and aliases declared.
+
+    Parameters
+    ----------
+    read : callable
+        Reads a sealed table where certain labels are declared.
+    about : Dataset
+        The table of labels: see `plausibly.read_labels`.
+
+    Returns
+    -------
+    Dataset
+        With the coordinates of the labels.
+
+    Raises
+    ------
+    InputError
+        What `read` raises; ``alias-ambiguous``.
+    """
+    labels = names_of(about, LABEL)
+    aliases = aliases_of(about)
+    try:
+        table = _read(read, labels, aliases) if aliases else read(labels)
+    except InputError as error:
+        source = str(about.attrs.get("source", ""))
+        if error.name == _UNDECLARED and is_table(source):
+            error.do += f", or write it into the column alias of {source}, beside its label"
+        raise
+    return with_coordinates(merge_aliases(table, aliases, labels), about)
+
+
+def _read(read: Read, labels: list[str], aliases: Mapping[str, str]) -> xr.Dataset:
+    first = _Try.of(read, labels)
+    named = first.undeclared(aliases)
+    if not named:
+        return first.told()
+    swapped = _swapped(labels, aliases, named)
+    if swapped is not None:
+        second = _Try.of(read, swapped)
+        if not second.is_refused():
+            return second.told()
+    last = _Try.of(read, [*labels, *aliases])
+    if isinstance(last.found, InputError):
+        both = several(len(labels) + len(aliases), "declared label")
+        mine = f"{several(len(labels), 'declared label')}, or an alias"
+        last.found.expected = last.found.expected.replace(both, mine)
+    return last.told()
+
+
+def _swapped(labels: list[str], aliases: Mapping[str, str], named: list[str]) -> list[str] | None:
+    """Return as many labels, some under the alias that is named; None where a label has two."""
+    alias_of = {aliases[alias]: alias for alias in named}
+    if len(alias_of) < len(named):
+        return None
+    return [alias_of.get(label, label) for label in labels]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Try:
+    """What came of reading, with what it warned of: nobody heard that yet.
+
+    Attributes
+    ----------
+    found : Dataset or InputError
+    heard : list of WarningMessage
+    """
+
+    found: xr.Dataset | InputError
+    heard: list[warnings.WarningMessage]
+
+    @classmethod
+    def of(cls, read: Read, labels: list[str]) -> _Try:
+        """Read with these labels declared."""
+        found: xr.Dataset | InputError
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            try:
+                found = read(labels)
+            except InputError as error:
+                found = error
+        return cls(found=found, heard=heard)
+
+    def is_refused(self) -> bool:
+        """Return whether a label was not declared."""
+        return isinstance(self.found, InputError) and self.found.name == _UNDECLARED
+
+    def undeclared(self, aliases: Mapping[str, str]) -> list[str]:
+        """Return the aliases that the error says are not declared; none without such an error."""
+        if not isinstance(self.found, InputError) or self.found.name != _UNDECLARED:
+            return []
+        named = self.found.details.get("labels")
+        if isinstance(named, (list, tuple, Mapping)):
+            said = {str(name) for name in named}
+            return [alias for alias in aliases if alias in said]
+        return [alias for alias in aliases if quoted(alias) in self.found.what]
+
+    def told(self) -> xr.Dataset:
+        """Warn of what was heard, and return the table or raise the error."""
+        for one in self.heard:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        if isinstance(self.found, InputError):
+            raise self.found
+        return self.found
+
 
 _ROLE = "annotations"
 
@@ -288,7 +405,7 @@ def _check_readable(path: Path, head: bytes, rows: list[tuple[str, ...]]) -> Non
         read_xml(path, _ROLE)
     elif name.endswith((".json", ".jsonl", ".ndjson")):
         (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)
-    elif not rows and not head.startswith((b"\x93NUMPY", *netcdf.SIGNATURES)):
+    elif not rows and not head.startswith((b"\x93NUMPY", *arrays.SIGNATURES)):
         if not (head.startswith(b"PK") and npz_names(path)):
             text.read_table(path, role=_ROLE)
     elif wide and 2 * sum(len(row) == len(rows[0]) for row in rows) > len(rows):
@@ -348,3 +465,50 @@ def _unknown(
         whose=path.name,
         details={"readers": names, "columns": list(rows[0]) if rows else []},
     )
+
+
+def build_annotations(
+    kind: ComponentLike[Annotation], records: Iterable[Record], labels: Names | None = None
+) -> AnnotationTable:
+    """Return the annotation table of plain records.
+
+    Parameters
+    ----------
+    kind : str, mapping or Annotation
+        What an answer is: ``"single-label"`` (a label), ``"label-set"`` (a list of labels),
+        ``"partial-ranking"`` (a list of labels and of lists of tied ones, best first),
+        ``"soft-label"`` (a mapping of labels to weights), or a plugin's.
+    records : iterable of (example, annotator, answer)
+        One a response, in any order. Names are taken as text; annotator None = unknown.
+    labels : sequence of str, Path, str or Dataset, optional
+        The declared labels, in order, as in `plausibly.read_annotations`.
+
+    Returns
+    -------
+    AnnotationTable
+
+    Raises
+    ------
+    InputError
+        ``record-invalid``, ``response-twice``, ``label-unknown``, ``annotations-empty``, and what
+        the kind says of an answer.
+
+    Examples
+    --------
+    >>> import plausibly
+    >>> said = [("scan 1", "ann", "cat"), ("scan 1", "bob", "dog")]
+    >>> table = plausibly.build_annotations("single-label", said, ["cat", "dog", "fox"])
+    >>> plausibly.aggregate(table).sel(example="scan 1").values.tolist()
+    [0.5, 0.5, 0.0]
+    """
+    component = registry.resolve(ANNOTATION, kind)
+    held, whose = list(records), f"annotation {component.name}"
+
+    def build(declared: list[str] | None) -> xr.Dataset:
+        with calling(whose, "build"):
+            table = component.build(held, declared)
+        return check_table(table, whose=whose)
+
+    if labels is None:
+        return rebuilt(build(None))
+    return rebuilt(read_declared(build, table_from(labels, LABEL)))

@@ -1,16 +1,22 @@
-"""Arrays over examples and labels out of files, with the names that the files give."""
+"""Arrays over examples and labels from files, with the names that the files give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import math
+import threading
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly import extras
 from plausibly.data.labels import Hierarchy, renamed_columns
 from plausibly.data.names import (
     AUGMENTATION,
@@ -18,6 +24,7 @@ from plausibly.data.names import (
     LABEL,
     NUMBERED,
     check_names,
+    is_blank,
     name_texts,
     near,
     not_among,
@@ -26,8 +33,667 @@ from plausibly.data.names import (
     text_array,
 )
 from plausibly.errors import InputError, counted, listed
-from plausibly.io import netcdf, numpy_files
-from plausibly.io.tables import Names, names_of, table_from, with_coordinates
+from plausibly.io import files, frames, text
+from plausibly.io.hints import names_examples
+from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
+from plausibly.io.text import numbers
+
+_MAGIC = b"\x93NUMPY"
+_HEADER = 10_000
+# Bytes that an npz may unpack to: so many, and so many more for each byte of the file.
+_ROOM, _RATIO = 1 << 26, 200
+_LAST = 0x10FFFF  # of the characters of Unicode
+
+
+def _damaged(whose: str, reason: BaseException) -> InputError:
+    said = " ".join(str(reason).split())[:120] or type(reason).__name__
+    return InputError(
+        "file-damaged",
+        f"{whose} is not a whole file",
+        expected="arrays as numpy or xarray write them",
+        got=said,
+        do="copy it again, or save it again",
+        whose=whose,
+    )
+
+
+def parse_npy(data: bytes, whose: str) -> NDArray[Any]:  # Any: whatever type the file says
+    """Return the array in the bytes of an ``.npy`` file, in the byte order of this machine.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    whose : str
+        Its name, for messages.
+
+    Raises
+    ------
+    InputError
+        ``file-damaged``, ``file-truncated``, or ``file-pickled`` where it holds Python objects.
+    """
+    file = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(file)
+        if version == (1, 0):
+            header = np.lib.format.read_array_header_1_0(file, max_header_size=_HEADER)
+        elif version == (2, 0):
+            header = np.lib.format.read_array_header_2_0(file, max_header_size=_HEADER)
+        else:
+            raise ValueError(f"numpy file format {version[0]}.{version[1]}")
+        shape, column_major, dtype = header
+        count = math.prod(shape)
+        if count < 0 or dtype.names is not None:
+            raise ValueError(f"shape {shape}, type {dtype}")
+    except Exception as reason:  # numpy evaluates the header: anything may come
+        if not data:
+            raise files.empty(whose, "an array as numpy.save writes it") from None
+        if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
+            raise _damaged(whose, ValueError("other first bytes than a numpy file has")) from None
+        raise _damaged(whose, reason) from reason
+    if dtype.hasobject:
+        raise InputError(
+            "file-pickled",
+            f"{whose} holds Python objects, which are never loaded",
+            expected="numbers or text",
+            got=f"type {dtype}",
+            do='save it with .astype(float) or .astype(str), as "O" arrays can run code',
+            whose=whose,
+        )
+    start = file.tell()
+    if len(data) - start < count * dtype.itemsize:
+        whole = f"{counted(start + count * dtype.itemsize)} bytes for shape {shape}, type {dtype}"
+        raise files.truncated(whose, "its last row", whole=whole, size=len(data))
+    if dtype.itemsize == 0:
+        return np.zeros(shape, dtype)
+    flat = np.frombuffer(data, dtype, count, start)
+    array = flat.reshape(shape, order="F" if column_major else "C")
+    native = array.astype(dtype.newbyteorder("="), copy=False)
+    if dtype.kind == "U" and native.size and int(native.reshape(-1).view(np.uint32).max()) > _LAST:
+        raise _damaged(whose, ValueError("text with characters that do not exist"))
+    return native
+
+
+def read_npy(path: Path | str, role: str) -> NDArray[Any]:  # Any: whatever type the file says
+    """Return the array in an ``.npy`` file; errors as of `parse_npy` and `files.contents`."""
+    return parse_npy(files.contents(path, role), Path(path).name)
+
+
+def read_npz(path: Path | str, role: str) -> dict[str, NDArray[Any]]:  # Any: as the file says
+    """Return all arrays of an ``.npz`` file by name.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-empty``, ``file-truncated``, ``file-damaged`` or ``file-pickled``.
+    """
+    whose = Path(path).name
+    data = files.contents(path, role)
+    if not data:
+        raise files.empty(whose, "arrays as numpy.savez writes them")
+    arrays: dict[str, NDArray[Any]] = {}  # Any: as above
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+            if unpacked > _ROOM + _RATIO * len(data):
+                raise ValueError(f"{len(data):,} bytes that unpack to {unpacked:,}")
+            for name in archive.namelist():
+                if name.endswith(".npy"):
+                    inner = name.removesuffix(".npy")
+                    arrays[inner] = parse_npy(archive.read(name), f"{whose}, array {inner}")
+    except InputError:
+        raise
+    except zipfile.BadZipFile as reason:
+        if data.startswith(b"PK") and "CRC" not in str(reason):
+            ends = "its directory"
+            raise files.truncated(whose, ends, whole="a whole npz", size=len(data)) from reason
+        raise _damaged(whose, reason) from reason
+    except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
+        raise _damaged(whose, reason) from reason
+    return arrays
+
+
+def one_of(
+    arrays: dict[str, NDArray[Any]],  # Any: as the file says
+    names: tuple[str, ...],
+    whose: str,
+) -> NDArray[Any]:  # Any: as the file says
+    """Return the array that has one of `names`.
+
+    Raises
+    ------
+    InputError
+        ``array-missing`` where none or several are there.
+    """
+    found = [name for name in names if name in arrays]
+    if len(found) == 1:
+        return arrays[found[0]]
+    shown = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:5])
+    more = ", …" if len(arrays) > 5 else ""
+    raise InputError(
+        "array-missing",
+        f"{whose} has {listed(found) if found else 'no array ' + ' or '.join(names)}",
+        expected=f"one of {', '.join(names)}",
+        got=f"{shown}{more}" if arrays else "no array at all",
+        do=f"numpy.savez(..., {names[0]}=...) with one of these names",
+        whose=whose,
+        details={"arrays": list(arrays)},
+    )
+
+
+def texts_of(array: NDArray[Any], whose: str, what: str) -> list[str]:  # Any: as the file says
+    """Return the names in a one-dimensional array as text.
+
+    Raises
+    ------
+    InputError
+        ``names-shape`` unless it has one dimension; ``file-damaged`` if it is no text.
+    """
+    if array.ndim != 1:
+        raise InputError(
+            "names-shape",
+            f"{whose}: {what} is not a list of names",
+            expected="one dimension",
+            got=f"shape {array.shape}",
+            do=f"save {what} with one name an entry",
+            whose=whose,
+        )
+    try:
+        return name_texts(array)
+    except ValueError as reason:
+        raise _damaged(whose, ValueError(f"{what}: {reason}")) from reason
+
+
+CLASSIC = (b"CDF\x01", b"CDF\x02")
+SIGNATURES = (*CLASSIC, b"CDF\x05", b"\x89HDF")
+
+
+class _Lock:
+    """A lock around the netCDF-4 library, which ends the process when two threads are in it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self.acquire, self.release = self._lock.acquire, self._lock.release
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __reduce__(self) -> str:
+        return "LOCK"  # in another process, that of its own
+
+
+LOCK = _Lock()
+
+
+def opened(path: Path, *, lazy: bool = False) -> xr.Dataset:
+    """Return a netCDF-4 file, read, or for Dask to read."""
+    read = xr.open_dataset if lazy else xr.load_dataset
+    more: dict[str, Any] = {"backend_kwargs": {"lock": LOCK}}  # Any: arguments of xarray
+    if lazy:
+        more["chunks"] = {}
+    with LOCK:
+        return decoded(read(path, engine="netcdf4", decode_cf=False, **more))
+
+
+def load(path: Path | str, role: str) -> xr.Dataset:
+    """Return a whole netCDF file.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged``, or ``extra-missing`` for netCDF-4 without the extra.
+    """
+    path = Path(path)
+    data = files.contents(path, role)
+    try:
+        if data.startswith(CLASSIC):
+            return decoded(xr.load_dataset(io.BytesIO(data), engine="scipy", decode_cf=False))
+        extras.require("netCDF4", extra="netcdf", whose=path.name)
+        return opened(path)
+    except InputError:
+        raise
+    except Exception as reason:  # the parsers raise a dozen kinds on damaged files
+        raise InputError(
+            "file-damaged",
+            f"{path.name} is not a whole netCDF file",
+            expected="a file as xarray's to_netcdf writes it",
+            got=" ".join(str(reason).split())[:120] or type(reason).__name__,
+            do="copy it again, or write it again",
+            whose=path.name,
+        ) from reason
+
+
+def decoded(raw: xr.Dataset) -> xr.Dataset:
+    """Return a dataset as xarray decodes it, but that a stored 0 never means "nothing here".
+
+    Zarr fills with 0 where nobody says otherwise, and a probability of 0 is a number like others.
+    """
+    for variable in raw.variables.values():
+        for key in ("_FillValue", "missing_value"):
+            if variable.attrs.get("add_offset", 0) == 0 and np.array_equal(
+                variable.attrs.get(key, np.nan), 0
+            ):
+                del variable.attrs[key]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xr.SerializationWarning)  # NaN is refused further on
+        return xr.decode_cf(raw, decode_times=False)
+
+
+def variable_of(
+    dataset: xr.Dataset,
+    wanted: str | None,
+    usual: tuple[str, ...],
+    whose: str,
+    *,
+    augmented: bool = False,
+) -> xr.DataArray:
+    """Return the variable over ``example`` and ``label``, in that order.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What the file holds.
+    wanted : str, optional
+        The variable to take.
+    usual : tuple of str
+        Names that win where several variables have the dims.
+    whose : str
+        Name of the file.
+    augmented : bool
+        Whether it may have the dim ``augmentation``, which then comes first.
+
+    Raises
+    ------
+    InputError
+        ``variable-missing`` where `wanted` is not there, or none or several could be meant.
+    """
+    more = {AUGMENTATION} if augmented else set()
+    fit = [
+        str(name) for name, array in dataset.items() if set(array.dims) - more == {EXAMPLE, LABEL}
+    ]
+    named = [name for name in usual if name in fit]
+    if wanted is not None:
+        candidates = [wanted] if wanted in fit else []
+    else:
+        candidates = fit if len(fit) == 1 else named
+    if len(candidates) != 1:
+        shown = listed(f"{name} ({', '.join(map(str, a.dims))})" for name, a in dataset.items())
+        several = fit and wanted is None
+        raise InputError(
+            "variable-missing",
+            f"{whose} has {listed(fit)}"
+            if several
+            else f"{whose} has no {wanted or 'predictions'}",
+            expected="one variable over example and label",
+            got=shown or "no variable",
+            do=f"--variable {fit[0]}" if fit else "name the dims example and label",
+            whose=whose,
+            details={"variables": [str(name) for name in dataset]},
+        )
+    return dataset[candidates[0]].transpose(..., EXAMPLE, LABEL)
+
+
+Places = Callable[[Iterable[int]], str]
+"""Returns where rows stand in a file, as messages say it: ``lines 4, 8``."""
+
+
+def check_one_row(examples: Sequence[str], whose: str) -> None:
+    """Raise ``example-twice`` where a table has several rows an example, and no column of views.
+
+    Parameters
+    ----------
+    examples : sequence of str
+        The name in each row.
+    whose : str
+        Name of the file.
+    """
+    try:
+        check_names(examples, EXAMPLE, whose=whose)
+    except InputError as error:
+        if error.name == "example-twice":
+            error.expected = "one row an example; several views belong in augmentations"
+            error.do = (
+                "keep one, or calibrator augmentation with --view VIEW_COLUMN (view=VIEW_COLUMN)"
+            )
+        raise
+
+
+def stacked(
+    values: NDArray[Any],  # Any: the type is the file's
+    examples: Sequence[str],
+    views: Sequence[str],
+    *,
+    column: str,
+    whose: str,
+    places: Places,
+) -> tuple[NDArray[Any], list[str], list[str]]:  # Any: as above
+    """Return rows as one plane a view; examples and views as they are first seen.
+
+    Parameters
+    ----------
+    values : ndarray, (row, label)
+    examples, views : sequence of str
+        Of each row.
+    column : str
+        That names the views.
+    whose : str
+        Name of the file.
+    places : callable
+
+    Returns
+    -------
+    values : ndarray, (view, example, label)
+    examples, views : list of str
+
+    Raises
+    ------
+    InputError
+        ``view-unnamed``, ``view-twice``, or ``views-incomplete`` with the examples that lack one.
+    """
+    unnamed = [row for row, view in enumerate(views) if not view]
+    if unnamed:
+        raise InputError(
+            "view-unnamed",
+            f"{whose} names no view in {places(unnamed)}",
+            expected=f"a view in column {quoted(column)}",
+            got="an empty cell",
+            do="name it, or remove the row",
+            whose=whose,
+        )
+    example_codes = {name: code for code, name in enumerate(dict.fromkeys(examples))}
+    view_codes = {name: code for code, name in enumerate(dict.fromkeys(views))}
+    row_of = np.full((len(view_codes), len(example_codes)), -1, dtype=np.intp)
+    again: list[tuple[int, int]] = []
+    for row, (example, view) in enumerate(zip(examples, views, strict=True)):
+        place = view_codes[view], example_codes[example]
+        if row_of[place] >= 0:
+            again.append((int(row_of[place]), row))
+        else:
+            row_of[place] = row
+    if again:
+        raise _twice(again, examples, views, whose, places)
+    if (row_of < 0).any():
+        raise _incomplete(row_of < 0, list(example_codes), list(view_codes), whose)
+    return values[row_of], list(example_codes), list(view_codes)
+
+
+def _twice(
+    again: Sequence[tuple[int, int]],
+    examples: Sequence[str],
+    views: Sequence[str],
+    whose: str,
+    places: Places,
+) -> InputError:
+    first, second = again[0]
+    others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
+    return InputError(
+        "view-twice",
+        f"{whose} has view {quoted(views[first])} of {examples[first]} in "
+        f"{places([first, second])}{others}",
+        expected="one row a view of an example",
+        got=f"{several(len(again), 'row')} too many",
+        do="keep one, or give the other view a name of its own",
+        whose=whose,
+        details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
+    )
+
+
+def _incomplete(
+    missing: NDArray[np.bool_], examples: Sequence[str], views: Sequence[str], whose: str
+) -> InputError:
+    """Return the error that some examples lack some views, (view, example)."""
+    lacking = [examples[place] for place in np.flatnonzero(missing.any(axis=0)).tolist()]
+    without = {
+        view: [examples[place] for place in np.flatnonzero(row).tolist()]
+        for view, row in zip(views, missing, strict=True)
+        if row.any()
+    }
+    shown = "; ".join(f"no {quoted(view)} of {listed(those)}" for view, those in without.items())
+    many = len(lacking) != 1
+    return InputError(
+        "views-incomplete",
+        f"{whose}: {counted(len(lacking))} of {several(len(examples), 'example')} "
+        f"{'lack' if many else 'lacks'} a view ({listed(lacking)})",
+        expected=f"every view of every example: {listed(map(quoted, views))}",
+        got=shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few",
+        do="predict the views that are missing, or remove these examples from the file",
+        whose=whose,
+        details={"examples": lacking, "missing": without},
+    )
+
+
+_REST = "a column of example names, then one column of numbers a label and nothing else"
+_INDEX = ("", "Unnamed: 0", "__index_level_0__")
+"""What pandas, or what read its files, calls an index without a name."""
+_NO_LABEL = "remove what is no label from the file"
+
+
+class _Column(Protocol):
+    """One column that knows its type, of Parquet or of a frame."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    def texts(self) -> list[str]: ...
+    def numbers(self) -> NDArray[Any]: ...  # Any: float32 stays float32
+
+
+@attrs.frozen(kw_only=True)
+class _Asked:
+    """Which columns are not of labels."""
+
+    whose: str
+    example: str
+    view: str | None
+    unique: bool
+    views_fit: bool
+
+    def places(self, table: text.TextTable) -> tuple[int, int | None, list[int]]:
+        """Return the position of the names, of the views, and those of the numbers."""
+        header, whose = table.header, self.whose
+        self._check_index(table)
+        guess = near(self.example, header)
+        if guess is None and header and names_examples(header[0], table.columns[0]):
+            guess = header[0]
+        hint = f"add a column {self.example} with the names of the examples"
+        if guess is not None:
+            hint = f"--example {quoted(guess)}, if that column names the examples"
+        table.need([self.example], do=hint)
+        taken = [header.index(self.example)]
+        if self.view is not None:
+            self._check_view(table)
+            taken.append(header.index(self.view))
+        rest = [position for position in range(len(header)) if position not in taken]
+        if self.unique:
+            text.distinct([header[position] for position in rest], whose)
+        if not rest:
+            raise InputError(
+                "columns-missing",
+                f"{whose} has no column of numbers",
+                expected=_REST,
+                got=f"only {listed(quoted(header[position]) for position in sorted(taken))}",
+                do="add one column a label",
+                whose=whose,
+            )
+        return taken[0], taken[1] if len(taken) > 1 else None, rest
+
+    def _check_index(self, table: text.TextTable) -> None:
+        """Raise ``index-column`` where a column is the index of a data frame, and not asked for."""
+        header, whose = table.header, self.whose
+        # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
+        found = [name for name in _INDEX if name in header and (name or header[0] == "")]
+        if not found or found[0] in (self.example, self.view):
+            return
+        at = header.index(found[0])
+        some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
+        there = self.example in header
+        kind = "parquet" if whose.endswith(".parquet") else "csv"
+        raise InputError(
+            "index-column",
+            f"column {at + 1} of {whose} looks like the index of a pandas data frame",
+            expected="a column of example names and one column of numbers per label",
+            got=f"{some}under the name {quoted(header[at])}",
+            do=f'df.to_{kind}("{whose}", index=False)'
+            if there
+            else f"--example {quoted(header[at])}, if it names the examples",
+            whose=whose,
+            details={"column": header[at]},
+        )
+
+    def _check_view(self, table: text.TextTable) -> None:
+        """Raise where there is no such column, or where it names the examples."""
+        view = str(self.view)
+        others = [name for name in table.header if name != self.example]
+        guess = near(view, others) or (others[0] if others else "")
+        hint = f"--view {quoted(guess)}, if that column names the views"
+        if view == self.example:
+            raise InputError(
+                "option-unfit",
+                f"{self.whose}: view has no meaning here",
+                expected="another column than the one that names the examples",
+                got=quoted(view),
+                do=hint if guess else "leave view out",
+                whose=self.whose,
+            )
+        table.need([view], do=hint if guess else "leave view out")
+
+    def check_named(self, names: Sequence[str], table: text.TextTable) -> None:
+        """Raise ``example-unnamed`` where a row has no name that can be seen."""
+        unnamed = [row for row, name in enumerate(names) if is_blank(name)]
+        if unnamed:
+            raise InputError(
+                "example-unnamed",
+                f"{self.whose} has no example name in {table.places(unnamed)}",
+                expected=f"a name in column {quoted(self.example)}",
+                got="an empty cell",
+                do="name it, or remove the row",
+                whose=self.whose,
+                details={"lines": [table.lines[row] for row in unnamed]},
+            )
+
+    def no_label(self, names: Sequence[str]) -> str:
+        """Return what to do about a column without numbers."""
+        if self.views_fit and self.view is None and len(set(names)) < len(names):
+            return f"{_NO_LABEL}, or --view COLUMN (view=COLUMN), if it names views of an example"
+        return _NO_LABEL
+
+    def named(
+        self,
+        values: NDArray[Any],  # Any: the type is the file's
+        names: list[str],
+        labels: list[str],
+        of_view: list[str] | None,
+        table: text.TextTable,
+    ) -> NamedArray:
+        """Return rows of numbers under their names, as planes where they are of views."""
+        whose = self.whose
+        if of_view is None:
+            if self.views_fit:
+                check_one_row(names, whose)
+            return NamedArray(values=values, examples=names, labels=labels, whose=whose)
+        planes, examples, augmentations = stacked(
+            values, names, of_view, column=str(self.view), whose=whose, places=table.places
+        )
+        return NamedArray(
+            values=planes,
+            examples=examples,
+            labels=labels,
+            whose=whose,
+            augmentations=augmentations,
+        )
+
+
+def from_table(
+    path: Path,
+    role: str,
+    example: str,
+    *,
+    unique: bool = True,
+    view: str | None = None,
+    views_fit: bool = False,
+) -> NamedArray:
+    """Read a CSV, TSV or Parquet file: a column of example names, then a column a label.
+
+    The first column called `example` has the names; a label may be called so too.
+
+    Parameters
+    ----------
+    path : Path
+    role : str
+        What it is for, in the words of messages.
+    example : str
+        Column that names the examples.
+    unique : bool
+        False leaves it to the caller to look for labels that repeat.
+    view : str, optional
+        Column that names the view of each row: the result has a plane for each of them.
+    views_fit : bool
+        Whether several rows an example could be views of it, which is then said.
+    """
+    whose = path.name
+    asked = _Asked(whose=whose, example=example, view=view, unique=unique, views_fit=views_fit)
+    if files.opening(path, role, 4) == b"PAR1":
+        return _from_columns(text.read_columns(path, role), asked)
+    table = text.read_table(path, role=role, unique=False)
+    name_place, view_place, rest = asked.places(table)
+    if not len(table):
+        raise files.empty(whose, "one row an example", "a header and no rows")
+    names = list(table.columns[name_place])
+    asked.check_named(names, table)
+    values = numbers(table, rest, rest=_REST, do=asked.no_label(names))
+    labels = [table.header[position] for position in rest]
+    of_view = None if view_place is None else list(table.columns[view_place])
+    return asked.named(values, names, labels, of_view, table)
+
+
+def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
+    """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
+    whose, columns = frames.columns_of(frame)
+    asked = _Asked(whose=whose, example=example, view=view, unique=True, views_fit=True)
+    return _from_columns(columns, asked)
+
+
+def _from_columns(columns: Sequence[_Column], asked: _Asked) -> NamedArray:
+    whose = asked.whose
+    header = tuple(column.name for column in columns)
+    nothing: tuple[list[str], ...] = tuple([] for _ in header)
+    first = [c.texts() if c.content == "text" else [] for c in columns[:1]]
+    shell = text.TextTable(
+        whose=whose, header=header, columns=(*first, *nothing[1:]), lines=(), unit="row"
+    )
+    name_place, view_place, rest = asked.places(shell)
+    names = columns[name_place].texts()
+    words = [columns[position] for position in rest if columns[position].content != "number"]
+    if words:
+        raise InputError(
+            "columns-not-numeric",
+            f"{whose} holds no numbers in column{'s' if len(words) > 1 else ''} "
+            f"{listed(quoted(column.name) for column in words)}",
+            expected=_REST,
+            got=listed(column.type for column in words),
+            do=asked.no_label(names),
+            whose=whose,
+            details={"columns": [column.name for column in words]},
+        )
+    arrays = [columns[position].numbers() for position in rest]
+    single = all(array.dtype == np.float32 for array in arrays)
+    values = np.stack(arrays, axis=1).astype(np.float32 if single else np.float64, copy=False)
+    if not names:
+        raise files.empty(whose, "one row an example", "columns without rows")
+    labels = [header[position] for position in rest]
+    of_view = None if view_place is None else columns[view_place].texts()
+    rows = text.TextTable(
+        whose=whose, header=header, columns=nothing, lines=range(1, len(names) + 1), unit="row"
+    )
+    asked.check_named(names, rows)
+    return asked.named(values, names, labels, of_view, rows)
+
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
 EXAMPLE_ARRAYS = ("examples", "names", "example")
@@ -91,7 +757,7 @@ def shaped(
 
 def from_npy(path: Path, role: str) -> NamedArray:
     """Read an ``.npy`` file: numbers without names."""
-    values = shaped(numpy_files.read_npy(path, role), path.name)
+    values = shaped(read_npy(path, role), path.name)
     return NamedArray(values=values, examples=None, labels=None, whose=path.name)
 
 
@@ -103,8 +769,8 @@ def from_npz(
     Where `augmented` says that there may be augmentations, these have names in the file too.
     """
     whose = path.name
-    stored = numpy_files.read_npz(path, role)
-    values = numpy_files.one_of(stored, arrays, whose)
+    stored = read_npz(path, role)
+    values = one_of(stored, arrays, whose)
     several_views = augmented and values.ndim == 3
     values = shaped(values, whose, augmented=several_views)
     rest = {name: array for name, array in stored.items() if array is not values}
@@ -120,8 +786,8 @@ def from_npz(
             named.append(None)
             continue
         # The order of planes is never guessed either.
-        array = numpy_files.one_of(stored, tuple(found) or names, whose)
-        texts = numpy_files.texts(array, whose, names[0])
+        array = one_of(stored, tuple(found) or names, whose)
+        texts = texts_of(array, whose, names[0])
         _check_count(texts, size, whose, names[0])
         named.append(texts)
         rest.pop(found[0])
@@ -176,13 +842,13 @@ def from_netcdf(
 
     Where `augmented` says that it may, it has ``augmentation`` besides.
     """
-    dataset = netcdf.load(path, role)
-    array = netcdf.variable_of(dataset, variable, usual, path.name, augmented=augmented)
+    dataset = load(path, role)
+    array = variable_of(dataset, variable, usual, path.name, augmented=augmented)
     several_views = AUGMENTATION in array.dims
     values = shaped(array.values, path.name, augmented=several_views)
     coordinates = {str(name): values for name, values in array.coords.items()}
     named = {
-        dim: numpy_files.texts(coordinates.pop(dim).values, path.name, f"{dim}s")
+        dim: texts_of(coordinates.pop(dim).values, path.name, f"{dim}s")
         if dim in coordinates
         else None
         for dim in (EXAMPLE, LABEL, AUGMENTATION)

@@ -16,7 +16,7 @@ from plausibly import extras
 from plausibly.conformal.chunks import read_coordinates
 from plausibly.data.names import EXAMPLE, LABEL, near, quoted
 from plausibly.errors import InputError, listed
-from plausibly.io import files, netcdf, numpy_files, parquet, text
+from plausibly.io import arrays, files, text
 from plausibly.io.arrays import NamedArray, check_variables, shaped
 
 _ENDINGS = ".zarr, .nc, .npy or .parquet"
@@ -65,7 +65,7 @@ def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
         if not path.exists():
             files.existing(path, role)
     else:
-        classic = files.opening(path, role, 8)[:4] in netcdf.CLASSIC
+        classic = files.opening(path, role, 8)[:4] in arrays.CLASSIC
         engine = "scipy" if classic else "netcdf4"
         if not classic:
             extras.require("netCDF4", extra="netcdf", whose=path.name)
@@ -73,12 +73,12 @@ def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
     more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}  # Any: of the engine
     try:
         if engine == "netcdf4":
-            return netcdf.opened(path, lazy=lazy)
+            return arrays.opened(path, lazy=lazy)
         if lazy:
             raw = xr.open_dataset(path, engine=engine, chunks={}, decode_cf=False, **more)
         else:
             raw = xr.load_dataset(path, engine=engine, decode_cf=False, **more)
-        return netcdf.decoded(raw)
+        return arrays.decoded(raw)
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
         raise InputError(
             "file-damaged",
@@ -142,9 +142,9 @@ def from_chunks(
     """
     check_chunks(chunks)
     whose = path.name
-    if is_zarr(path) or files.opening(path, role, 8).startswith(netcdf.SIGNATURES):
+    if is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
         dataset = open_dataset(path, role)
-        array = in_chunks(netcdf.variable_of(dataset, variable, usual, whose), chunks)
+        array = in_chunks(arrays.variable_of(dataset, variable, usual, whose), chunks)
         check_variables(dataset, array, whose=whose)
         return _of_variable(read_coordinates(array), array.data, whose)
     if path.suffix.lower() == ".npy":
@@ -179,7 +179,7 @@ def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ..
         See `from_chunks`.
     """
     dataset = open_dataset(path, role, lazy=False)
-    array = netcdf.variable_of(dataset, variable, usual, path.name)
+    array = arrays.variable_of(dataset, variable, usual, path.name)
     check_variables(dataset, array, whose=path.name)
     return _of_variable(array, array.values, path.name)
 
@@ -191,7 +191,7 @@ def _of_variable(
 ) -> NamedArray:
     coordinates = {str(name): one for name, one in array.coords.items()}
     named = {
-        dim: numpy_files.texts(coordinates.pop(dim).values, whose, f"{dim}s")
+        dim: arrays.texts_of(coordinates.pop(dim).values, whose, f"{dim}s")
         if dim in coordinates
         else None
         for dim in (EXAMPLE, LABEL)
@@ -274,7 +274,7 @@ class _ParquetRows:
     def of(cls, path: Path, role: str, example: str) -> tuple[_ParquetRows, list[str]]:
         """Return the rows, and the names of the examples."""
         files.existing(path, role)
-        header, whose = parquet.names(path), path.name
+        header, whose = text.names(path), path.name
         text.distinct(header, whose)
         if example not in header or len(header) == 1:
             guess = near(example, header) or header[0]

@@ -1,18 +1,39 @@
-"""The columns of a table of labels: other names, parents, an order, and whatever else is known."""
+"""Tables about examples (patient, site, weight) and labels (alias, parent, order, risk)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data.labels import Hierarchy, read_aliases
-from plausibly.data.names import ALIAS, LABEL, ORDER, PARENT, near, quoted, text_array
-from plausibly.errors import InputError
-from plausibly.io.numbers import plain
-from plausibly.io.text import TextTable
+from plausibly.data.names import (
+    ALIAS,
+    ALPHA,
+    ANNOTATOR,
+    DRAW,
+    EXAMPLE,
+    LABEL,
+    MENTION,
+    ORDER,
+    PARENT,
+    RESPONSE,
+    SLOT,
+    name_texts,
+    near,
+    near_pair,
+    quoted,
+    text_array,
+)
+from plausibly.data.plausibilities import label_dim
+from plausibly.errors import InputError, counted, listed
+from plausibly.io import files, text
+from plausibly.io.delimited import decode
+from plausibly.io.text import TextTable, plain
 
 _ALIASES = "aliases"  # read as the same
 
@@ -133,3 +154,259 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
                 whose=table.whose,
                 details={"lines": [table.lines[before], table.lines[row]]},
             )
+
+
+_TABLES = frozenset({".csv", ".tsv", ".tab", ".parquet", ".pq"})
+_DIMS = frozenset({ALPHA, ANNOTATOR, "augmentation", DRAW, EXAMPLE, LABEL, MENTION, RESPONSE, SLOT})
+
+Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+
+Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
+"""Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
+
+
+def is_table(path: Path | str) -> bool:
+    """Return whether a file has columns by its ending, instead of one name a line."""
+    return Path(path).suffix.lower() in _TABLES
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def _names(table: text.TextTable, column: str) -> list[str]:
+    """Return the names in a column: none empty, none twice."""
+    names = table.column(column)
+    if not names:
+        raise files.empty(table.whose, f"one row {_a(column)}", "a header and no rows")
+    unnamed = [row for row, name in enumerate(names) if not name]
+    if unnamed:
+        raise InputError(
+            f"{column}-unnamed",
+            f"{table.whose} names no {column} in {table.places(unnamed)}",
+            expected=f"a name in column {column}",
+            got="an empty cell",
+            do="name it, or remove the row",
+            whose=table.whose,
+            details={"lines": [table.lines[row] for row in unnamed]},
+        )
+    first: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if (before := first.setdefault(name, row)) != row:
+            raise InputError(
+                f"{column}-twice",
+                f'{table.whose} names "{name}" in {table.places([before, row])}',
+                expected=f"one row {_a(column)}",
+                got="two",
+                do="keep one of them",
+                whose=table.whose,
+                details={"name": name, "lines": [table.lines[before], table.lines[row]]},
+            )
+    return names
+
+
+def _dataset(table: text.TextTable, dim: str) -> xr.Dataset:
+    reserved = [name for name in table.header if name in _DIMS and name != dim]
+    if reserved:
+        raise InputError(
+            "column-reserved",
+            f'{table.whose} has a column "{reserved[0]}", which is the name of a dimension',
+            expected=f"{dim}, and columns of other names",
+            got=listed(table.header),
+            do=f'rename it, to "true_{reserved[0]}" for example',
+            whose=table.whose,
+            details={"columns": reserved},
+        )
+    table.need(table.header, do="leave that column out")
+    names = _names(table, dim)
+    columns = label_columns(table, names) if dim == LABEL else _columns(table, dim)
+    coordinates = {dim: text_array(names), **columns}
+    return xr.Dataset(
+        coords={name: (dim, values) for name, values in coordinates.items()},
+        attrs={"source": table.whose},
+    )
+
+
+def _columns(table: text.TextTable, dim: str) -> dict[str, NDArray[Any]]:  # Any: text or numbers
+    found: dict[str, NDArray[Any]] = {}  # Any: as above
+    for name, texts in zip(table.header, table.columns, strict=True):
+        if name != dim:
+            values = plain(texts)
+            found[name] = text_array(texts) if values is None else values
+    return found
+
+
+def read_examples(path: Path | str) -> xr.Dataset:
+    """Read coordinates of the examples: patient, site, weight, a known label.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV, TSV or Parquet with a column ``example``, then one column a coordinate.
+
+    Returns
+    -------
+    xarray.Dataset
+        No variables; coordinates over ``example``. A column is of numbers only if every value is
+        one beyond doubt: no empty cell, no leading zero, no plus sign. Otherwise it is text,
+        exactly as written.
+
+    Raises
+    ------
+    InputError
+        As `plausibly.io.text.read_table`; ``columns-missing``, ``column-reserved``,
+        ``example-unnamed`` or ``example-twice``.
+    """
+    table = text.read_table(path, role="examples")
+    guess = near(EXAMPLE, table.header) or table.header[0]
+    table.need([EXAMPLE], do=f'rename the column with their names, perhaps "{guess}", to example')
+    return _dataset(table.seen(), EXAMPLE)
+
+
+def read_labels(path: Path | str) -> xr.Dataset:
+    """Read the names of the labels, in order, and what else is known of them.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV, TSV or Parquet with a column ``label``, then one column a coordinate; or a text file
+        with one name a line. Four columns have a meaning, and all are optional: ``alias``, other
+        names of the label with ``|`` between them, under which annotators may have named it;
+        ``parent``, the label that stands above it; ``order``, numbers from one end of a scale to
+        the other; ``risk``, by which sets can be judged and calibrated.
+
+    Returns
+    -------
+    xarray.Dataset
+        No variables; coordinates over ``label``. A column is of numbers only if every cell that is
+        filled is one beyond doubt, as in `read_examples`, and NaN where it is empty.
+
+    Raises
+    ------
+    InputError
+        As `plausibly.io.text.read_table`; ``columns-missing``, ``column-reserved``,
+        ``label-unnamed`` or ``label-twice``; ``alias-ambiguous`` where an alias is a label or of
+        two labels, ``parent-unknown``, ``parents-circular``, ``number-unreadable`` and
+        ``order-twice``, with the lines.
+    """
+    path = Path(path)
+    if is_table(path):
+        table = text.read_table(path, role="labels")
+        do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
+        table.need([LABEL], do=do)
+        return _dataset(table.seen(), LABEL)
+    return _dataset(_one_a_line(path, "labels", LABEL).seen(), LABEL)
+
+
+def _one_a_line(path: Path, role: str, column: str) -> text.TextTable:
+    """Return a file of one name a line as a table; lines are kept but for their end."""
+    content = decode(files.contents(path, role), path.name)
+    names = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
+    if names == [""]:
+        raise files.empty(path.name, f"one {column} a line")
+    lines = range(1, len(names) + 1)
+    return text.TextTable(whose=path.name, header=(column,), columns=(names,), lines=lines)
+
+
+def table_from(source: Names, dim: str) -> xr.Dataset:
+    """Return names of labels or examples, with their coordinates, from whatever holds them.
+
+    Parameters
+    ----------
+    source : Path, str, sequence of str, or Dataset
+        A path (also as text) to a table with the column `dim` or a file of one name a line; what
+        `read_examples` or `read_labels` gave; or the names.
+    dim : str
+        ``"example"`` or ``"label"``.
+
+    Raises
+    ------
+    InputError
+        ``label-twice``, ``example-twice`` and others as the readers'.
+    """
+    if isinstance(source, xr.Dataset):
+        return source
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if dim == LABEL:
+            return read_labels(path)
+        if is_table(path):
+            return read_examples(path)
+        return _dataset(_one_a_line(path, "examples", dim).seen(), dim)
+    names = name_texts(source)
+    lines = range(1, len(names) + 1)
+    whose = f"{dim}s"
+    return _dataset(
+        text.TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="row"), dim
+    )
+
+
+def names_of(table: xr.Dataset | xr.DataArray, dim: str) -> list[str]:
+    """Return the names along a dim as text."""
+    return name_texts(table[dim].values)
+
+
+def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
+    """Attach the coordinates of an example table or a label table, matched by name.
+
+    Aliases of labels are not among them: they are read with the table alone.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset
+        With the dim of `table`.
+    table : Dataset
+        From `read_examples` or `read_labels`; it may know more examples than `array` has.
+
+    Returns
+    -------
+    DataArray or Dataset
+        A new one; `array` is as it was.
+
+    Raises
+    ------
+    InputError
+        ``examples-incomplete`` or ``labels-incomplete``, with the names that `table` lacks.
+    """
+    (dim,) = (str(name) for name in table.dims)
+    on = label_dim(array) if dim == LABEL else dim
+    here = {name: row for row, name in enumerate(names_of(table, dim))}
+    wanted = name_texts(array[on].values)
+    lacking = [name for name in wanted if name not in here]
+    if lacking:
+        whose = str(table.attrs.get("source", f"the {dim} table"))
+        pair = near_pair(lacking, here)
+        raise InputError(
+            f"{dim}s-incomplete",
+            f"{whose} lacks {counted(len(lacking))} of {counted(len(wanted))} {dim}s "
+            f"({listed(lacking)})",
+            expected=f"a row for every {dim}",
+            got=f"{quoted(pair[1])} there and {quoted(pair[0])} here" if pair else "other names",
+            do="add those rows, or mend the names",
+            whose=whose,
+            details={"missing": lacking},
+        )
+    rows = [here[name] for name in wanted]
+    coordinates = {
+        str(name): (on, values.values[rows])
+        for name, values in table.coords.items()
+        if name not in (dim, ALIAS)
+    }
+    return array.assign_coords(coordinates)
+
+
+def with_known_labels(array: Labelled, table: xr.Dataset) -> Labelled:
+    """Attach the coordinates of a label table that has a row for each label; else change nothing.
+
+    For plausibilities that a file holds under other labels than were declared: what is wrong is
+    said where they are matched.
+
+    Parameters
+    ----------
+    array : DataArray, (..., label), or packed Dataset
+    table : Dataset
+        From `read_labels`.
+    """
+    known = set(names_of(table, LABEL))
+    here = names_of(array, label_dim(array))
+    return with_coordinates(array, table) if known.issuperset(here) else array

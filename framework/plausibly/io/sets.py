@@ -1,7 +1,13 @@
-"""Prediction sets to CSV or Parquet, and the guarantee beside them as JSON."""
+"""Prediction sets in files, with the guarantee beside them as JSON."""
 
 from __future__ import annotations
 
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 
 import attrs
@@ -10,12 +16,262 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.atomic import check_ours, recover, together, unwritable
-from plausibly.data.names import ALPHA, EXAMPLE, LABEL, check_names, name_texts, text_array
-from plausibly.errors import InputError, listed
-from plausibly.io import beside, files, parquet, store, text
-from plausibly.io.delimited import line
+from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
+from plausibly.conformal.chunks import read_coordinates
+from plausibly.data.named import is_lazy
+from plausibly.data.names import (
+    ALPHA,
+    EXAMPLE,
+    LABEL,
+    LEFT_OUT,
+    check_names,
+    name_texts,
+    text_array,
+)
+from plausibly.errors import InputError, listed, warn
+from plausibly.extras import require
+from plausibly.io import files, text
+from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
+from plausibly.io.delimited import decode, line
 from plausibly.io.plausibilities import unknown_ending
+
+GUARANTEES = "guarantees"
+_AS_JSON = (GUARANTEES, LEFT_OUT)
+TABLE, DIGEST, ESCAPED = "table", "table_digest", "table_escaped"
+_OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST, ESCAPED)
+_TITLE = "what the prediction sets in the table of the same name promise"
+
+
+def described(sets: xr.DataArray) -> dict[str, object]:
+    """Return what the file says: alphas, dims, names, versions, and the attributes of the sets."""
+    facts: dict[str, object] = {
+        "about": _TITLE,
+        "alphas": [float(alpha) for alpha in np.atleast_1d(sets[ALPHA].values)],
+        "dims": [str(dim) for dim in sets.dims],
+        "examples": sets.sizes[EXAMPLE],
+        "labels": name_texts(sets[LABEL].values),
+        "versions": {
+            "plausibly": version("plausibly"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    }
+    for name, value in sets.attrs.items():
+        if name in _AS_JSON:
+            facts[str(name)] = json.loads(str(value))
+        else:
+            facts[str(name)] = value.item() if isinstance(value, np.generic) else value
+    return facts
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a file is the guarantee of some sets."""
+    about = json.loads(path.read_text(encoding="utf-8"))
+    return isinstance(about, dict) and {"alphas", "versions"} <= about.keys()
+
+
+def sets_digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np.bool_]) -> str:
+    """Return 32 hexadecimal digits of a table: its names, and which labels its rows contain."""
+    names = json.dumps([list(examples), list(labels)]).encode()
+    return blake2b(names + np.packbits(bits).tobytes(), digest_size=16).hexdigest()
+
+
+def write_beside(sets: xr.DataArray, path: Path, about: Mapping[str, object]) -> None:
+    """Write the facts of `described`, and those about their table."""
+    facts = {**described(sets), **about}
+    content = json.dumps(facts, indent=2, ensure_ascii=False, default=str)
+    path.write_text(f"{content}\n", encoding="utf-8")
+
+
+def read_beside(path: Path, *, table: str) -> dict[str, object]:
+    """Return the facts beside a table of prediction sets; none, with a warning, if there are none.
+
+    Parameters
+    ----------
+    path : Path
+        The JSON file.
+    table : str
+        Name of the table, for messages.
+
+    Raises
+    ------
+    InputError
+        ``json-broken`` with the line.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``guarantee-missing``.
+    """
+    if not path.exists():
+        warn(
+            "guarantee-missing",
+            f"{table} has no {path.name} beside it",
+            expected="the guarantee that plausibly predict writes there",
+            got="sets that promise nothing",
+            do=f"put {path.name} back beside it, or predict again",
+            whose=table,
+            stacklevel=3,
+        )
+        return {}
+    content = decode(files.contents(path, "sets"), path.name)
+    try:
+        facts = json.loads(content)
+    except (ValueError, RecursionError) as reason:
+        line = getattr(reason, "lineno", 1)
+        raise InputError(
+            "json-broken",
+            f"{path.name} line {line} is no JSON",
+            expected=f"what plausibly predict wrote beside {table}",
+            got=str(getattr(reason, "msg", reason)),
+            do="predict again, or remove it: the sets then promise nothing",
+            whose=path.name,
+        ) from None
+    if not isinstance(facts, dict):
+        raise _mismatch(path.name, table, "another form", "facts by name")
+    return {str(name): value for name, value in facts.items()}
+
+
+def check(
+    facts: Mapping[str, object],
+    whose: str,
+    table: str,
+    *,
+    alphas: Sequence[float],
+    labels: Sequence[str],
+    examples: int,
+    digest: str,
+) -> None:
+    """Raise ``sets-mismatch`` unless the facts are about a table with these names and rows."""
+    for name, here in (
+        ("labels", list(labels)),
+        ("alphas", list(alphas)),
+        ("examples", examples),
+    ):
+        there = facts.get(name, here)
+        if there != here:
+            shown = [listed(x) if isinstance(x, list) else str(x) for x in (there, here)]
+            raise _mismatch(whose, table, f"{name} {shown[0]}", f"{name} {shown[1]}")
+    if facts and facts.get(DIGEST) != digest:
+        raise _mismatch(
+            whose, table, f"{DIGEST} {facts.get(DIGEST, 'missing')}", f"{DIGEST} {digest}"
+        )
+
+
+def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
+    return InputError(
+        "sets-mismatch",
+        f"{whose} is not about {table}",
+        expected=expected,
+        got=got,
+        do="keep both files of one prediction together, or predict again",
+        whose=whose,
+    )
+
+
+def attributes(facts: Mapping[str, object]) -> dict[str, object]:
+    """Return the attributes that the sets had."""
+    return {
+        name: json.dumps(value) if name in _AS_JSON else value
+        for name, value in facts.items()
+        if name not in _OURS
+    }
+
+
+def sets_dims(facts: Mapping[str, object], alphas: int) -> tuple[str, ...]:
+    """Return the dims that the sets had; without facts, one alpha is no dim."""
+    usual = (EXAMPLE, LABEL) if alphas == 1 else (EXAMPLE, LABEL, ALPHA)
+    said = facts.get("dims")
+    if isinstance(said, list) and {EXAMPLE, LABEL} <= set(said) <= {EXAMPLE, LABEL, ALPHA}:
+        stored = tuple(str(dim) for dim in said)
+        return stored if alphas == 1 or ALPHA in stored else usual
+    return usual
+
+
+VARIABLE = "prediction_sets"
+
+
+def write_store(sets: xr.DataArray, path: Path) -> None:
+    """Write sets with their names and attributes, whole or not at all.
+
+    Parameters
+    ----------
+    sets : DataArray of bool, (example, label[, alpha])
+        Sets in chunks are computed and written chunk by chunk.
+    path : Path
+        The store.
+
+    Raises
+    ------
+    InputError
+        ``extra-missing``, ``output-occupied`` or ``output-unwritable``.
+    """
+    require("zarr", extra="zarr", whose=path.name)
+    bare = sets.rename(VARIABLE).drop_encoding()
+    if is_lazy(bare):
+        # A store has chunks of one size.
+        size = max(bare.variable.chunksizes[EXAMPLE])
+        bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
+    check_ours(path, is_sets, "an older store of prediction sets")
+    with replacing(path) as part:
+        # An empty chunk is written too: one that is missing later was lost.
+        bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True, write_empty_chunks=True)
+
+
+def is_sets(path: Path) -> bool:
+    """Return whether a folder is a store of prediction sets, with nothing else in it."""
+    return is_store(path, lambda metadata: f"{VARIABLE}/.zarray" in metadata)
+
+
+def read_store(path: Path, chunks: int | None) -> xr.DataArray:
+    """Return the sets of a store, in memory, or in chunks of about so many examples.
+
+    Raises
+    ------
+    InputError
+        ``option-unfit`` for chunks of another file, ``sets-unknown`` where the store has no sets,
+        and what `open_dataset` raises.
+    """
+    if not is_zarr(path):
+        raise InputError(
+            "option-unfit",
+            f"{path.name}: chunks has no meaning here",
+            expected="a Zarr store of prediction sets",
+            got=path.suffix or "no ending",
+            do="leave chunks (--chunks) out, or predict into a store: -o sets.zarr",
+            whose=path.name,
+        )
+    if chunks is not None:
+        check_chunks(chunks)
+    recover(path.parent, path.name)
+    dataset = open_dataset(path, "sets", lazy=chunks is not None)
+    described = path / VARIABLE / ".zarray"
+    known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
+    if not known or not described.is_file():
+        raise InputError(
+            "sets-unknown",
+            f"{path.name} holds no prediction sets of ours",
+            expected=f"a variable {VARIABLE} with a coordinate alpha",
+            got=", ".join(map(str, dataset)) or "no variable",
+            do="plausibly predict PREDICTOR -p NEW --alpha 0.1 -o sets.zarr",
+            whose=path.name,
+        )
+    about = json.loads(described.read_text(encoding="utf-8"))
+    pieces = zip(about["shape"], about["chunks"], strict=True)
+    whole = math.prod(-(-size // chunk) for size, chunk in pieces)
+    there = sum(entry.name[0].isdigit() for entry in (path / VARIABLE).iterdir())
+    if there != whole:
+        raise InputError(
+            "file-damaged",
+            f"{path.name} is not a whole Zarr store",
+            expected=f"{whole:,} chunks of {VARIABLE}",
+            got=f"{there:,}",
+            do="copy it again, or predict again",
+            whose=path.name,
+        )
+    array = read_coordinates(dataset[VARIABLE]).astype(np.bool_, copy=False)
+    return array if chunks is None else in_chunks(array, chunks)
+
 
 COLUMNS = (EXAMPLE, ALPHA, "size", "labels")
 """The first columns, whatever the labels are called: those that follow are the labels."""
@@ -59,20 +315,20 @@ def check_output(path: Path) -> None:
         raise unknown_ending(path, list(ENDINGS))
     if ending == ".zarr":
         extras.require("zarr", extra="zarr", whose=path.name)
-        check_ours(path, store.is_sets, "an older store of prediction sets")
+        check_ours(path, is_sets, "an older store of prediction sets")
         return
     if ending == ".parquet":
         extras.require("pyarrow", extra="parquet", whose=path.name)
     check_ours(path, _is_ours, "older prediction sets")
     elsewhere = f"-o {path.with_stem(path.stem + '-sets')}"
-    check_ours(path.with_suffix(".json"), beside.is_ours, "an older guarantee", do=elsewhere)
+    check_ours(path.with_suffix(".json"), is_ours, "an older guarantee", do=elsewhere)
 
 
 def _is_ours(path: Path) -> bool:
     if path.suffix.lower() == ".csv":
         with path.open(encoding="utf-8") as file:
             return file.readline().startswith(line(COLUMNS).rstrip())
-    return tuple(parquet.names(path)[: len(COLUMNS)]) == COLUMNS
+    return tuple(text.names(path)[: len(COLUMNS)]) == COLUMNS
 
 
 def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) -> None:
@@ -99,12 +355,12 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     """
     path = Path(path)
     if path.suffix.lower() == ".zarr":
-        store.write(_checked(sets), path)
+        write_store(_checked(sets), path)
         return
     checked = _checked(sets)
     check_output(path)
     rows, other = _rows(checked), path.with_suffix(".json")
-    digest = beside.digest(
+    digest = sets_digest(
         name_texts(rows[EXAMPLE].values), name_texts(rows[LABEL].values), rows.values
     )
     try:
@@ -113,8 +369,8 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
                 _write_csv(rows, part / path.name, escape=escape)
             else:
                 _write_parquet(rows, part / path.name)
-            about = {beside.TABLE: path.name, beside.DIGEST: digest, beside.ESCAPED: escape}
-            beside.write(sets, part / other.name, about)
+            about = {TABLE: path.name, DIGEST: digest, ESCAPED: escape}
+            write_beside(sets, part / other.name, about)
     except OSError as reason:
         raise unwritable(path, reason) from reason
 
@@ -156,7 +412,7 @@ def _write_parquet(rows: xr.DataArray, path: Path) -> None:
         joined,
         *np.ascontiguousarray(bits.T),
     ]
-    parquet.write_columns(path, [*COLUMNS, *labels], columns)
+    text.write_columns(path, [*COLUMNS, *labels], columns)
 
 
 @attrs.frozen(kw_only=True)
@@ -198,7 +454,7 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     """
     path = Path(path)
     if chunks is not None or path.suffix.lower() == ".zarr":
-        return _checked(store.read(path, chunks))
+        return _checked(read_store(path, chunks))
     facts_file = path.with_suffix(".json")
     recover(path.parent, path.name, facts_file.name)
     stored = _read(path)
@@ -211,25 +467,25 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     check_names(stored.labels, LABEL, whose=stored.whose)
     check_names(examples, EXAMPLE, whose=stored.whose)
     numbers = [float(alpha) for alpha in alphas]
-    facts, labels = beside.read(facts_file, table=path.name), stored.labels
-    if facts.get(beside.ESCAPED) is True and path.suffix.lower() == ".csv":
+    facts, labels = read_beside(facts_file, table=path.name), stored.labels
+    if facts.get(ESCAPED) is True and path.suffix.lower() == ".csv":
         labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
-    beside.check(
+    check(
         facts,
         facts_file.name,
         path.name,
         alphas=numbers,
         labels=labels,
         examples=len(examples),
-        digest=beside.digest(examples, labels, stored.bits),
+        digest=sets_digest(examples, labels, stored.bits),
     )
     sets = xr.DataArray(
         stored.bits.reshape(len(alphas), len(examples), width),
         dims=(ALPHA, EXAMPLE, LABEL),
         coords={ALPHA: numbers, EXAMPLE: text_array(examples), LABEL: text_array(labels)},
-        attrs=beside.attributes(facts),
+        attrs=attributes(facts),
     )
-    dims = beside.dims(facts, len(alphas))
+    dims = sets_dims(facts, len(alphas))
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)
 
 

@@ -1,24 +1,374 @@
-"""Text tables, strictly: every value stays the text that was written, every error has its line.
-
-CSV as RFC 4180 has it, TSV with the same quotes, and Parquet, whose values become text here. The
-words ``None``, ``NA`` and ``007`` are values like any others; nothing is guessed to be missing.
-"""
+"""Text tables and Parquet: every value stays the text that was written."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
+from plausibly import extras
 from plausibly.data.coded import Coded, Keyed
-from plausibly.data.names import is_blank
+from plausibly.data.names import NUMBER, WHOLE, is_blank, is_missing, name_text
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, quick_text
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
-from plausibly.io.json_files import json_head, json_shown, read_json, read_json_lines
+from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
 from plausibly.io.quick_columns import LongColumn, ShortColumn
+from plausibly.kernels import words
 from plausibly.kernels.blocks import at_once
+
+_DIGITS = 19  # more than these do not fit 64 bits
+_FAULTS = {
+    re.compile(r"[+-]?[0-9]*,[0-9]+"): "write decimals with a point",
+    re.compile(r"[+-]?[0-9.,]+ ?%"): "write 0.75 instead of 75%",
+}
+"""Numbers in another form, and what to do about them."""
+_NOT_A_NUMBER = frozenset({"", "na", "nan"})
+_LARGEST = 2**63 - 1
+
+
+def value_of(text: str) -> float | None:
+    """Return the number a cell holds; NaN for an empty cell, ``NA`` or ``NaN``; None for others."""
+    word = text.strip()
+    if word.lower() in _NOT_A_NUMBER:
+        return float("nan")
+    try:
+        return None if "_" in word else float(word)
+    except ValueError:
+        return None
+
+
+def _column(texts: Sequence[str]) -> tuple[NDArray[np.float64], list[int]]:
+    """Return the numbers of a column, and the rows that hold none."""
+    try:
+        values = np.array([float(text) for text in texts], dtype=np.float64)
+    except ValueError:
+        pass
+    else:
+        if not any("_" in text for text in texts):
+            return values, []
+    read = [value_of(text) for text in texts]
+    wrong = [row for row, value in enumerate(read) if value is None]
+    values = np.array([np.nan if value is None else value for value in read], dtype=np.float64)
+    return values, wrong
+
+
+def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> NDArray[np.float64]:
+    """Return the numbers in some columns of a table, (row, column).
+
+    Parameters
+    ----------
+    table : TextTable
+        The table.
+    columns : sequence of int
+        Positions of the columns.
+    rest : str
+        What the file should hold, for the message.
+    do : str
+        What to type where a whole column is no numbers.
+
+    Raises
+    ------
+    InputError
+        ``columns-not-numeric`` for columns that hold no number at all, ``number-unreadable`` with
+        the line for single cells.
+    """
+    found = np.empty((len(table), len(columns)), dtype=np.float64)
+    words: list[int] = []
+    cells: list[tuple[int, int]] = []
+    for place, position in enumerate(columns):
+        found[:, place], wrong = _column(table.columns[position])
+        cells += [(row, position) for row in wrong]
+        column = table.columns[position]
+        if wrong and np.isnan(found[:, place]).all() and not _fault(column[wrong[0]]):
+            words.append(position)
+    if words:
+        raise _not_numeric(table, words, rest, do)
+    if cells:
+        raise _unreadable(table, cells)
+    return found
+
+
+def _not_numeric(table: TextTable, words: list[int], rest: str, do: str) -> InputError:
+    names = [table.header[position] for position in words]
+    quoted = listed(f'"{name}"' for name in names)
+    first = next(text for text in table.columns[words[0]] if value_of(text) is None)
+    return InputError(
+        "columns-not-numeric",
+        f"{table.whose} holds no numbers in column{'s' if len(names) > 1 else ''} {quoted}",
+        expected=rest,
+        got=f'"{_short(first)}" and the like',
+        do=do,
+        whose=table.whose,
+        details={"columns": names},
+    )
+
+
+def _unreadable(table: TextTable, cells: list[tuple[int, int]]) -> InputError:
+    row, position = min(cells)
+    text = table.columns[position][row]
+    many = f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
+    return InputError(
+        "number-unreadable",
+        f'{table.place(row)}, column "{table.header[position]}" is not a number',
+        expected="a number such as 0.25",
+        got=f'"{_short(text)}"{many}',
+        do=_fault(text) or "mend that line",
+        whose=table.whose,
+        details={"lines": sorted({table.lines[where] for where, _ in cells})},
+    )
+
+
+def _fault(text: str) -> str | None:
+    """Return what to do about a number in another form; None where it is no number at all."""
+    fit = (do for pattern, do in _FAULTS.items() if pattern.fullmatch(text.strip()))
+    return next(fit, None)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 30 else f"{text[:29]}…"
+
+
+def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | None:
+    """Return a column as numbers where every value is one beyond doubt, else None.
+
+    Beyond doubt is a decimal as programs write it: no empty cell, no leading zero (``007``), no
+    plus, no blank, no ``nan``. Whole numbers that fit 64 bits become integers, others floats.
+    """
+    if not texts or not all(NUMBER.fullmatch(text) and text != "-0" for text in texts):
+        return None
+    if all(WHOLE.fullmatch(text) for text in texts):
+        integers = [int(text) if len(text) <= _DIGITS + 1 else _LARGEST + 1 for text in texts]
+        if all(abs(integer) <= _LARGEST for integer in integers):
+            return np.array(integers, dtype=np.int64)
+        return None
+    values = np.array([float(text) for text in texts], dtype=np.float64)
+    return values if bool(np.isfinite(values).all()) else None
+
+
+Content = Literal["number", "text", "nested"]
+
+
+@attrs.frozen(eq=False)
+class Column:
+    """One column of a Parquet file.
+
+    Attributes
+    ----------
+    name : str
+        Its name; two columns may have the same one.
+    content : {"number", "text", "nested"}
+        What it holds: integers or floats, other single values, or lists and bytes.
+    type : str
+        Its type, as pyarrow writes it.
+    """
+
+    name: str
+    content: Content
+    type: str
+    _values: Any  # a pyarrow.ChunkedArray; pyarrow has no type hints
+
+    def texts(self) -> list[str]:
+        """Return the values as text; null and NaN are the empty text."""
+        values = self._values
+        if self.type.startswith(("timestamp", "date", "time", "duration")):
+            values = values.cast("string")
+        every = values.to_pylist()
+        if self.type in ("float", "halffloat"):  # as Python's their digits would be others
+            every = [value if is_missing(value) else np.float32(value) for value in every]
+        return ["" if is_missing(value) else name_text(value) for value in every]
+
+    def coded(self) -> Coded:
+        """Return the values as text, each different one once; null is the empty text."""
+        found = self._values.combine_chunks()
+        if not self.type.startswith("dictionary"):
+            found = found.dictionary_encode()
+        kept = found.dictionary
+        texts = Column(self.name, self.content, str(kept.type), kept).texts()
+        return Coded.taken([*texts, ""], np.asarray(found.indices.fill_null(len(texts))))
+
+    def short(self) -> ShortColumn | None:
+        """Return the values as numbers, where they are texts of a few bytes; null is empty."""
+        kinds = {"string": np.int32, "large_string": np.int64}
+        if self.type not in kinds:
+            return None
+        values = self._values.fill_null("") if self._values.null_count else self._values
+        values = values.combine_chunks()
+        _, places, data = values.buffers()
+        at = np.frombuffer(places, kinds[self.type])[values.offset :][: len(values) + 1]
+        if not len(values) or np.diff(at).max() > words.BYTES:
+            return None
+        texts = np.frombuffer(b"" if data is None else data, np.uint8)[at[0] : at[-1]]
+        return None if (texts == 0).any() else ShortColumn(words.end_to_end(texts, at))
+
+    def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
+        """Return the values of a number column, (row,); null is NaN."""
+        values = self._values
+        if self.type.startswith("decimal"):
+            values = values.cast("double")
+        return np.asarray(values.to_numpy())
+
+
+def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hints
+    if types.is_dictionary(kind):
+        return "nested" if _content(types, kind.value_type) == "nested" else "text"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    opaque = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return "nested" if any(test(kind) for test in opaque) else "text"
+
+
+def read_columns(path: Path | str, role: str) -> list[Column]:
+    """Return the columns of a Parquet file, in order.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged`` where it is no whole Parquet file, or ``extra-missing``.
+    """
+    path = files.existing(path, role)
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    try:
+        with parquet.ParquetFile(path) as file:
+            fields = list(file.schema_arrow)
+            kinds = [_content(pyarrow.types, field.type) for field in fields]
+            plain = [
+                field.name for field, kind in zip(fields, kinds, strict=True) if kind != "nested"
+            ]
+            # Lists and images are not read; by their names only where no name can mean two columns.
+            alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
+            table = file.read(columns=plain if alone else None)
+        table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
+    except (pyarrow.ArrowException, OSError, ValueError) as reason:
+        raise _damaged(path.name, reason) from reason
+    return [
+        Column(
+            field.name,
+            kind,
+            str(field.type),
+            table.column(field.name if alone else index) if kind != "nested" else None,
+        )
+        for index, (field, kind) in enumerate(zip(fields, kinds, strict=True))
+    ]
+
+
+def names(path: Path | str) -> tuple[str, ...]:
+    """Return the names of the columns of a Parquet file, from its footer; errors as above."""
+    return tuple(_schema(Path(path)).names)
+
+
+def parquet_first_rows(path: Path, most: int) -> list[tuple[str, ...]]:
+    """Return the names of the columns, then up to `most` rows as text; errors as above."""
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    header = names(path)
+    try:
+        batch = next(parquet.ParquetFile(path).iter_batches(batch_size=most), None)
+        columns = [] if batch is None else batch.columns
+    except (pyarrow.ArrowException, OSError, ValueError) as reason:
+        raise _damaged(path.name, reason) from reason
+    texts = (Column("", "text", str(column.type), column).texts() for column in columns)
+    return [header, *zip(*texts, strict=True)]
+
+
+def metadata(path: Path | str, key: str) -> str | None:
+    """Return a text in the metadata of a Parquet file, None where it has none; errors as above."""
+    found = (_schema(Path(path)).metadata or {}).get(key.encode())
+    return None if found is None else str(found.decode("utf-8", "replace"))
+
+
+def _schema(path: Path) -> Any:  # Any: pyarrow has no type hints
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    try:
+        return parquet.read_schema(path)
+    except (pyarrow.ArrowException, OSError, ValueError) as reason:
+        raise _damaged(path.name, reason) from reason
+
+
+def _damaged(whose: str, reason: Exception) -> InputError:
+    return InputError(
+        "file-damaged",
+        f"{whose} is not a whole Parquet file",
+        expected="a file as pyarrow or pandas write it",
+        got=" ".join(str(reason).split())[:120],
+        do="copy it again, or write it again",
+        whose=whose,
+    )
+
+
+def text_table(
+    path: Path | str, role: str, *, unique: bool = True, repeats: bool = False
+) -> TextTable:
+    """Return a Parquet file as a table of text; see `plausibly.io.text.read_table`."""
+    whose = Path(path).name
+    columns = read_columns(path, role)
+    header = tuple(column.name for column in columns)
+    if not header:
+        raise files.empty(whose, "a table with one row an entry")
+    if unique:
+        distinct(header, whose)
+    nested = {column.name: column.type for column in columns if column.content == "nested"}
+    texts: tuple[Sequence[str], ...] = tuple(
+        [] if column.content == "nested" else _repeating(column) if repeats else column.texts()
+        for column in columns
+    )
+    rows = max(len(values) for values in texts)
+    return TextTable(
+        whose=whose,
+        header=header,
+        columns=texts,
+        lines=range(1, rows + 1),
+        unit="row",
+        nested=nested,
+    )
+
+
+def _repeating(column: Column) -> Sequence[str]:
+    return column.short() or column.coded()
+
+
+def write_columns(
+    path: Path,
+    names: Sequence[str],
+    columns: Sequence[object],
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write columns in order; `names` may repeat.
+
+    Parameters
+    ----------
+    path : Path
+        Where to write.
+    names : sequence of str
+        One name a column.
+    columns : sequence of sequences
+        Lists of text or ndarrays, all of one length; None and masked entries become null.
+    metadata : mapping of str to str, optional
+        Texts that the file says of itself, which `metadata` reads.
+
+    Raises
+    ------
+    InputError
+        ``extra-missing``.
+    """
+    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    arrays = [
+        pyarrow.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
+        if isinstance(column, np.ndarray)
+        else pyarrow.array(column, type=pyarrow.string())
+        for column in columns
+    ]
+    table = pyarrow.Table.from_arrays(arrays, names=list(names))
+    parquet.write_table(table.replace_schema_metadata(dict(metadata or {})), path)
+
 
 _COUNTS = {1: "that column", 2: "those two", 3: "those three"}
 
@@ -313,9 +663,9 @@ def read_table(
     if _records(head):
         return _json_table(path, role, head)
     if head.startswith(b"PAR1"):
-        from plausibly.io import parquet  # pyarrow is an extra
+        # pyarrow is an extra
 
-        return parquet.text_table(path, role, unique=unique, repeats=repeats)
+        return text_table(path, role, unique=unique, repeats=repeats)
     return read_text(
         path, role=role, header=header, delimiter=delimiter, unique=unique, repeats=repeats
     )
@@ -403,9 +753,9 @@ def first_rows(
     """Return up to `most` rows at the start of a file; as `first_row`."""
     try:
         if head.startswith(b"PAR1"):
-            from plausibly.io import parquet  # pyarrow is an extra
+            # pyarrow is an extra
 
-            return parquet.first_rows(Path(path), most)
+            return parquet_first_rows(Path(path), most)
         if records := _records(head)[: most - 1]:
             return _cells(records)
         whole = head if len(head) < files.HEAD else head[: head.rfind(b"\n") + 1]

@@ -10,7 +10,7 @@ import attrs
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.paper import columns, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.claim import CLOSE, Claim, close, decimal, mean_spread

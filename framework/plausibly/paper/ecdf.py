@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.claim import CLOSE, Claim, close, decimal, mean_spread

@@ -15,7 +15,7 @@ import xarray as xr
 
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.paper import columns, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.casestudy import ALPHA

@@ -19,7 +19,7 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.errors import counted
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names

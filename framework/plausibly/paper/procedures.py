@@ -16,7 +16,7 @@ import xarray as xr
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.data.names import text_array
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.claim import Claim, close, decimal

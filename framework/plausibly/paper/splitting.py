@@ -10,7 +10,7 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.evaluation.methods import MethodTable, read_methods
+from plausibly.evaluation.design import MethodTable, read_methods
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.study import compare
 from plausibly.kernels import coverage

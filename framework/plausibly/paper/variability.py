@@ -8,7 +8,7 @@ import xarray as xr
 
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.data import names
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.design import MethodTable
 from plausibly.kernels.types import Bools, Floats
 from plausibly.paper import page, splitting
 from plausibly.paper.asked import Asked, Drawing

@@ -1,7 +1,6 @@
 """Plans: how many examples, annotators and draws are needed."""
 
-from plausibly.planning.plan import plan
-from plausibly.planning.words import describe_plan, plan_as_json
+from plausibly.planning.plan import describe_plan, plan, plan_as_json
 
 __all__ = [
     "describe_plan",

@@ -1,4 +1,4 @@
-"""What a pilot says of the spread of coverage: its missed mass between and within examples."""
+"""The pilot of a plan: its missed mass between and within examples."""
 
 from __future__ import annotations
 
@@ -12,18 +12,277 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly import registry
 from plausibly.calibration.alphas import rounded_up
+from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
-from plausibly.data import names
-from plausibly.data.names import several
-from plausibly.errors import InputError, counted
-from plausibly.evaluation.some_rows import above_zero, opinions_of, p_value_rows
+from plausibly.conformal.components import called
+from plausibly.data import align, names, seal
+from plausibly.data.names import name_texts, several
+from plausibly.data.responses import by_name, take_responses
+from plausibly.data.rows import Rows
+from plausibly.errors import InputError, counted, warn
+from plausibly.evaluation import inputs
+from plausibly.evaluation.inputs import (
+    about_examples,
+    above_zero,
+    as_predictions,
+    opinions_of,
+    p_value_rows,
+)
 from plausibly.kernels.coverage import row_sums
+from plausibly.kernels.draws import ragged_uniforms
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Floats, Ints
 from plausibly.planning.law import Shares, pool_rank
-from plausibly.protocols import ComponentLike, ScoreFunction
+from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
+
+LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
+_MOST_HAVE = 0.1  # the last step is one that all but this share of the examples reach
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Responses:
+    """The single responses of a table, ready to be thinned.
+
+    Attributes
+    ----------
+    table : Dataset
+    place, owner : ndarray of int64, (unit,)
+        Response of each unit, and its example; a response that counts three times is three units.
+    order : ndarray of int, (unit,)
+        How many units of its example are kept before this one.
+    counts : ndarray of int64, (example,)
+        Units of each example.
+    """
+
+    table: xr.Dataset
+    place: Ints
+    owner: Ints
+    order: Ints
+    counts: Ints
+
+    @classmethod
+    def of(cls, table: xr.Dataset, keys: Keys) -> Responses | None:
+        """Return the responses of a table; None where some count no whole number of times.
+
+        Parameters
+        ----------
+        table : Dataset
+            An annotation table that is known to be intact.
+        keys : Keys
+            Decides which responses of an example are kept first, by the example's name.
+        """
+        rows = Rows.of(table)
+        if not rows.counts:
+            return None
+        ordered = by_name(rows)
+        says = ordered[rows.mentions[ordered] > 0]
+        place = np.repeat(says, rows.weight[says].astype(np.int64))
+        owner = rows.example[place].astype(np.int64)
+        counts = np.bincount(owner, minlength=rows.n)
+        uniforms = ragged_uniforms(keys, hash_names(table[names.EXAMPLE].values), counts)
+        drawn = np.lexsort((uniforms, owner))
+        order = np.empty(len(owner), dtype=np.int64)
+        order[drawn] = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return cls(table=table, place=place, owner=owner, order=order, counts=counts)
+
+    def thinned(self, most: int) -> xr.Dataset:
+        """Return the table with at most so many responses an example.
+
+        Those of a smaller number are among those of a larger one.
+        """
+        times = np.bincount(self.place[self.order < most], minlength=self.size)
+        kept = np.flatnonzero(times)
+        weighted = names.RESPONSE_WEIGHT in self.table.variables
+        return take_responses(self.table, kept, times[kept].astype(float) if weighted else None)
+
+    @property
+    def size(self) -> int:
+        """Number of responses in the table."""
+        return int(self.table.sizes[names.RESPONSE])
+
+    def steps(self) -> list[int]:
+        """Return the numbers of responses to look at: a ladder up to what nearly all have."""
+        most = int(np.quantile(self.counts, _MOST_HAVE, method="lower"))
+        steps = [step for step in LADDER if step < most]
+        return [*steps, most]
+
+    def check(self, wanted: Sequence[int]) -> list[int]:
+        """Return the numbers of responses that were asked for, or say that nobody has so many."""
+        most = int(self.counts.max())
+        for number in wanted:
+            if number < 1 or number > most:
+                who = name_texts(self.table[names.EXAMPLE].values)[int(self.counts.argmax())]
+                raise InputError(
+                    "responses-range",
+                    f"no example of the pilot has {several(number, 'response')}",
+                    expected=f"1 to {counted(most)}, which {who} has",
+                    got=counted(number),
+                    do=f"responses=[1, {most}] (--responses 1 --responses {most})"
+                    if most > 1
+                    else "leave responses out: a single response cannot be thinned",
+                    whose="responses",
+                )
+        return sorted(set(wanted))
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class ReadPilot:
+    """A pilot that was read, and what there is to say of it.
+
+    Attributes
+    ----------
+    atoms : Pilot
+    predictions, plausibilities : DataArray, (example, label)
+        Of the same examples and labels, in the same order; plausibilities may be packed.
+    table : Dataset or None
+        The annotation table, where there is one.
+    aggregator : Aggregator or None
+        With the table.
+    score : ScoreFunction
+    clusters : ndarray of int, (example,), or None
+    about : dict
+        What the result remembers of it.
+    """
+
+    atoms: Pilot
+    predictions: xr.DataArray
+    plausibilities: xr.DataArray | xr.Dataset
+    table: xr.Dataset | None
+    aggregator: Aggregator | None
+    score: ScoreFunction
+    clusters: Ints | None
+    about: dict[str, object]
+
+
+def read_pilot(
+    predictions: xr.DataArray | None,
+    plausibilities: xr.DataArray | xr.Dataset | None,
+    *,
+    score: ComponentLike[ScoreFunction],
+    aggregator: ComponentLike[Aggregator] | None,
+    cluster: str | None,
+    seed: int,
+    only_common: bool,
+) -> ReadPilot | None:
+    """Return the pilot, matched by name; None where there is none.
+
+    Raises
+    ------
+    InputError
+        ``pilot-half``, ``clusters-few``, and where inputs are malformed or do not match.
+    """
+    if predictions is None and plausibilities is None:
+        return None
+    if predictions is None or plausibilities is None:
+        raise pilot_half("predictions" if predictions is None else "annotations")
+    model = as_predictions(predictions)
+    table, component = None, None
+    if isinstance(plausibilities, xr.Dataset) and names.RESPONSE_EXAMPLE in plausibilities:
+        table = seal.check_table(plausibilities)
+        component = registry.resolve(
+            AGGREGATOR, aggregator or default_aggregator(str(table.attrs[names.KIND]))
+        )
+        lam = inputs.as_given(aggregated(table, component, seed=seed))
+    else:
+        lam = inputs.as_given(plausibilities)
+    model, lam = matched(model, lam, only_common=only_common)
+    clusters = None
+    if cluster is not None:
+        values, clusters = inputs.codes_of(
+            inputs.example_values(cluster, (model, about_examples(lam)))
+        )
+        if len(values) < 2:
+            raise InputError(
+                "clusters-few",
+                f'all examples of the pilot are of one "{cluster}"',
+                expected="two or more, to see how alike their examples are",
+                got=f"{values[0]} alone",
+                do="leave cluster out, or a pilot of several",
+                whose="pilot",
+            )
+    the_score = registry.resolve(SCORE, score)
+    about: dict[str, object] = {
+        "pilot_examples": model.sizes[names.EXAMPLE],
+        "score": called(SCORE, the_score),
+        "aggregator": "" if component is None else called(AGGREGATOR, component),
+    }
+    if cluster is not None and clusters is not None:
+        about |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
+    return ReadPilot(
+        atoms=Pilot.of(model, lam, the_score, seed, clusters),
+        predictions=model,
+        plausibilities=lam,
+        table=table,
+        aggregator=component,
+        score=the_score,
+        clusters=clusters,
+        about=about,
+    )
+
+
+def matched(
+    model: xr.DataArray, lam: xr.DataArray | xr.Dataset, *, only_common: bool
+) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
+    """Return predictions and plausibilities of the same examples and labels, in the same order.
+
+    Parameters
+    ----------
+    model : DataArray, (example, label)
+    lam : DataArray, (example, label), or packed Dataset
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+
+    Raises
+    ------
+    InputError
+        ``labels-differ`` and ``examples-differ``.
+    """
+    labels = tuple(map(str, model[names.LABEL].values))
+    # The form of the plausibilities stays: the checker asks for each apart.
+    if isinstance(lam, xr.Dataset):
+        lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+        return align.match_examples(model, lam, only_common=only_common)
+    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+    return align.match_examples(model, lam, only_common=only_common)
+
+
+def pilot_half(lacks: str) -> InputError:
+    """Return the error about a pilot without predictions, or without annotations."""
+    has, flag = ("annotations", "-p") if lacks == "predictions" else ("predictions", "-a")
+    return InputError(
+        "pilot-half",
+        f"the pilot has no {lacks}",
+        expected="predictions and annotations (or plausibilities) of the same examples",
+        got=f"{has} alone",
+        do=f"pass {lacks} too ({flag}), or neither, for one draw without a pilot",
+        whose="pilot",
+    )
+
+
+def warn_if_certain(pilot: ReadPilot) -> None:
+    """Warn where the pilot shows no disagreement, so that draws and annotators seem to gain none.
+
+    Parameters
+    ----------
+    pilot : ReadPilot
+    """
+    largest = pilot.atoms.slots.weight.max(axis=1)
+    if float(largest.min()) < 1.0:
+        return
+    warn(
+        "pilot-certain",
+        f"each of the {counted(len(largest))} examples of the pilot has one certain label",
+        expected="several responses an example, which may differ",
+        got="one label each: what more draws or annotators gain cannot be seen",
+        do="ask two or more annotators about each, and pass every response (-a); until then plan "
+        "for one draw",
+        whose="pilot",
+        stacklevel=3,
+    )
+
 
 _ROUNDING = 1e-9  # sums of shares are off by less; what they are compared with is often whole
 

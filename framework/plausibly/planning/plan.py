@@ -1,23 +1,625 @@
-"""How many examples, annotators and draws: the spread of coverage that a pilot lets one expect."""
+"""Plans: how many examples, annotators and draws are needed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from numbers import Integral
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
+from plausibly.conformal.aggregate import aggregated
 from plausibly.data import names
-from plausibly.planning import options
-from plausibly.planning.law import ONE_DRAW
-from plausibly.planning.needed import default_combiners, examples_to_speak
-from plausibly.planning.options import Draws
-from plausibly.planning.parts import Goal, bootstrapped, thinned, variances
-from plausibly.planning.read import read_pilot, warn_if_certain
+from plausibly.data.names import several
+from plausibly.errors import InputError, counted
+from plausibly.evaluation import inputs
+from plausibly.evaluation.describe import decimal, ends
+from plausibly.evaluation.inputs import above_zero, few_rows, opinions_of
+from plausibly.guarantee import bounded
+from plausibly.kernels.coverage import row_sums
+from plausibly.kernels.random import Keys
+from plausibly.kernels.types import Floats
+from plausibly.planning.law import (
+    ONE_DRAW,
+    Law,
+    Shares,
+    default_combiners,
+    examples_needed,
+    examples_to_speak,
+)
+from plausibly.planning.pilot import (
+    Pilot,
+    ReadPilot,
+    Responses,
+    matched,
+    read_pilot,
+    warn_if_certain,
+)
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
+
+EXPECTED = "expected"
+DEFAULT_DRAWS: tuple[float, ...] = (1, 10, math.inf)
+
+Draws: TypeAlias = int | float | str
+"""A number of draws; infinite or ``"expected"`` for the calibrator that draws nothing."""
+
+_FIRST, _MOST_ROWS, _LARGEST = 100, 8, 10**9
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
+    """Return the numbers of draws, infinite for expected.
+
+    Parameters
+    ----------
+    draws : sequence, or None for the default
+    pilot : bool
+        Whether there is a pilot; without one only a single draw is known.
+
+    Raises
+    ------
+    InputError
+        ``draws-range`` and ``pilot-missing``.
+    """
+    if draws is None:
+        return list(DEFAULT_DRAWS) if pilot else [1]
+    found: list[float] = []
+    for one in draws:
+        value = math.inf if one == EXPECTED else one
+        if value != math.inf and not (_is_whole(value) and float(value) >= 1):
+            raise InputError(
+                "draws-range",
+                f"{one!r} is no number of draws",
+                expected="1, 2, 3, … or expected",
+                got=repr(one),
+                do='draws=[1, 10, "expected"] (--draws 1 --draws 10 --draws expected)',
+                whose="draws",
+            )
+        found.append(math.inf if value == math.inf else int(value))
+    found = sorted(set(found)) or list(DEFAULT_DRAWS)
+    if not pilot and found != [1]:
+        raise InputError(
+            "pilot-missing",
+            "what several draws gain depends on how experts disagree",
+            expected="a pilot: predictions and annotations",
+            got="neither",
+            do="pass a pilot (-p and -a), or plan for one draw: draws=[1] (--draws 1)",
+            whose="draws",
+        )
+    return found
+
+
+def read_n(n: Sequence[int] | int) -> list[int]:
+    """Return the numbers of calibration examples in ascending order.
+
+    Raises
+    ------
+    InputError
+        ``n-range``.
+    """
+    given = list(n) if isinstance(n, Iterable) else [n]
+    for one in given:
+        if not _is_whole(one) or not 1 <= one <= _LARGEST:
+            raise InputError(
+                "n-range",
+                f"{one!r} is no number of calibration examples",
+                expected=f"a whole number from 1 to {counted(_LARGEST)}",
+                got=repr(one),
+                do="n=[100, 1000] (--n 100 --n 1000)",
+                whose="n",
+            )
+    return sorted({int(one) for one in given})
+
+
+def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
+    """Return numbers of examples that show how the spread falls: doubled, up to what is asked for.
+
+    Parameters
+    ----------
+    pilot : int
+        Examples of the pilot, 0 without one; they are one of the numbers.
+    needed : sequence of int
+        Numbers of examples that were found to be enough.
+    """
+    last = max([pilot, *needed, *([] if pilot or needed else [_FIRST * 32])])
+    factor = 2
+    while _FIRST * factor**_MOST_ROWS < last:
+        factor *= 2
+    steps = []
+    step = _FIRST
+    while step < last:
+        steps.append(step)
+        step *= factor
+    if needed:
+        steps.append(step)
+    return sorted({*steps, *([pilot] if pilot else [last])})
+
+
+def check_share(value: object, name: str, most: Fraction, do: str) -> float:
+    """Return a number between 0 and `most`, or raise ``NAME-range``."""
+    number = exact(value)
+    if number is None or not 0 < number < most:
+        raise InputError(
+            f"{name}-range",
+            f"{name} {value} is out of range",
+            expected=f"0 < {name} < {float(most):g}",
+            got=str(value),
+            do=do,
+            whose=name,
+        )
+    return float(number)
+
+
+def check_width(value: object, alphas: Sequence[Fraction]) -> float:
+    """Return the width within which coverage should be, less than the coverage asked for.
+
+    Raises
+    ------
+    InputError
+        ``within-range``.
+    """
+    usual = float(min(alphas)) / 5
+    return check_share(value, "within", 1 - max(alphas), f"within={usual:g} (--within {usual:g})")
+
+
+def check_resamples(value: object) -> int:
+    """Return the number of resamples, or raise ``resamples-range``."""
+    if not isinstance(value, int | np.integer) or not _is_whole(value) or value < 0 or value == 1:
+        raise InputError(
+            "resamples-range",
+            f"{value!r} resamples show no spread",
+            expected="2 or more, or 0 for none",
+            got=repr(value),
+            do="resamples=200 (--resamples 200)",
+            whose="resamples",
+        )
+    return int(value)
+
+
+N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
+_THINNINGS = 3
+
+Variables = dict[str, tuple[tuple[str, ...], Floats]]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Goal:
+    """What is asked of every part of a plan.
+
+    Attributes
+    ----------
+    alphas : list of Fraction
+    draws : list of float
+        Infinite for expected.
+    n : ndarray of int64, (n,)
+    within : float or None
+    confidence : float
+    one_sided : bool
+    """
+
+    alphas: list[Fraction]
+    draws: list[float]
+    n: NDArray[np.int64]
+    within: float | None
+    confidence: float
+    one_sided: bool
+
+    def tails(self) -> tuple[float, float]:
+        """Return the shares of calibrations below the bounds."""
+        return (1 - self.confidence) / 2, (1 + self.confidence) / 2
+
+    def laws(self, shares: Sequence[Shares]) -> list[list[Law]]:
+        """Return the law of coverage by alpha, of which these are the shares, and draws."""
+        return [
+            [Law.of(alpha, self.n, m, one) for m in self.draws]
+            for alpha, one in zip(self.alphas, shares, strict=True)
+        ]
+
+    def expected(self, shares: Sequence[Shares], enough: NDArray[np.int64] | None) -> xr.Dataset:
+        """Return what the law of coverage says."""
+        laws = self.laws(shares)
+        dims = (names.ALPHA, DRAWS, N)
+        bounds = [[[law.quantile(t) for t in self.tails()] for law in row] for row in laws]
+        found = xr.Dataset(
+            {
+                "coverage": ((names.ALPHA, DRAWS, BOUND, N), np.array(bounds)),
+                "coverage_mean": (dims, np.array([[law.mean() for law in row] for row in laws])),
+                "spread": (dims, np.array([[law.spread() for law in row] for row in laws])),
+                "vacuous": ((names.ALPHA, N), np.array([row[0].vacuous for row in laws])),
+            },
+            coords={
+                names.ALPHA: [float(one) for one in self.alphas],
+                N: self.n,
+                DRAWS: np.array(self.draws, dtype=np.float64),
+                BOUND: ["low", "high"],
+            },
+        )
+        if enough is not None:
+            found["n_within"] = ((names.ALPHA, DRAWS), enough)
+        return found.transpose(names.ALPHA, N, DRAWS, BOUND)
+
+    def enough(self, shares: Sequence[Shares]) -> NDArray[np.int64]:
+        """Return the n from which on it is enough, (alpha, draws); needs `within`."""
+        found = np.zeros((len(self.alphas), len(self.draws)), dtype=np.int64)
+        for row, (alpha, one) in enumerate(zip(self.alphas, shares, strict=True)):
+            for column, m in enumerate(self.draws):
+                found[row, column] = examples_needed(
+                    alpha,
+                    m,
+                    within=self.within or 0.0,
+                    confidence=self.confidence,
+                    shares=one,
+                    one_sided=self.one_sided,
+                )
+        return found
+
+
+def variances(shares: list[Shares]) -> dict[str, tuple[str, list[float]]]:
+    """Return where the variance comes from, by alpha."""
+    return {
+        "between": (names.ALPHA, [one.between for one in shares]),
+        "within_examples": (names.ALPHA, [one.within for one in shares]),
+        "design_effect": (names.ALPHA, [one.design_effect for one in shares]),
+    }
+
+
+def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variables:
+    """Return how coverage spreads over resamples of the pilot; NaN where n exceeds it.
+
+    Parameters
+    ----------
+    pilot : Pilot
+    goal : Goal
+    resamples, seed : int
+    """
+    shape = (len(goal.alphas), len(goal.n), len(goal.draws))
+    mean, spread, bounds = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
+    for column, n in enumerate(goal.n.tolist()):
+        if n > len(pilot):
+            continue
+        keys = Keys(seed).child(f"plan/{n}")
+        found = pilot.resampled(goal.alphas, n, goal.draws, resamples, keys)
+        mean[:, column] = found.mean(axis=-1)
+        spread[:, column] = found.std(axis=-1, ddof=1)
+        bounds[:, column] = np.moveaxis(np.quantile(found, goal.tails(), axis=-1), 0, -1)
+    dims = (names.ALPHA, N, DRAWS)
+    return {
+        "bootstrap_mean": (dims, mean),
+        "bootstrap_spread": (dims, spread),
+        "bootstrap_coverage": ((*dims, BOUND), bounds),
+    }
+
+
+def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
+    """Return the spread with fewer responses an example; nothing where there are none to take out.
+
+    Parameters
+    ----------
+    pilot : ReadPilot
+    goal : Goal
+    responses : sequence of int, or None for a ladder
+    seed : int
+
+    Raises
+    ------
+    InputError
+        ``responses-unknown`` and ``responses-range``.
+    """
+    if responses is not None and not len(responses):
+        return xr.Dataset()
+    said = _responses(pilot, seed, 0)
+    if said is None:
+        if responses is None:
+            return xr.Dataset()
+        raise InputError(
+            "responses-unknown",
+            "the pilot has no single responses to take out",
+            expected="an annotation table whose responses count whole numbers of times",
+            got="plausibilities" if pilot.table is None else "weights that are not whole",
+            do="pass every response (-a), or leave responses out",
+            whose="responses",
+        )
+    steps = said.steps() if responses is None else said.check(responses)
+    if responses is None and int(said.counts.max()) < 2:
+        return xr.Dataset()
+    try:
+        shares, distance = _averaged(pilot, goal, said, steps, seed)
+    except InputError as error:
+        # Fewer responses are more alike than all are; nobody asked for them.
+        if responses is None and error.name == "pilot-flat":
+            return xr.Dataset()
+        raise
+    spread = [[[law.spread() for law in row] for row in goal.laws(one)] for one in shares]
+    found = xr.Dataset(
+        {
+            "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spread)),
+            "responses_distance": (RESPONSES, distance),
+        },
+        coords={RESPONSES: np.array(steps, dtype=np.int64)},
+    ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
+    if goal.within is not None:
+        enough = [goal.enough(one) for one in shares]
+        found["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), np.stack(enough, axis=1))
+    return found
+
+
+def _averaged(
+    pilot: ReadPilot, goal: Goal, said: Responses, steps: Sequence[int], seed: int
+) -> tuple[list[list[Shares]], NDArray[np.float64]]:
+    """Return shares by responses and alpha, and distances by responses, over several thinnings."""
+    each: list[list[list[Shares]]] = [[[] for _ in goal.alphas] for _ in steps]
+    distance = np.zeros(len(steps))
+    for number in range(_THINNINGS):
+        said = said if number == 0 else _responses(pilot, seed, number) or said
+        for place, most in enumerate(steps):
+            atoms, far = _with(pilot, said.thinned(most), seed)
+            distance[place] += far / _THINNINGS
+            for row, alpha in enumerate(goal.alphas):
+                each[place][row].append(atoms.shares(alpha))
+    return [[_mean(thinnings) for thinnings in by_alpha] for by_alpha in each], distance
+
+
+def _mean(shares: Sequence[Shares]) -> Shares:
+    """Return the mean of the shares over thinnings."""
+    fields = [field.name for field in attrs.fields(Shares)]
+    return Shares(**{name: float(np.mean([getattr(s, name) for s in shares])) for name in fields})
+
+
+def _responses(pilot: ReadPilot, seed: int, number: int) -> Responses | None:
+    if pilot.table is None:
+        return None
+    return Responses.of(pilot.table, Keys(seed).child(f"plan/thinning-{number}"))
+
+
+def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]:
+    """Return the pilot with other annotations, and how far its plausibilities are from all."""
+    found = inputs.as_given(aggregated(table, pilot.aggregator, seed=seed))
+    _, lam = matched(pilot.predictions, found, only_common=True)
+    some, all_said = above_zero(opinions_of(lam)), above_zero(opinions_of(pilot.plausibilities))
+    apart = np.empty(len(all_said.weight))
+    for rows in few_rows(all_said.shape):
+        less, whole = some.take(rows).dense(), all_said.take(rows).dense()
+        apart[rows] = row_sums(np.abs(less.astype(np.float64) - whole), most=2.0)
+    atoms = Pilot.of(pilot.predictions, lam, pilot.score, seed, pilot.clusters)
+    return atoms, float(apart.mean()) / 2
+
+
+WIDTH = 80
+_TITLE = 12
+
+
+def describe_plan(plan: xr.Dataset) -> str:
+    """Return a plan as plain text, one block an alpha.
+
+    Parameters
+    ----------
+    plan : Dataset
+        From `plausibly.plan`.
+    """
+    return "\n\n".join(_block(one) for one in _planes(plan))
+
+
+def plan_as_json(plan: xr.Dataset) -> dict[str, object]:
+    """Return a plan as plain data.
+
+    Parameters
+    ----------
+    plan : Dataset
+        From `plausibly.plan`.
+    """
+    return {
+        **{str(name): value for name, value in plan.attrs.items()},
+        "results": [_as_data(one) for one in _planes(plan)],
+    }
+
+
+def _planes(plan: xr.Dataset) -> Iterator[xr.Dataset]:
+    """Yield the plan of each alpha."""
+    whole = plan if names.ALPHA in plan.dims else plan.expand_dims(names.ALPHA)
+    for place in range(whole.sizes[names.ALPHA]):
+        yield whole.isel({names.ALPHA: place})
+
+
+def _drawn(draws: float) -> str | int:
+    return EXPECTED if math.isinf(draws) else int(draws)
+
+
+def _by(draws: float) -> str:
+    return EXPECTED if math.isinf(draws) else several(int(draws), "draw")
+
+
+def _spread(value: float) -> str:
+    return f"{value:.4f}".removeprefix("0")
+
+
+def _share(confidence: float) -> str:
+    """Return a share of calibrations as people say it: ``9 in 10``."""
+    share = Fraction(str(confidence)).limit_denominator(1000)
+    return f"{share.numerator} in {share.denominator}"
+
+
+def _block(plan: xr.Dataset) -> str:
+    lines = _table(plan)
+    for title, text in _rows(plan):
+        lines += textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent=f"{title:<{_TITLE}}",
+            subsequent_indent=" " * _TITLE,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
+
+
+def _table(plan: xr.Dataset) -> list[str]:
+    """Return the coverage between whose bounds most calibrations lie."""
+    columns = plan["draws"].values.tolist()
+    heads = [EXPECTED if math.isinf(m) else f"m = {int(m)}" for m in columns]
+    alpha = float(plan[names.ALPHA])
+    share = _share(plan.attrs["confidence"])
+    lines = [f"alpha {alpha:g}: coverage of {share} calibrations, by examples n and draws m"]
+    lines.append(f"{'n':<9}" + "".join(f"{head:<16}" for head in heads).rstrip())
+    enough = None if "n_within" not in plan else plan["n_within"].values[-1]
+    for row, n in enumerate(plan["n"].values.tolist()):
+        cells = [
+            "every label"
+            if bool(plan["vacuous"][row])
+            else " to ".join(decimal(float(end)) for end in plan["coverage"][row, column])
+            for column in range(len(columns))
+        ]
+        text = f"{counted(n):<9}" + "".join(f"{cell:<16}" for cell in cells)
+        if enough is not None and n >= enough:
+            text += f"<- {_goal(plan)}"
+            enough = None
+        lines.append(text.rstrip())
+    return lines
+
+
+def _goal(plan: xr.Dataset) -> str:
+    level = bounded(1 - Fraction(str(float(plan[names.ALPHA]))))
+    width = f"{plan.attrs['within']:g}".removeprefix("0")
+    if plan.attrs["one_sided"]:
+        return f"{level} less {width}, or more"
+    return f"within {width} of {level}"
+
+
+def _rows(plan: xr.Dataset) -> Iterator[tuple[str, str]]:
+    """Yield title and text of what stands below the table."""
+    if "bootstrap_spread" in plan:
+        yield from _check(plan)
+    if "cluster" in plan.attrs:
+        yield (
+            "clusters",
+            f'{counted(plan.attrs["clusters"])} of "{plan.attrs["cluster"]}": examples of one are '
+            f"alike, which multiplies the variance between examples by "
+            f"{float(plan['design_effect']):.2f}",
+        )
+    if "responses" in plan.dims:
+        yield "responses", _response_lines(plan)
+    yield "not vacuous", "from " + _needed(plan)
+    yield "answer", _answer(plan)
+
+
+def _check(plan: xr.Dataset) -> Iterator[tuple[str, str]]:
+    known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
+    if known.size:
+        row = int(known[-1])
+        pairs = [
+            f"{_by(float(m))} {_spread(float(plan['bootstrap_spread'][row, column]))} "
+            f"({_spread(float(plan['spread'][row, column]))})"
+            for column, m in enumerate(plan["draws"].values)
+        ]
+        yield (
+            "check",
+            f"spread (standard deviation) over {plan.attrs['resamples']} resamples of the pilot at "
+            f"n = {counted(int(plan['n'][row]))}, and by formula: {', '.join(pairs)}",
+        )
+
+
+def _response_lines(plan: xr.Dataset) -> str:
+    """Return what fewer responses an example would do, with the largest m."""
+    steps = plan["responses"].values.tolist()
+    by = _by(float(plan["draws"][-1]))
+    if "responses_n_within" in plan:
+        enough = plan["responses_n_within"].values[:, -1]
+        pairs = [f"{counted(int(n))} with {step}" for step, n in zip(steps, enough, strict=True)]
+        return f"examples needed, by responses an example ({by}): {', '.join(pairs)}"
+    row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
+    row = min(row, plan.sizes["n"] - 1)
+    spread = plan["responses_spread"].values[:, row, -1]
+    pairs = [f"{_spread(float(one))} with {step}" for step, one in zip(steps, spread, strict=True)]
+    n = counted(int(plan["n"][row]))
+    return f"spread at n = {n}, by responses an example ({by}): {', '.join(pairs)}"
+
+
+def _needed(plan: xr.Dataset) -> str:
+    parts = []
+    for place, name in enumerate(plan["combiner"].values):
+        of = " held out" if "held-out" in str(plan["needed_counts"][place].item()) else ""
+        parts.append(f"{counted(int(plan['needed'][place]))}{of} ({name})")
+    return f"n = {', '.join(parts)}"
+
+
+def _answer(plan: xr.Dataset) -> str:
+    pilot = "pilot_examples" in plan.attrs
+    again = (
+        " The pilot is your data: plan again after it."
+        if pilot
+        else " Without a pilot this is the worst case of independent examples: more draws, or "
+        "expected, need fewer."
+    )
+    group = plan.attrs.get("cluster")
+    of = "" if group is None else f' of different "{group}"'
+    given = f", if examples{of} are independent draws"
+    share = _share(plan.attrs["confidence"])
+    if "n_within" not in plan:
+        row, by = plan.sizes["n"] - 1, _by(float(plan["draws"][-1]))
+        between = ends(*(float(end) for end in plan["coverage"][row, -1]))
+        n = several(int(plan["n"][row]), "example")
+        found = f"with {n} ({by}) {share} calibrations cover {between}{given}; "
+        return f"{found}--within says how many are enough.{again}"
+    parts = [
+        f"{several(int(n), 'example')} ({_by(float(m))})"
+        for m, n in zip(plan["draws"].values[::-1], plan["n_within"].values[::-1], strict=True)
+    ]
+    return f"{', '.join(parts)}: then {share} calibrations are {_goal(plan)}{given}.{again}"
+
+
+def _as_data(plan: xr.Dataset) -> dict[str, object]:
+    draws = [_drawn(float(m)) for m in plan["draws"].values]
+    rows = []
+    for row, n in enumerate(plan["n"].values.tolist()):
+        for column, m in enumerate(draws):
+            one: dict[str, object] = {"n": n, "draws": m, "vacuous": bool(plan["vacuous"][row])}
+            low, high = plan["coverage"].values[row, column].tolist()
+            one |= {"low": low, "high": high}
+            for name in ("coverage_mean", "spread", "bootstrap_mean", "bootstrap_spread"):
+                if name in plan:
+                    one[name] = float(plan[name].values[row, column])
+            rows.append(one)
+    data: dict[str, object] = {"alpha": float(plan[names.ALPHA]), "by_n": rows}
+    if "n_within" in plan:
+        data["n_within"] = [
+            {"draws": m, "n": n}
+            for m, n in zip(draws, plan["n_within"].values.tolist(), strict=True)
+        ]
+    for name in ("between", "within_examples", "design_effect"):
+        if name in plan:
+            data[name] = float(plan[name])
+    if "responses" in plan.dims:
+        data["by_responses"] = [
+            {
+                "responses": step,
+                "distance": float(plan["responses_distance"][place]),
+                "spread": plan["responses_spread"].values[place].tolist(),
+                **(
+                    {"n_within": plan["responses_n_within"].values[place].tolist()}
+                    if "responses_n_within" in plan
+                    else {}
+                ),
+            }
+            for place, step in enumerate(plan["responses"].values.tolist())
+        ]
+    data["needed"] = [
+        {"combiner": str(name), "n": int(n), "counts": str(counts)}
+        for name, n, counts in zip(
+            plan["combiner"].values,
+            plan["needed"].values,
+            plan["needed_counts"].values,
+            strict=True,
+        )
+    ]
+    return data
 
 
 def plan(
@@ -119,15 +721,13 @@ def plan(
     Vovk, Conditional validity of inductive conformal predictors, ACML 2012 (the beta law).
     """
     alphas = read_alphas(alpha)
-    options.check_share(
-        confidence, "confidence", Fraction(1), "confidence=0.9 for 9 of 10 calibrations"
-    )
-    options.check_share(delta, "delta", Fraction(1), "delta=0.01 (--delta 0.01)")
-    width = None if within is None else options.check_width(within, alphas)
-    wanted_resamples = options.check_resamples(resamples)
+    check_share(confidence, "confidence", Fraction(1), "confidence=0.9 for 9 of 10 calibrations")
+    check_share(delta, "delta", Fraction(1), "delta=0.01 (--delta 0.01)")
+    width = None if within is None else check_width(within, alphas)
+    wanted_resamples = check_resamples(resamples)
     given = predictions is not None or plausibilities is not None
-    asked = options.read_draws(draws, pilot=given)
-    sizes = np.array([] if n is None else options.read_n(n), dtype=np.int64)
+    asked = read_draws(draws, pilot=given)
+    sizes = np.array([] if n is None else read_n(n), dtype=np.int64)
     pilot = read_pilot(
         predictions,
         plausibilities,
@@ -151,7 +751,7 @@ def plan(
     enough = None if width is None else goal.enough(shares)
     if n is None:
         size = 0 if pilot is None else len(pilot.atoms)
-        steps = options.ladder(size, [] if enough is None else enough.ravel().tolist())
+        steps = ladder(size, [] if enough is None else enough.ravel().tolist())
         goal = attrs.evolve(goal, n=np.array(steps, dtype=np.int64))
     result = goal.expected(shares, enough)
     result = result.assign(examples_to_speak(combiners or default_combiners(delta), alphas))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from plausibly.annotators.agreement_words import measure_titles
+from plausibly.annotators.agreement import measure_titles
 from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
 from plausibly.data.names import several

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import QUANTITIES
-from plausibly.evaluation.shown import measured
-from plausibly.evaluation.tables import cells
+from plausibly.evaluation.evaluate import measured
+from plausibly.evaluation.results import cells
 from plausibly.plots import reading
 from plausibly.plots.style import (
     DASHES,

@@ -7,7 +7,7 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.errors import counted
 from plausibly.evaluation.describe import QUANTITIES
-from plausibly.evaluation.tables import cells
+from plausibly.evaluation.results import cells
 from plausibly.plots import dots, reading, rows
 from plausibly.plots.style import DASHES, MEASURES, Axes, axes_of, legend_below, tone
 from plausibly.plots.text import heading, name_rows, shown_names, width_of

@@ -12,7 +12,7 @@ from plausibly.annotators.reliability import RESPONSES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.tables import TOLERATED
+from plausibly.evaluation.results import TOLERATED
 from plausibly.extras import require
 from plausibly.plots import reading
 from plausibly.plots.palette import BLUE, INK, VERMILION

@@ -7,8 +7,8 @@ import xarray as xr
 
 from plausibly.data.names import several
 from plausibly.errors import counted
-from plausibly.evaluation.strata import RANGES_FROM, SINGLE_SIZES
-from plausibly.evaluation.summary import SET_SIZE
+from plausibly.evaluation.groups import RANGES_FROM, SINGLE_SIZES
+from plausibly.evaluation.intervals import SET_SIZE
 from plausibly.kernels.types import Ints
 from plausibly.plots import reading
 from plausibly.plots.covering import draw_study

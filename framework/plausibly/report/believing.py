@@ -12,7 +12,7 @@ from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import PlausiblyWarning, counted
-from plausibly.evaluation.likeness import shift
+from plausibly.evaluation.shift import shift
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.report.facts import BROKEN, HELD, UNCHECKED, Believe, Check, Uniformity
 from plausibly.report.model import Words

@@ -14,7 +14,7 @@ from plausibly.data.names import name_texts
 from plausibly.errors import counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import stratum_of
-from plausibly.evaluation.risk import in_order
+from plausibly.evaluation.groups import in_order
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints

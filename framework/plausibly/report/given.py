@@ -18,7 +18,7 @@ from plausibly.data.names import name_texts
 from plausibly.data.validate import check_augmented, is_augmented
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
-from plausibly.evaluation.methods import Method, Methods, read_methods
+from plausibly.evaluation.design import Method, Methods, read_methods
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.report.of_study import Compared
 

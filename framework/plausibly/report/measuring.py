@@ -14,12 +14,10 @@ from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.data import names
 from plausibly.data.names import name_text
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.evaluation import inputs, summary
+from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.evaluate import evaluate
-from plausibly.evaluation.judged import judge
-from plausibly.evaluation.realised import sorted_coverage
-from plausibly.evaluation.strata import coverage_by_size
-from plausibly.evaluation.subgroups import coverage_by_subgroup
+from plausibly.evaluation.groups import coverage_by_size, coverage_by_subgroup, sorted_coverage
+from plausibly.evaluation.inputs import judge
 from plausibly.kernels.coverage import Ties
 from plausibly.report.subject import MethodSets, Subject
 
@@ -123,7 +121,7 @@ def _votes(subject: Subject, sets: xr.DataArray, evaluation: xr.Dataset) -> dict
     for policy in POLICIES:
         if policy not in found:
             outcomes = judged.outcomes(judged.measured(policy))
-            found[policy] = summary.overall(outcomes, judged.alpha_dims)
+            found[policy] = intervals.overall(outcomes, judged.alpha_dims)
     return found
 
 

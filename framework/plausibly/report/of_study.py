@@ -18,9 +18,9 @@ from plausibly.data.annotations import rebuilt
 from plausibly.data.names import name_texts, several, text_array
 from plausibly.data.validate import mean_over_draws
 from plausibly.errors import InputError, PlausiblyWarning, counted
+from plausibly.evaluation.design import Method
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.evaluation.likeness import warn_of_copies
-from plausibly.evaluation.methods import Method
+from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split_seed
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Bools

@@ -11,9 +11,9 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import is_missing, name_texts, near, quoted
 from plausibly.errors import InputError, listed
-from plausibly.evaluation.risk import label_coordinate
+from plausibly.evaluation.groups import label_coordinate
 from plausibly.io import with_coordinates
-from plausibly.io.tables import table_from
+from plausibly.io.label_tables import table_from
 from plausibly.report.model import Words
 from plausibly.report.pictures import picture
 from plausibly.study.coordinates import MOST_GROUPS, coordinates, groups_of, owners

@@ -9,9 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.annotators.agreement import agreement
-from plausibly.annotators.agreement_answers import KINDS, Answers
-from plausibly.annotators.agreement_words import describe_annotators, measure_titles
+from plausibly.annotators.agreement import agreement, describe_annotators, measure_titles
+from plausibly.annotators.answers import KINDS, Answers
 from plausibly.data import names
 from plausibly.data.names import name_texts, positions, quoted, several
 from plausibly.data.select import select

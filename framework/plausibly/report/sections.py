@@ -10,8 +10,8 @@ from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.evaluate import AMBIGUITY
+from plausibly.evaluation.intervals import SET_SIZE
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE
-from plausibly.evaluation.summary import SET_SIZE
 from plausibly.guarantee import Guarantee
 from plausibly.report.measuring import Measured
 from plausibly.report.numbers import about_percent, interval, measured

@@ -13,7 +13,7 @@ import xarray as xr
 from plausibly.config.study import without_plugins
 from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.evaluation.record import load_study
+from plausibly.evaluation.results import load_study
 from plausibly.report import of_study
 from plausibly.report.model import Words
 from plausibly.report.of_study import Compared

@@ -8,7 +8,7 @@ import xarray as xr
 
 from plausibly.errors import counted
 from plausibly.evaluation.describe import Judgement, Standing, decimal, judgement
-from plausibly.evaluation.summary import COVERAGE, SET_SIZE
+from plausibly.evaluation.intervals import COVERAGE, SET_SIZE
 from plausibly.guarantee import Guarantee, bounded
 from plausibly.report.facts import BROKEN, UNCHECKED, Check
 from plausibly.report.measuring import Measured

@@ -15,7 +15,7 @@ from plausibly.calibration.alphas import Alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.errors import InputError, counted
-from plausibly.evaluation.methods import Methods
+from plausibly.evaluation.design import Methods
 from plausibly.evaluation.results import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties

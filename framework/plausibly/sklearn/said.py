@@ -17,7 +17,7 @@ from plausibly.data.names import is_missing, is_name, name_text, not_among, quot
 from plausibly.data.plausibilities import is_packed
 from plausibly.errors import InputError, listed
 from plausibly.io import frames
-from plausibly.io.plain_records import build_annotations
+from plausibly.io.annotations import build_annotations
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.sklearn.rows import Rows, check_length, naming_index
 

@@ -13,7 +13,7 @@ from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.study import with_paths, without_plugins
 from plausibly.conformal.files import is_predictor
 from plausibly.errors import InputError
-from plausibly.evaluation.record import is_study, save_study
+from plausibly.evaluation.results import is_study, save_study
 from plausibly.io import write_sets
 from plausibly.io.sets import check_output as check_sets
 from plausibly.study.prepare import Prepared

@@ -20,10 +20,9 @@ from plausibly.data import names
 from plausibly.data.left_out import with_left_out
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.checkpoint import Checkpoint
-from plausibly.evaluation.design import as_asked
+from plausibly.evaluation.design import MethodTable, as_asked
 from plausibly.evaluation.inputs import example_values
-from plausibly.evaluation.likeness import warn_of_copies
-from plausibly.evaluation.methods import MethodTable
+from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
 from plausibly.kernels.random import hash_names

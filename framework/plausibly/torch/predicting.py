@@ -14,7 +14,7 @@ from plausibly.data import validate
 from plausibly.data.names import EXAMPLE, LABEL, NUMBERED, name_texts, text_array
 from plausibly.errors import InputError, warn
 from plausibly.extras import require
-from plausibly.io.tables import Names, table_from
+from plausibly.io.label_tables import Names, table_from
 from plausibly.kernels.types import Floats
 from plausibly.torch import batches
 from plausibly.torch.batches import Batch, Examples, Module

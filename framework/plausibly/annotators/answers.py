@@ -1,23 +1,29 @@
-"""The answers of an annotation table, counted by value: what measures of agreement start from."""
+"""Answers of an annotation table, counted by value, with resamples of the examples."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.annotators.agreement_resampling import Matrix, matrix
 from plausibly.data import names
-from plausibly.data.names import name_texts, several
+from plausibly.data.names import name_texts, near, not_among, positions, quoted, several
 from plausibly.data.responses import by_name
 from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.kernels.random import hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
+
+if TYPE_CHECKING:
+    from scipy import sparse  # slow to import, and not every command needs it
+
 
 SINGLE, SETS, RANKINGS = "single-label", "label-set", "partial-ranking"
 KINDS = (SINGLE, SETS, RANKINGS)
@@ -342,3 +348,213 @@ def _masses(of_value: Ints, block: Ints, kind: str) -> NDArray[np.float64]:
     joint = of_value * most + block
     ties = np.bincount(joint)[joint] if joint.size else joint
     return 1.0 / (block * ties)
+
+
+ORDER = names.ORDER
+
+
+def order_positions(
+    annotations: xr.Dataset, answers: Answers, order: Sequence[object] | None
+) -> Ints | None:
+    """Return the place of the label of each value in the order, None where there is no order."""
+    if order is None:
+        wanted = _of_table(annotations, answers)
+        if not wanted:
+            return None
+    else:
+        wanted = name_texts(order)
+    if answers.kind != SINGLE:
+        raise InputError(
+            "order-unfit",
+            f"an order of labels has no meaning for {answers.kind} answers",
+            expected="single-label answers",
+            got=answers.kind,
+            do="leave order (--order) out",
+            whose="order",
+        )
+    place = positions(wanted, answers.labels)
+    said = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
+    if said or len(set(wanted)) < len(wanted):
+        twice = [label for label in dict.fromkeys(wanted) if wanted.count(label) > 1]
+        guess = near(said[0], wanted) if said else None
+        raise InputError(
+            "order-incomplete",
+            f"the order of labels lacks {quoted(said[0])}, which annotators say"
+            if said
+            else f"the order of labels names {quoted(twice[0])} twice",
+            expected="each label that is said, once",
+            got=f"{listed(wanted)}; {counted(len(said) or len(twice))} "
+            f"{'missing' if said else 'repeated'}",
+            do=f"{quoted(said[0])} instead of {quoted(guess)} in the order"
+            if guess
+            else f"order={answers.labels} (--order {','.join(answers.labels)}), in their order",
+            whose="order",
+            details={"missing": said, "repeated": twice},
+        )
+    found: Ints = place[answers.mention_label]
+    return found
+
+
+def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
+    """Return the labels by their numbers in the coordinate ``order``; none without an order."""
+    if answers.kind != SINGLE or ORDER not in annotations.coords:
+        return []
+    column = annotations.coords[ORDER]
+    if column.dims != (names.LABEL,) or column.dtype.kind not in "iuf":
+        return []
+    numbers: Floats = column.values.astype(np.float64)
+    labels = name_texts(annotations.indexes[names.LABEL])
+    ascending = np.argsort(numbers, kind="stable").tolist()
+    wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
+    said = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
+    without = not_among(said, wanted)
+    if wanted and without:
+        warn(
+            "order-partial",
+            f"{counted(len(without))} of {counted(len(said))} labels that annotators say "
+            f"{'has' if len(without) == 1 else 'have'} no place in the order "
+            f"({listed(map(quoted, without))})",
+            expected="a number in the column order for each label that is said",
+            got="agreement without the measures that know an order",
+            do=f"number them, or --missing {without[0]}, if it means no answer",
+            whose=ORDER,
+            stacklevel=4,
+        )
+        return []
+    return wanted
+
+
+def order_in_words(answers: Answers, position: Ints) -> str:
+    """Return the labels that are said, in their order, as JSON."""
+    place = np.argsort(position, kind="stable")
+    return json.dumps([answers.labels[answers.mention_label[k]] for k in place])
+
+
+_BLOCK = 4_000_000  # entries of the matrix of times at once
+_LEAST_FINITE = 0.9  # share of the resamples that must have a value
+_PARTS = 100  # of the units, for the jackknife: their skewness says that of the units
+_SAME = 1e-12  # replicates closer than this are equal but for rounding
+_FLOOR = 0.1  # of the denominator of BCa, which is 0 or less where very few units are very skew
+
+Matrix: TypeAlias = "sparse.csr_array"
+"""Numbers that are mostly 0."""
+
+Sums: TypeAlias = Mapping[str, NDArray[np.float64]]
+"""Sums over examples of each feature, (feature, replicate)."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Resampling:
+    """How examples are resampled.
+
+    Attributes
+    ----------
+    hashes : ndarray of uint64, (unit,)
+        Of the names of what is resampled with replacement, ascending.
+    of : ndarray of int, (example,)
+        The unit of each example.
+    resamples : int
+    keys : Keys
+    confidence : float
+    """
+
+    hashes: Hashes
+    of: Ints
+    resamples: int
+    keys: Keys
+    confidence: float
+
+    def times(self) -> Iterator[NDArray[np.float64]]:
+        """Yield how often each example is in each resample, (example, replicate), in blocks.
+
+        Nothing is yielded where there is nothing to resample. What comes first are all examples,
+        and all but a few units at a time (the jackknife). Each unit of a resample is one of all,
+        chosen by a uniform that belongs to the name of the unit in whose place it stands.
+        """
+        units = len(self.hashes)
+        if not units or not self.resamples:
+            return
+        size = max(1, min(_BLOCK // max(len(self.of), units, 1), self.resamples))
+        part = self.of[:, None] % self._parts
+        for start in range(-1, self._parts, size):
+            yield 1.0 - (part == np.arange(start, min(start + size, self._parts)))
+        done = 0
+        while done < self.resamples:
+            now = min(size, self.resamples - done)
+            found = np.empty((units, now))
+            for column in range(now):
+                stream = self.keys.child(f"resample-{done + column}")
+                uniform = stream.uniform(self.hashes)[:, 0]
+                drawn = (uniform * units).astype(np.int64)
+                found[:, column] = np.bincount(drawn, minlength=units)
+            done += now
+            yield found[self.of]
+
+    @property
+    def _parts(self) -> int:
+        return min(len(self.hashes), _PARTS)
+
+    def ends(self, values: NDArray[np.float64]) -> tuple[float, float]:
+        """Return an interval from values of all that `times` yields; NaN where too few have one.
+
+        Notes
+        -----
+        BCa (Efron 1987): percentiles at levels that the bias of the replicates and the skewness of
+        the jackknife correct; with quantiles of Student's t times sqrt(n / (n - 1)) in the place
+        of normal ones, since a resample of n units varies less than n new ones. NaN where all
+        replicates are equal: then nothing is known of how others would vary.
+        """
+        from scipy.special import ndtr, ndtri, stdtrit
+
+        units, first = len(self.hashes), self._parts + 1
+        drawn = values[first:]
+        finite = drawn[np.isfinite(drawn)]
+        if units < 2 or finite.size < max(_LEAST_FINITE * len(drawn), 1):
+            return np.nan, np.nan
+        if np.ptp(finite) < _SAME:
+            return np.nan, np.nan
+        off = values[0] - values[1:first][np.isfinite(values[1:first])]
+        off = off - off.mean()
+        spread = max(float(np.square(off).sum()) ** 1.5, np.finfo(float).tiny)
+        skewness = float((off**3).sum()) / (6 * spread)
+        below = (finite < values[0] - _SAME).mean() + (abs(finite - values[0]) <= _SAME).mean() / 2
+        bias = ndtri(np.clip(below, 0.5 / finite.size, 1 - 0.5 / finite.size))
+        tail = (1 - self.confidence) / 2
+        wide = bias + stdtrit(units - 1, [tail, 1 - tail]) * np.sqrt(units / (units - 1))
+        levels = ndtr(bias + wide / np.maximum(1 - skewness * wide, _FLOOR))
+        low, high = np.quantile(finite, levels)
+        return float(low), float(high)
+
+
+def summed(features: Mapping[str, Matrix], times: NDArray[np.float64]) -> Sums:
+    """Return sums of the features (example, feature) of the examples of each resample."""
+    return {name: np.asarray(matrix.T @ times) for name, matrix in features.items()}
+
+
+def matrix(values: Floats | Ints, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Matrix:
+    """Return a matrix of values at places; of those at the same place the sum."""
+    from scipy import sparse
+
+    entries = (np.asarray(values, dtype=np.float64), (rows, columns))
+    return sparse.csr_array(entries, shape=shape)
+
+
+def column(values: Floats | Ints | Bools) -> Matrix:
+    """Return one number an example as a feature, (example, 1)."""
+    place = np.arange(len(values))
+    return matrix(np.asarray(values, dtype=np.float64), place, 0 * place, (len(values), 1))
+
+
+def scaled(
+    given: Matrix,
+    *,
+    rows: NDArray[np.float64] | None = None,
+    columns: NDArray[np.float64] | None = None,
+) -> Matrix:
+    """Return a matrix with its rows and columns multiplied by numbers."""
+    found: Matrix = given.copy()
+    if rows is not None:
+        found.data = found.data * np.repeat(rows, np.diff(found.indptr))
+    if columns is not None:
+        found.data = found.data * columns[found.indices]
+    return found

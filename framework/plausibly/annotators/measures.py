@@ -1,0 +1,754 @@
+"""Measures of agreement: for labels, sets, and rankings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.annotators.answers import (
+    Answers,
+    Matrix,
+    Resampling,
+    Sums,
+    by_example,
+    column,
+    matrix,
+    ranges,
+    scaled,
+    summed,
+)
+from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.types import Bools, Floats, Ints
+
+_STEP = 500_000
+
+
+def jaccard(answers: Answers, first: Ints, second: Ints) -> NDArray[np.float64]:
+    """Return ``|A & B| / |A | B|`` of pairs of values: (pair,).
+
+    Parameters
+    ----------
+    answers : Answers
+    first, second : ndarray of int, (pair,)
+        Values.
+    """
+    both, one, other = _sizes(answers, first, second)
+    return both / (one + other - both)
+
+
+def masi(answers: Answers, first: Ints, second: Ints) -> NDArray[np.float64]:
+    """Return Jaccard times 1 for equal sets, 2/3 where one holds the other, 1/3 else: (pair,).
+
+    Parameters
+    ----------
+    answers : Answers
+    first, second : ndarray of int, (pair,)
+        Values.
+
+    References
+    ----------
+    Passonneau, Measuring agreement on set-valued items (MASI) for semantic and pragmatic
+    annotation, LREC 2006.
+    """
+    both, one, other = _sizes(answers, first, second)
+    held = both == np.minimum(one, other)
+    factor = np.where(held & (one == other), 1.0, np.where(held, 2 / 3, 1 / 3))
+    return both / (one + other - both) * factor
+
+
+def set_likeness(one: Collection[object], other: Collection[object]) -> dict[str, float]:
+    """Return Jaccard and MASI of two sets; both 1 of two empty ones.
+
+    Parameters
+    ----------
+    one, other : collection of labels
+    """
+    a, b = set(one), set(other)
+    if not a | b:
+        return {"jaccard": 1.0, "masi": 1.0}
+    overlap = len(a & b) / len(a | b)
+    factor = 1.0 if a == b else 2 / 3 if a <= b or b <= a else 1 / 3
+    return {"jaccard": overlap, "masi": overlap * factor}
+
+
+def _sizes(
+    answers: Answers, first: Ints, second: Ints
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the size of the intersection, and of each set."""
+    shape = (answers.values, len(answers.labels))
+    names = matrix(
+        np.ones(len(answers.mention_value)), answers.mention_value, answers.mention_label, shape
+    )
+    size = np.bincount(answers.mention_value, minlength=answers.values).astype(np.float64)
+    both = np.zeros(len(first))
+    for start in range(0, len(first), _STEP):
+        part = slice(start, start + _STEP)
+        shared = names[first[part]].multiply(names[second[part]])
+        both[part] = np.asarray(shared.sum(axis=1)).ravel()
+    return both, size[first], size[second]
+
+
+Features: TypeAlias = tuple[Matrix, NDArray[np.float64]]
+"""phi (value, feature) and the sign of each feature."""
+
+
+def average_overlap(
+    one: Sequence[object],
+    other: Sequence[object],
+    labels: int | Collection[object],
+    *,
+    depth: int | None = None,
+    normalise: bool = True,
+) -> float:
+    """Return the (partial) average overlap of two rankings.
+
+    Let A_k(y) be the chance that label y is among the first k places where ties are broken at
+    random; labels that are not listed share the places after the listed ones. The overlap at k is
+    ``sum_y A_k(y) B_k(y)``, the unnormalised average overlap
+    ``UAO(A, B) = 1/L sum_{k=1..L} overlap_k / k``, and the partial average overlap
+    ``UAO(A, B) / sqrt(UAO(A, A) UAO(B, B))``. Of strict rankings UAO is the average overlap.
+
+    Parameters
+    ----------
+    one, other : sequence
+        Blocks, the best first, each a label or a list of labels that are tied.
+    labels : int or collection
+        All labels, or how many there are.
+    depth : int, optional
+        L, at most the number of labels; by default that of the longer ranking.
+    normalise : bool
+        Whether to return the partial average overlap, or UAO.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where a ranking is empty.
+
+    Raises
+    ------
+    InputError
+        ``ranking-repeats``, ``depth-range``, ``label-unknown``.
+
+    References
+    ----------
+    Stutz et al., Evaluating AI systems under uncertain ground truth: a case study in dermatology,
+    arXiv 2307.02191; Webber, Moffat & Zobel, A similarity measure for indefinite rankings, TOIS
+    2010.
+    """
+    rankings = [_blocks(ranking) for ranking in (one, other)]
+    total = labels if isinstance(labels, int) else len(set(map(str, labels)))
+    said = dict.fromkeys(label for blocks in rankings for block in blocks for label in block)
+    known = None if isinstance(labels, int) else set(map(str, labels))
+    lost = [label for label in said if known is not None and label not in known]
+    if lost or len(said) > total:
+        raise InputError(
+            "label-unknown",
+            f"the rankings name {counted(len(said))} labels, of {counted(total)}",
+            expected="labels that there are",
+            got=listed(lost or said),
+            do="labels=[...] with every label, or their number",
+            whose="the rankings",
+        )
+    longest = max(sum(map(len, blocks)) for blocks in rankings)
+    wanted = check_depth(longest if depth is None else depth, total)
+    if not all(rankings):
+        return 0.0
+    a, b = (_shares(blocks, list(said), total, wanted) for blocks in rankings)
+
+    def overlap(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+        return float(sum(first[k] @ second[k] / (k + 1) for k in range(wanted)) / wanted)
+
+    rest = np.array([total - len(said)], dtype=np.float64)  # labels that neither lists are alike
+    a, b = (np.hstack([x[:, :-1], x[:, -1:] * np.sqrt(rest)]) for x in (a, b))
+    found = overlap(a, b)
+    if not normalise or not found:
+        return found
+    return float(min(found / np.sqrt(overlap(a, a) * overlap(b, b)), 1.0))
+
+
+def check_depth(depth: int, labels: int) -> int:
+    """Return the depth, at most the number of labels, or raise ``depth-range``."""
+    if depth < 1:
+        raise InputError(
+            "depth-range",
+            f"depth {depth}: no place of a ranking is compared",
+            expected="1 or more",
+            got=str(depth),
+            do="depth=3 (--depth 3) for the first three places",
+            whose="depth",
+        )
+    return max(1, min(depth, labels))
+
+
+def longest(answers: Answers) -> int:
+    """Return how many labels the longest ranking lists."""
+    return int(np.bincount(answers.mention_value).max(initial=1)) if answers.values else 1
+
+
+def first_choices(answers: Answers) -> Features:
+    """Return features by which s is the chance that labels of the two first ranks are the same."""
+    first = answers.mention_block == 1
+    value, label = answers.mention_value[first], answers.mention_label[first]
+    ties = np.bincount(value, minlength=answers.values)
+    shape = (answers.values, len(answers.labels))
+    return matrix(1.0 / ties[value], value, label, shape), np.ones(shape[1])
+
+
+def places(answers: Answers, depth: int) -> Features:
+    """Return features by which s is the unnormalised average overlap.
+
+    With A_k(y) = s_k(y) + t_k, where t_k is the share of a label that is not listed, and K labels,
+    ``sum_y A_k(y) B_k(y) = sum_y s_k(y) s'_k(y) + k^2 / K - K (t_k - k/K) (t'_k - k/K)``: features
+    of the listed labels, and two more for each place, of which one counts against. Where it is
+    unknown what labels that are not listed would get, t_k = 0 and the two are left out.
+
+    Parameters
+    ----------
+    answers : Answers
+    depth : int
+    """
+    total = len(answers.labels)
+    value, block = answers.mention_value, answers.mention_block
+    size = np.bincount(value, minlength=answers.values)
+    first, ties = _positions(value, block)
+    rest = (total - size).astype(np.float64)
+    scale = 1.0 / np.sqrt(np.arange(1, depth + 1) * depth)
+    parts: list[tuple[NDArray[np.float64], Ints, Ints]] = []
+    every = np.arange(answers.values)
+    for k in range(1, depth + 1):
+        tail = np.divide(np.maximum(k - size, 0), rest, out=np.zeros(len(size)), where=rest > 0)
+        tail = tail if answers.excluded else np.zeros(len(size))
+        share = np.clip((k - first) / ties, 0.0, 1.0) - tail[value]
+        start = (k - 1) * (total + 2)
+        weight = scale[k - 1]
+        parts.append((share * weight, value, start + answers.mention_label))
+        if answers.excluded:
+            column = np.full(len(every), start + total)
+            both = np.full(len(every), k / np.sqrt(total) * weight)
+            against = np.sqrt(total) * (tail - k / total) * weight
+            parts += [(both, every, column), (against, every, column + 1)]
+    data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+    width = depth * (total + 2)
+    sign = np.ones(width)
+    sign[total + 1 :: total + 2] = -1.0
+    return matrix(data, rows, columns, (answers.values, width)), sign
+
+
+def normalised(features: Matrix, sign: NDArray[np.float64]) -> Features:
+    """Return features by which a ranking is wholly like itself."""
+    own = np.asarray(features.multiply(scaled(features, columns=sign)).sum(axis=1))
+    return scaled(features, rows=1.0 / np.sqrt(own)), sign
+
+
+def _positions(value: Ints, block: Ints) -> tuple[Ints, Ints]:
+    """Return how many labels of its ranking stand before the rank of a mention, and its ties."""
+    most = int(block.max(initial=0)) + 1
+    _, start, group, ties = np.unique(
+        value * most + block, return_index=True, return_inverse=True, return_counts=True
+    )
+    # mentions stand in the order of values, then blocks
+    where = np.searchsorted(value, value)
+    return start[group] - where, ties[group]
+
+
+def _blocks(ranking: Sequence[object]) -> list[list[str]]:
+    blocks = [
+        [str(label) for label in block]
+        if isinstance(block, (list, tuple, set, frozenset))
+        else [str(block)]
+        for block in ranking
+    ]
+    said = [label for block in blocks for label in block]
+    if len(set(said)) < len(said):
+        twice = next(label for label in said if said.count(label) > 1)
+        raise InputError(
+            "ranking-repeats",
+            f'a ranking names "{twice}" twice',
+            expected="each label once",
+            do="mend or drop it",
+            whose="the rankings",
+        )
+    return [block for block in blocks if block]
+
+
+def _shares(
+    blocks: list[list[str]], said: list[str], total: int, depth: int
+) -> NDArray[np.float64]:
+    """Return A_k of each label that was said, and of one that was not: (depth, said + 1)."""
+    found = np.zeros((depth, len(said) + 1))
+    listed_here = sum(map(len, blocks))
+    for k in range(1, depth + 1):
+        tail = max(k - listed_here, 0) / (total - listed_here) if total > listed_here else 0.0
+        found[k - 1] = tail
+        before = 0
+        for block in blocks:
+            share = min(max(k - before, 0) / len(block), 1.0)
+            for label in block:
+                found[k - 1, said.index(label)] = share
+            before += len(block)
+    return found
+
+
+MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
+
+Chance = Callable[[Sums], NDArray[np.float64]]
+"""The sum of ``n_u n_v s(u, v)`` over values u and v, each of n_u answers: (replicate,)."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Likeness:
+    """A likeness of answers, summed over those of each example.
+
+    Attributes
+    ----------
+    name : str
+        Of the mean over pairs.
+    alpha : str
+        Of Krippendorff's alpha with the distance 1 - s; empty where it has none, as where an answer
+        is not wholly like itself.
+    answers : Answers
+    cells : ndarray of float64, (cell,)
+        Sum of s over the other answers to the example of the cell.
+    features : dict of str to csr_array, (example, feature)
+        What `chance` needs sums of.
+    chance : callable or None
+        None where the values are too many.
+    """
+
+    name: str
+    alpha: str
+    answers: Answers
+    cells: NDArray[np.float64]
+    features: dict[str, Matrix]
+    chance: Chance | None
+
+    @cached_property
+    def pairs(self) -> NDArray[np.float64]:
+        """Sum of s over ordered pairs of answers to each example: (example,)."""
+        terms = self.answers.cell_count * self.cells
+        return by_example(self.answers.cell_example, terms, self.answers.n)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether sums are counts."""
+        return bool((self.cells == np.rint(self.cells)).all())
+
+
+def likenesses(answers: Answers, depth: int) -> list[Likeness]:
+    """Return the likenesses of a kind of answer, the one that annotators are compared by last.
+
+    Parameters
+    ----------
+    answers : Answers
+    depth : int
+        Of rankings: down to which place they are compared.
+    """
+
+    found = [equal(answers)]
+    if answers.kind == "label-set":
+        found += [
+            by_distance(answers, "masi", masi),
+            by_distance(answers, "jaccard", jaccard),
+        ]
+    if answers.kind == "partial-ranking":
+        first = first_choices(answers)
+        kept = places(answers, depth)
+        found += [
+            by_features(answers, "first-choice", "", *first),
+            by_features(answers, "average-overlap", "", *kept),
+            by_features(
+                answers,
+                "partial-average-overlap",
+                "krippendorff-overlap",
+                *normalised(*kept),
+            ),
+        ]
+    return found
+
+
+def equal(answers: Answers) -> Likeness:
+    """Return s(u, v) = 1 where the answers are equal, else 0."""
+    return Likeness(
+        name="percent",
+        alpha="krippendorff-nominal",
+        answers=answers,
+        cells=(answers.cell_count - 1).astype(np.float64),
+        features={"counts": answers.counts()},
+        chance=lambda sums: np.asarray((sums["counts"] ** 2).sum(axis=0)),
+    )
+
+
+def by_distance(
+    answers: Answers, name: str, alike: Callable[[Answers, Ints, Ints], NDArray[np.float64]]
+) -> Likeness:
+    """Return a likeness that is known for each pair of values.
+
+    Parameters
+    ----------
+    answers : Answers
+    name : str
+    alike : callable
+        Returns s of pairs of values; s(u, u) = 1.
+    """
+    size = np.bincount(answers.cell_example, minlength=answers.n)
+    cell, other = ranges((np.cumsum(size) - size)[answers.cell_example], size[answers.cell_example])
+    s = alike(answers, answers.cell_value[cell], answers.cell_value[other])
+    sums = np.bincount(
+        cell, weights=answers.cell_count[other] * s, minlength=len(answers.cell_value)
+    )
+    present = np.unique(answers.cell_value)
+    chance: Chance | None = None
+    if len(present) <= MOST_VALUES:
+        first, second = np.meshgrid(present, present, indexing="ij")
+        square = alike(answers, first.ravel(), second.ravel()).reshape(first.shape)
+
+        def chance(sums: Sums) -> NDArray[np.float64]:
+            counts = sums["counts"][present]
+            return np.asarray((counts * (square @ counts)).sum(axis=0))
+
+    return Likeness(
+        name=name,
+        alpha=f"krippendorff-{name}",
+        answers=answers,
+        cells=np.asarray(sums - 1.0, dtype=np.float64),
+        features={"counts": answers.counts()},
+        chance=chance,
+    )
+
+
+def by_features(
+    answers: Answers,
+    name: str,
+    alpha: str,
+    features: Matrix,
+    sign: NDArray[np.float64],
+) -> Likeness:
+    """Return s(u, v) = sum_f sign_f phi_f(u) phi_f(v).
+
+    Parameters
+    ----------
+    answers : Answers
+    name, alpha : str
+    features : csr_array, (value, feature)
+        phi.
+    sign : ndarray of float64, (feature,)
+        1 or -1.
+    """
+    there = np.unique(features.indices)  # others are of labels that nobody names
+    features, sign = features[:, there], sign[there]
+    signed = scaled(features, columns=sign)
+    own = np.asarray(features.multiply(signed).sum(axis=1))
+    counts = matrix(
+        answers.cell_count,
+        answers.cell_example,
+        answers.cell_value,
+        (answers.n, answers.values),
+    )
+    together: Matrix = counts @ features
+    cells = np.zeros(len(answers.cell_value))
+    step = 100_000
+    for start in range(0, len(cells), step):
+        part = slice(start, start + step)
+        mine: Matrix = signed[answers.cell_value[part]]
+        theirs: Matrix = together[answers.cell_example[part]]
+        cells[part] = np.asarray(mine.multiply(theirs).sum(axis=1)).ravel()
+    cells -= own[answers.cell_value]
+    paired = scaled(together, rows=answers.paired.astype(np.float64))
+    return Likeness(
+        name=name,
+        alpha=alpha,
+        answers=answers,
+        cells=np.maximum(cells, 0.0),
+        features={name: paired},
+        chance=lambda sums: np.asarray((sums[name] ** 2 * sign[:, None]).sum(axis=0)),
+    )
+
+
+NO_PAIRS = "no example has answers of two annotators"
+_NOTHING = 1e-12  # of all pairs: less disagreement by chance than this is rounding
+
+Values = NDArray[np.float64]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Measure:
+    """A number of the table, and how to have it of resamples.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+        NaN where there is none, and then why.
+    reason : str
+    features : dict of str to csr_array, (example, feature)
+    of : callable or None
+        Returns (replicate,) from sums of the features; None where there is no interval.
+    """
+
+    name: str
+    value: float
+    reason: str
+    features: dict[str, Matrix]
+    of: Callable[[Sums], Values] | None
+
+
+def ratio(above: Floats | Ints, below: Floats | Ints) -> Values:
+    """Return `above` / `below`, NaN for nothing."""
+    found = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
+    np.divide(above, below, out=found, where=below > 0)
+    return found
+
+
+def exact_sum(numerators: Ints, denominators: Ints) -> Fraction:
+    """Return the exact sum of fractions."""
+    total = Fraction(0)
+    for denominator in np.unique(denominators).tolist():
+        mine = numerators[denominators == denominator].tolist()
+        total += Fraction(sum(mine), denominator)
+    return total
+
+
+def mean(
+    name: str, values: Values, among: Bools, reason: str, *, exact: float | None = None
+) -> Measure:
+    """Return the mean over some examples.
+
+    Parameters
+    ----------
+    name : str
+    values : ndarray of float64, (example,)
+    among : ndarray of bool, (example,)
+    reason : str
+        Why there are none, where there are none.
+    exact : float, optional
+        The mean, where it is known exactly.
+    """
+    count = int(among.sum())
+    value = math.fsum(values[among].tolist()) / count if count else math.nan
+    return Measure(
+        name=name,
+        value=value if exact is None or not count else exact,
+        reason="" if count else reason,
+        features={f"{name}-sum": column(np.where(among, values, 0.0)), f"{name}-n": column(among)},
+        of=lambda sums: ratio(sums[f"{name}-sum"][0], sums[f"{name}-n"][0]),
+    )
+
+
+def pair_mean(likeness: Likeness) -> Measure:
+    """Return the mean over examples of the mean likeness of two different answers."""
+    answers = likeness.answers
+    m, paired = answers.answers, answers.paired
+    exact = None
+    if likeness.whole and paired.any():
+        pairs = np.rint(likeness.pairs[paired]).astype(np.int64)
+        exact = float(exact_sum(pairs, (m * (m - 1))[paired]) / int(paired.sum()))
+    shares = pair_shares(likeness)
+    return mean(likeness.name, shares, paired, NO_PAIRS, exact=exact)
+
+
+def pair_shares(likeness: Likeness) -> Values:
+    """Return the mean likeness of two different answers to each example, 0 for none."""
+    m = likeness.answers.answers.astype(np.float64)
+    found = np.zeros(likeness.answers.n)
+    np.divide(likeness.pairs, m * (m - 1), out=found, where=m > 1)
+    return np.minimum(found, 1.0)
+
+
+def fleiss_kappa(likeness: Likeness) -> Measure:
+    """Return ``(P - P_e) / (1 - P_e)``: P the mean of pairs, P_e the sum of squared shares.
+
+    Numbers of answers may differ: P is the mean over examples of the share of pairs that agree, and
+    shares are of all answers to examples with two or more.
+    """
+    answers = likeness.answers
+    base = pair_mean(likeness)
+    counts = answers.counts()
+    total = np.asarray(counts.sum(axis=0)).astype(np.int64).tolist()
+    n = sum(total)
+    value, reason = math.nan, base.reason
+    if n:
+        chance = Fraction(sum(count * count for count in total), n * n)
+        m, paired = answers.answers, answers.paired
+        pairs = np.rint(likeness.pairs[paired]).astype(np.int64)
+        seen = exact_sum(pairs, (m * (m - 1))[paired]) / int(paired.sum())
+        reason = all_same(n) if chance == 1 else ""
+        value = math.nan if reason else float((seen - chance) / (1 - chance))
+
+    def of(sums: Sums) -> Values:
+        seen = ratio(sums["percent-sum"][0], sums["percent-n"][0])
+        by_value = sums["counts"]
+        n = by_value.sum(axis=0)
+        left = n * n - (by_value**2).sum(axis=0)
+        return 1 - ratio((1 - seen) * n * n, np.where(left > _NOTHING * n * n, left, 0.0))
+
+    features = {**base.features, "counts": counts}
+    return Measure(name="fleiss-kappa", value=value, reason=reason, features=features, of=of)
+
+
+def all_same(answers: int) -> str:
+    """Return why agreement beyond chance has no value."""
+    return (
+        f"all {counted(answers)} answers are the same: there is no disagreement that chance "
+        "could explain"
+    )
+
+
+def krippendorff(likeness: Likeness) -> Measure:
+    """Return ``1 - D_o / D_e`` with the distance 1 - s, from counts of values.
+
+    With m_i answers to example i, of all n that have company,
+    ``D_o = 1/n sum_i (sum over pairs of the distance) / (m_i - 1)``, and D_e is the mean distance
+    of two different ones of the n answers.
+
+    References
+    ----------
+    Krippendorff, Content analysis, 2004, chapter 11.
+    """
+    answers = likeness.answers
+    m, paired = answers.answers, answers.paired
+    n = int(m[paired].sum())
+    apart = np.where(paired, m * (m - 1) - likeness.pairs, 0.0)
+    features = {
+        f"{likeness.alpha}-apart": column(apart / np.maximum(m - 1, 1)),
+        "total": column(np.where(paired, m, 0)),
+        **likeness.features,
+    }
+    chance = likeness.chance
+    if not n or chance is None:
+        many = f"more than {counted(MOST_VALUES)} different answers: their distances are too many"
+        reason = NO_PAIRS if not n else many
+        return Measure(name=likeness.alpha, value=math.nan, reason=reason, features={}, of=None)
+
+    def of(sums: Sums) -> Values:
+        n = sums["total"][0]
+        left = n * n - chance(sums)
+        left = np.where(left > _NOTHING * n * n, left, 0.0)
+        return 1 - ratio((n - 1) * sums[f"{likeness.alpha}-apart"][0], left)
+
+    value = float(of(summed(features, np.ones((answers.n, 1))))[0])
+    if likeness.name == "percent":
+        counts = np.asarray(answers.counts().sum(axis=0)).astype(np.int64).tolist()
+        different = n * n - sum(count * count for count in counts)
+        observed = exact_sum(np.rint(apart[paired]).astype(np.int64), (m - 1)[paired])
+        value = float(1 - (n - 1) * observed / different) if different else math.nan
+    reason = all_same(n) if math.isnan(value) else ""
+    return Measure(name=likeness.alpha, value=value, reason=reason, features=features, of=of)
+
+
+def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
+    """Return measures of labels that have an order: neighbouring, and alpha with ordinal distances.
+
+    The distance of labels c and k is ``(sum_{g=c..k} n_g - (n_c + n_k) / 2)^2``, which is the
+    squared difference of the mean ranks that their answers have among all.
+
+    Parameters
+    ----------
+    answers : Answers
+        Single labels.
+    position : ndarray of int, (value,)
+        Place of the label in the order.
+    """
+    size = np.bincount(answers.cell_example, minlength=answers.n)
+    cell, other = ranges((np.cumsum(size) - size)[answers.cell_example], size[answers.cell_example])
+    m, paired = answers.answers, answers.paired
+    owner = answers.cell_example[cell]
+    one, two = position[answers.cell_value[cell]], position[answers.cell_value[other]]
+    pairs = answers.cell_count[cell] * (answers.cell_count[other] - (cell == other))
+    near = np.rint(by_example(owner, pairs * (abs(one - two) <= 1), answers.n)).astype(np.int64)
+    exact = None
+    if paired.any():
+        exact = float(exact_sum(near[paired], (m * (m - 1))[paired]) / int(paired.sum()))
+    shares = np.zeros(answers.n)
+    np.divide(near, m * (m - 1), out=shares, where=paired)
+    return [
+        mean("neighbouring", shares, paired, NO_PAIRS, exact=exact),
+        _ordinal(answers, position, (owner, one, two, pairs)),
+    ]
+
+
+def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, Ints]) -> Measure:
+    owner, one, two, pairs = entries
+    m, places = answers.answers, int(position.max(initial=0)) + 1
+    kept = (one < two) & answers.paired[owner]
+    owner, pairs = owner[kept], pairs[kept]
+    met, of_pair = np.unique(one[kept] * places + two[kept], return_inverse=True)
+    low, high = met // places, met % places
+    each = m[owner] - 1
+    coincidences = matrix(pairs / each, owner, of_pair, (answers.n, len(met)))
+    ones, every = np.ones(len(position)), np.arange(len(position))
+    to_place = matrix(ones, every, position, (len(position), places))
+    features = {"ordinal-pairs": coincidences, "ordinal-counts": answers.counts() @ to_place}
+
+    def of(sums: Sums) -> Values:
+        by_place = sums["ordinal-counts"]
+        n = by_place.sum(axis=0)
+        rank = np.cumsum(by_place, axis=0) - by_place / 2  # mean rank of a label's answers
+        apart = 2 * (sums["ordinal-pairs"] * (rank[high] - rank[low]) ** 2).sum(axis=0)
+        centre = ratio((by_place * rank).sum(axis=0), n)
+        left = 2 * n * (by_place * (rank - centre) ** 2).sum(axis=0)
+        return 1 - ratio((n - 1) * apart, np.where(left > _NOTHING * n**4, left, 0.0))
+
+    counts = [int(one) for one in np.asarray(features["ordinal-counts"].sum(axis=0))]
+    n = sum(counts)
+    double = (
+        2 * np.cumsum(np.array(counts, dtype=object)) - np.array(counts, dtype=object)
+    ).tolist()
+    square = sum(c * r * r for c, r in zip(counts, double, strict=True))
+    plain = sum(c * r for c, r in zip(counts, double, strict=True))
+    left = n * square - plain * plain
+    value, reason = math.nan, NO_PAIRS
+    if n:
+        reason = "" if left else all_same(n)
+        companies, which = np.unique(each, return_inverse=True)
+        whole = np.zeros((len(met), len(companies)), dtype=np.int64)
+        np.add.at(whole, (of_pair, which), pairs)
+        apart = Fraction(0)
+        for one_pair, pair in enumerate(whole):
+            step = double[high[one_pair]] - double[low[one_pair]]
+            apart += step**2 * exact_sum(pair, companies)
+        value = float(1 - (n - 1) * apart / left) if left else math.nan
+    return Measure(
+        name="krippendorff-ordinal", value=value, reason=reason, features=features, of=of
+    )
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Measured:
+    """Values and intervals of measures, in order: (measure,)."""
+
+    value: Values
+    low: Values
+    high: Values
+    reason: list[str]
+
+
+def measured(measures: Sequence[Measure], resampling: Resampling) -> Measured:
+    """Return the measures with intervals (BCa) over resamples of examples or clusters."""
+    features: dict[str, Matrix] = {}
+    for one in measures:
+        if one.of is not None and not math.isnan(one.value):
+            features |= one.features
+    replicates: list[list[Values]] = [[] for _ in measures]
+    if features:
+        for times in resampling.times():
+            sums = summed(features, times)
+            for place, one in enumerate(measures):
+                if one.of is not None and not math.isnan(one.value):
+                    replicates[place].append(one.of(sums))
+    ends = [
+        resampling.ends(np.concatenate(blocks)) if blocks else (math.nan, math.nan)
+        for blocks in replicates
+    ]
+    return Measured(
+        value=np.array([one.value for one in measures]),
+        low=np.array([low for low, _ in ends]),
+        high=np.array([high for _, high in ends]),
+        reason=[one.reason for one in measures],
+    )
