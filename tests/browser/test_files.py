@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from browser_reports import World, report
-from plausibly.plots import palette
-from plausibly.report.render import PAGE, render
+from plausibly.plots import style
+from plausibly.report.write import PAGE, render
 
 FILES = sorted(path for path in PAGE.iterdir() if path.is_file())
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
@@ -32,7 +32,7 @@ def test_colours_of_figures_are_those_of_the_palette() -> None:
     css = (PAGE / "base.css").read_text("utf-8")
     known = {
         value.lower()
-        for name, value in vars(palette).items()
+        for name, value in vars(style).items()
         if name.isupper() and isinstance(value, str)
     }
     light = css.partition("data-theme")[0]

@@ -20,7 +20,7 @@ from browser_page import (
 )
 from browser_reports import World, report
 from plausibly.report.model import ReportData
-from plausibly.report.render import render
+from plausibly.report.write import render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -11,7 +11,7 @@ import pytest
 from browser_page import NARROW, choose, found_words, listed_cases, open_case, opened, until
 from browser_reports import World, report
 from plausibly.report.model import ReportData
-from plausibly.report.render import render
+from plausibly.report.write import render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -9,7 +9,7 @@ import pytest
 
 from browser_page import NARROW, WIDE, Scheme, opened, overflowing, violations
 from browser_reports import World, report
-from plausibly.report.render import render
+from plausibly.report.write import render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

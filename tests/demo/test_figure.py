@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 from demo_runs import result
-from plausibly.demo import figure, study, subjects
+from plausibly.demo import data, study
 from plausibly.errors import MissingExtra
 
-NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
+NAMES: tuple[data.Name, ...] = ("nodules", "toy")
 
 
-def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
+def drawn(name: data.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
     """Return the figure, laid out as it is saved."""
-    found = figure.draw(result(name))
+    found = study.draw(result(name))
     import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(found).draw()
     return found
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_axes_say_what_they_show(name: subjects.Name) -> None:
+def test_axes_say_what_they_show(name: data.Name) -> None:
     coverage, sizes = drawn(name).axes
     assert coverage.get_xlabel() == "aggregated coverage"
     assert sizes.get_xlabel() == "labels in a prediction set"
@@ -38,9 +38,9 @@ def test_axes_say_what_they_show(name: subjects.Name) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: subjects.Name) -> None:
+def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: data.Name) -> None:
     measured = result(name).study.isel(alpha=0)
-    for panel, (measure, (_, form)) in zip(drawn(name).axes, figure.PANELS.items(), strict=True):
+    for panel, (measure, (_, form)) in zip(drawn(name).axes, study.PANELS.items(), strict=True):
         values = measured[measure]
         dots = [points.get_offsets() for points in panel.collections]
         assert len(dots) == len(study.METHODS)
@@ -56,24 +56,24 @@ def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: subjects.Name) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
+def test_what_is_guaranteed_has_its_own_mark(name: data.Name) -> None:
     coverage = drawn(name).axes[0]
     marks = [
         (line.get_marker(), line.get_color())
         for line in coverage.lines
         if line.get_marker() not in ("None", None, "")
     ]
-    styles = [figure.NOTHING, *[figure.GUARANTEED] * 5]
+    styles = [study.NOTHING, *[study.GUARANTEED] * 5]
     if name == "nodules":
         # One nodule of each held-out patient: a promise on patients, and none on this mean.
-        styles[3:5] = figure.NOTHING, figure.VACUOUS
+        styles[3:5] = study.NOTHING, study.VACUOUS
     assert marks == [(style["marker"], style["color"]) for style in styles]
     explained = [text.get_text() for text in drawn(name).legends[0].get_texts()]
     assert ("mean, guaranteed by every label" in explained) == (name == "nodules")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_text_lies_on_another_or_is_cut(name: subjects.Name) -> None:
+def test_no_text_lies_on_another_or_is_cut(name: data.Name) -> None:
     found = drawn(name)
     coverage, sizes = found.axes
     texts = [found._suptitle, coverage.title, coverage.xaxis.label, sizes.xaxis.label]
@@ -102,7 +102,7 @@ def test_no_text_lies_on_another_or_is_cut(name: subjects.Name) -> None:
 
 def test_the_same_study_gives_the_same_file(tmp_path: Path) -> None:
     for name in ("one.png", "two.png"):
-        figure.write_figure(result("nodules"), tmp_path / name)
+        study.write_figure(result("nodules"), tmp_path / name)
     one, two = ((tmp_path / name).read_bytes() for name in ("one.png", "two.png"))
     assert one == two
     assert one.startswith(b"\x89PNG")
@@ -113,7 +113,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
     with pytest.raises(MissingExtra) as caught:
-        figure.write_figure(result("toy"), tmp_path / "coverage.png")
+        study.write_figure(result("toy"), tmp_path / "coverage.png")
     assert str(caught.value) == (
         "error extra-missing: plausibly demo needs matplotlib, which is not installed\n"
         '  expected  the extra "demo"\n'

@@ -10,14 +10,14 @@ import pytest
 
 import plausibly
 from demo_runs import result, subject
-from plausibly.demo import files, study_file
+from plausibly.demo import study
 from plausibly.errors import InputError
 from plausibly.io import read_plausibilities, read_sets
 
 
 def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:
     data = subject("nodules")
-    assert files.write_data(data, tmp_path) == ["votes.csv", "probabilities.csv", "patients.csv"]
+    assert study.write_data(data, tmp_path) == ["votes.csv", "probabilities.csv", "patients.csv"]
     votes = plausibly.read_annotations(tmp_path / "votes.csv", reader="counts")
     assert votes.attrs["reader"] == "counts"
     lam = plausibly.aggregate(votes).sel(example=data.plausibilities.example)
@@ -33,7 +33,7 @@ def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:
 
 def test_the_toy_comes_as_plausibilities(tmp_path: Path) -> None:
     data = subject("toy")
-    assert files.write_data(data, tmp_path) == ["plausibilities.csv", "probabilities.csv"]
+    assert study.write_data(data, tmp_path) == ["plausibilities.csv", "probabilities.csv"]
     assert (
         read_plausibilities(tmp_path / "plausibilities.csv").values == data.plausibilities.values
     ).all()
@@ -43,7 +43,7 @@ def test_the_toy_comes_as_plausibilities(tmp_path: Path) -> None:
 
 def test_calibrated_from_the_files_it_is_the_same_predictor(tmp_path: Path) -> None:
     data = subject("nodules")
-    files.write_data(data, tmp_path)
+    study.write_data(data, tmp_path)
     again = plausibly.calibrate(
         plausibly.read_predictions(tmp_path / "probabilities.csv"),
         plausibly.read_annotations(tmp_path / "votes.csv", reader="counts"),
@@ -54,7 +54,7 @@ def test_calibrated_from_the_files_it_is_the_same_predictor(tmp_path: Path) -> N
 
 def test_sets_travel_with_their_guarantee(tmp_path: Path) -> None:
     found = result("nodules")
-    assert files.write_result(found, tmp_path, figure=True) == [
+    assert study.write_result(found, tmp_path, figure=True) == [
         "coverage.png",
         "sets.csv",
         "sets.json",
@@ -69,15 +69,15 @@ def test_sets_travel_with_their_guarantee(tmp_path: Path) -> None:
 
 
 def test_without_a_figure(tmp_path: Path) -> None:
-    assert files.write_result(result("toy"), tmp_path, figure=False) == ["sets.csv", "sets.json"]
+    assert study.write_result(result("toy"), tmp_path, figure=False) == ["sets.csv", "sets.json"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sets.csv", "sets.json"]
 
 
 def test_folders_are_made_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
-    files.make_folder(folder)
+    study.make_folder(folder)
     (folder / "mine.txt").write_text("mine")
-    files.make_folder(folder)
+    study.make_folder(folder)
     assert (folder / "mine.txt").read_text() == "mine"
 
 
@@ -85,7 +85,7 @@ def test_a_file_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("")
     with pytest.raises(InputError) as caught:
-        files.make_folder(Path("taken"))
+        study.make_folder(Path("taken"))
     assert str(caught.value) == (
         "error output-unwritable: cannot write taken\n"
         '  expected  a writable folder; got "file exists"\n'
@@ -97,7 +97,7 @@ def test_data_are_never_changed_by_writing(tmp_path: Path) -> None:
     data = subject("nodules")
     before = data.plausibilities.copy(deep=True)
     data.plausibilities.values.flags.writeable = False
-    files.write_data(data, tmp_path)
+    study.write_data(data, tmp_path)
     np.testing.assert_array_equal(before, data.plausibilities)
 
 
@@ -105,12 +105,12 @@ def test_what_a_user_may_have_edited_is_never_replaced(tmp_path: Path) -> None:
     data = subject("toy")
 
     def written(splits: int) -> None:
-        files.write_data(data, tmp_path)
-        study_file.write_study_file(data, tmp_path, splits=splits, seed=1)
+        study.write_data(data, tmp_path)
+        study.write_study_file(data, tmp_path, splits=splits, seed=1)
 
     written(5)
     written(9)  # an older study file that nobody edited is no hindrance
-    for name in (files.PLAUSIBILITIES, files.PREDICTIONS, study_file.STUDY):
+    for name in (study.PLAUSIBILITIES, study.PREDICTIONS, study.STUDY):
         path = tmp_path / name
         whole = path.read_bytes()
         path.write_bytes(whole + b"# mine\n")

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.demo import words
-from plausibly.demo.study import EXPECTED, VOTED, Result
-from plausibly.demo.subjects import Nouns, Subject, percent
+from plausibly.demo.data import Nouns, Subject, percent
+from plausibly.demo.study import EXPECTED, VOTED, Result, design, figures, meaning, readme_table
 
 NOUNS = Nouns(
     example="scan",
@@ -63,7 +62,7 @@ def result(groups: tuple[str, ...] | None = None, **figures: tuple[float, float]
 
 
 def test_what_it_means() -> None:
-    first, told, condition = words.meaning(result())
+    first, told, condition = meaning(result())
     assert first == "Aggregated coverage: the share of a scan's readings that its set contains."
     assert told == (
         "Calibrated on votes, 90 % sets miss 19 % of what readers said; on all readings they miss "
@@ -85,17 +84,17 @@ def test_what_it_means() -> None:
     ],
 )
 def test_sizes_are_compared(sizes: tuple[float, float], said: str) -> None:
-    assert f"they miss 10 %, {said}." in words.meaning(result(set_size=sizes))[1]
+    assert f"they miss 10 %, {said}." in meaning(result(set_size=sizes))[1]
 
 
 def test_true_labels_are_told_where_they_are_known() -> None:
-    told = words.meaning(result(true_coverage=(0.75, 0.92)))[1]
+    told = meaning(result(true_coverage=(0.75, 0.92)))[1]
     assert "Of the true labels, which real data hide, they miss 25 % and 8 %." in told
-    assert "true labels" not in words.meaning(result())[1]
+    assert "true labels" not in meaning(result())[1]
 
 
 def test_groups_are_the_condition() -> None:
-    condition = words.meaning(result(("p1", "p1", "p2", "p3", "p3", "p4")))[2]
+    condition = meaning(result(("p1", "p1", "p2", "p3", "p3", "p4")))[2]
     assert condition == (
         "Guaranteed: on average over new scans, if scans are exchangeable. 2 of 4 patients have "
         "several, which may be alike: no patient is on two sides, and with one scan a patient "
@@ -119,11 +118,11 @@ def test_groups_are_the_condition() -> None:
 def test_what_is_done_is_said_before(
     groups: tuple[str, ...] | None, splits: int, said: str
 ) -> None:
-    assert words.design(result(groups).subject, splits, 4) == said
+    assert design(result(groups).subject, splits, 4) == said
 
 
 def test_the_short_table() -> None:
-    assert words.readme_table(result()) == (
+    assert readme_table(result()) == (
         "90 % sets for 4 scans           covers ratings   labels a set    guaranteed\n"
         "calibrated on votes                  81 %             1.3         nothing\n"
         "calibrated on all readings           90 %             1.7         90 %\n"
@@ -133,11 +132,11 @@ def test_the_short_table() -> None:
 
 
 def test_figures_without_a_truth() -> None:
-    found = words.figures(result().study, VOTED)
+    found = figures(result().study, VOTED)
     assert attrs.astuple(found)[:2] == pytest.approx((0.812, 0.9))
     assert np.isnan(found.true)
     assert np.isnan(found.level)
-    assert words.figures(result().study, EXPECTED).level == 0.9
+    assert figures(result().study, EXPECTED).level == 0.9
 
 
 @pytest.mark.parametrize(("share", "text"), [(0, "0 %"), (0.1449, "14 %"), (0.996, "100 %")])

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from plausibly.data import names
-from plausibly.demo.lidc import LABELS, Nodules, load_nodules
+from plausibly.demo.data import LIDC_LABELS, Nodules, load_nodules
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_features_and_annotations_are_of_the_same_nodules(nodules: Nodules) -> N
     assert nodules.features.shape == (1378, 13)
     assert np.isfinite(nodules.features).all()
     assert_array_equal(nodules.features[names.EXAMPLE], nodules.annotations[names.EXAMPLE])
-    assert tuple(nodules.annotations[names.LABEL].to_numpy()) == LABELS
+    assert tuple(nodules.annotations[names.LABEL].to_numpy()) == LIDC_LABELS
     assert nodules.annotations.attrs[names.KIND] == "single-label"
 
 

@@ -14,8 +14,7 @@ import xarray as xr
 import plausibly
 from notebook_pages import HOSTILE, Piece
 from plausibly import accessor, plots
-from plausibly.accessor.figures import DatasetFigures
-from plausibly.accessor.listing import as_text
+from plausibly.accessor import DatasetFigures, as_text
 from plausibly.errors import InputError
 from plots_world import FIGURES, LABELS, answers, draw, made, parts, world
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from plausibly.plots.style import Axes
-from plausibly.plots.text import heading, name_rows, share, shown_name, shown_names
+from plausibly.plots.style import Axes, heading, name_rows, share, shown_name, shown_names
 
 WILD = st.text(max_size=400)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import plausibly
-from plausibly.demo import lidc, study, subjects, words
+from plausibly.demo import data, study
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.results import falls_short
 from readme_world import indented
@@ -32,13 +32,13 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     first_screen = readme.partition("\n## ")[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
-        found = study.run(subjects.load("nodules", SEED), splits=SPLITS, seed=SEED)
+        found = study.run(data.load("nodules", SEED), splits=SPLITS, seed=SEED)
 
-    assert words.readme_table(found) in indented(first_screen)
+    assert study.readme_table(found) in indented(first_screen)
 
     prose = " ".join(first_screen.split())
-    voted = words.figures(found.study, study.VOTED)
-    expected = words.figures(found.study, study.EXPECTED)
+    voted = study.figures(found.study, study.VOTED)
+    expected = study.figures(found.study, study.EXPECTED)
     told = re.search(
         r"On ([\d,]+) such nodules, its (\d+) % sets cover (\d+) % of the votes but only (\d+) % "
         r"of what radiologists said\. plausibly calibrates on every answer \(Monte Carlo conformal "
@@ -55,7 +55,7 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     ]
 
     for name, (coverage, size) in KNOWN.items():
-        one = words.figures(found.study, name)
+        one = study.figures(found.study, name)
         assert one.aggregated == pytest.approx(coverage, abs=0.005), name
         assert one.size == pytest.approx(size, abs=0.03), name
     # The rank among one nodule of each of 172 held-out patients is a promise on new patients.
@@ -67,6 +67,6 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
 
 
 def test_four_radiologists_give_three_answers() -> None:
-    lam = plausibly.aggregate(lidc.load_nodules().annotations)
+    lam = plausibly.aggregate(data.load_nodules().annotations)
     answers = (lam > 0).sum("label")
     assert bool(((lam.denominator == 4) & (answers == 3)).any())

@@ -11,8 +11,7 @@ import pytest
 
 import plausibly
 from plausibly.errors import InputError, MissingExtra
-from plausibly.report.render import render
-from plausibly.report.write import Report
+from plausibly.report.write import Report, render
 from report_world import METHODS, Made, compared, embedded, of_new, table, world
 
 HOSTILE = (

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly.report import cases_made, of_predictor
-from plausibly.report.gather import gather
+from plausibly.report import sections, sources
 from plausibly.report.options import Options
+from plausibly.report.write import gather
 from report_world import Made, of_compared, of_new, table, world
 
 
@@ -44,7 +44,7 @@ def test_no_annotations_and_no_groups() -> None:
     lam = made.plausibilities
     predictor = plausibly.calibrate(bare[:30], lam[:30])
     report = gather(
-        of_predictor.subject_of(
+        sources.subject_of_predictor(
             predictor, bare[30:], lam[30:], None, Options(title="x"), alphas=[0.2]
         )
     )
@@ -122,7 +122,7 @@ def test_more_than_ten_thousand_examples(many: Made) -> None:
 
 def test_fewer_are_shown_where_they_would_not_fit() -> None:
     made = world(400)
-    subject = of_predictor.subject_of(
+    subject = sources.subject_of_predictor(
         plausibly.calibrate(made.predictions[:50], made.plausibilities[:50]),
         made.predictions[50:],
         made.plausibilities[50:],
@@ -130,10 +130,10 @@ def test_fewer_are_shown_where_they_would_not_fit() -> None:
         Options(title="x"),
         alphas=[0.2],
     )
-    severity, _ = cases_made.severities(subject)
-    outcomes = cases_made.Outcomes(subject=subject, severity=severity)
-    whole = cases_made.cases(outcomes, ["r01", "r02", "r03"])
-    few = cases_made.cases(outcomes, ["r01", "r02", "r03"], budget=len(whole.to_text()) // 3)
+    severity, _ = sections.severities(subject)
+    outcomes = sections.Outcomes(subject=subject, severity=severity)
+    whole = sections.cases(outcomes, ["r01", "r02", "r03"])
+    few = sections.cases(outcomes, ["r01", "r02", "r03"], budget=len(whole.to_text()) // 3)
     assert len(few.to_text()) <= len(whole.to_text()) // 3
     assert set(few.names) < set(whole.names)
     assert "as many as fit into a file of 5 MB" in few.shown_sentence

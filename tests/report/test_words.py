@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly.report import of_predictor
-from plausibly.report.gather import gather
+from plausibly.report import sources
 from plausibly.report.model import Words
 from plausibly.report.options import Options
+from plausibly.report.write import gather
 from report_world import Made, of_compared, of_new, world
 
 
@@ -41,7 +41,7 @@ def test_examples_that_calibrated_are_no_evidence_and_that_comes_first(made: Mad
     lam = made.plausibilities
     predictor = plausibly.calibrate(made.predictions, lam)
     report = gather(
-        of_predictor.subject_of(
+        sources.subject_of_predictor(
             predictor, made.predictions, lam, None, Options(title="x"), alphas=["0.2"]
         )
     )
@@ -70,7 +70,7 @@ def test_a_guarantee_that_is_not_kept_is_called_so(made: Made) -> None:
     predictor = plausibly.calibrate(made.predictions[:50], lam[:50])
     turned = lam[50:].copy(data=np.roll(lam[50:].values, 1, axis=1))
     report = gather(
-        of_predictor.subject_of(
+        sources.subject_of_predictor(
             predictor, made.predictions[50:], turned, None, Options(title="x"), alphas=["0.1"]
         )
     )

@@ -10,8 +10,7 @@ import pytest
 import plausibly
 from cli_world import make, run
 from plausibly.errors import InputError
-from plausibly.paper.catalogue import ENTRIES, chosen
-from plausibly.paper.run import Reproduced
+from plausibly.paper.run import ENTRIES, Reproduced, chosen
 from repro_runs import DERM, OWN, PLAIN, SPLITS, made, skin_folder
 
 

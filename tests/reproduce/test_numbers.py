@@ -15,10 +15,9 @@ import xarray as xr
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
 from plausibly.kernels.draws import draw_labels
-from plausibly.paper import augmented, digits, ecdf, naive, overlaid, procedures, splitting
-from plausibly.paper.asked import Asked
+from plausibly.paper import augmented, data, ecdf, naive, overlaid, procedures, splitting
 from plausibly.paper.data import Data, given, toy_data, toy_model
-from plausibly.paper.numbers import write_numbers
+from plausibly.paper.page import Asked, write_numbers
 from repro_runs import SPLITS, made
 
 SETTINGS = [
@@ -64,37 +63,37 @@ def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
 
 
 def test_a_perturbation_of_nothing_changes_nothing() -> None:
-    images = digits.load()[0].images[:5]
-    still = np.full((5, digits.uniforms_needed()), 0.5)
-    still[:, 3 : 3 + digits.SIDE**2] = 0.0  # no radius, no noise
-    assert np.allclose(digits.perturbed(images, still), images, atol=1e-12)
+    images = data.load()[0].images[:5]
+    still = np.full((5, data.uniforms_needed()), 0.5)
+    still[:, 3 : 3 + data.SIDE**2] = 0.0  # no radius, no noise
+    assert np.allclose(data.perturbed(images, still), images, atol=1e-12)
 
 
 def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digits, "_SHIFT", 1.0)
-    images = digits.load()[0].images[:5]
-    uniform = np.full((5, digits.uniforms_needed()), 0.5)
-    uniform[:, 3 : 3 + digits.SIDE**2] = 0.0
+    monkeypatch.setattr(data, "_SHIFT", 1.0)
+    images = data.load()[0].images[:5]
+    uniform = np.full((5, data.uniforms_needed()), 0.5)
+    uniform[:, 3 : 3 + data.SIDE**2] = 0.0
     uniform[:, 1] = 1.0  # down by one row
-    found = digits.perturbed(images, uniform)
+    found = data.perturbed(images, uniform)
     assert np.allclose(found[:, 1:], images[:, :-1], atol=1e-12)
     assert np.allclose(found[:, 0], 0, atol=1e-12)
 
 
 def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digits, "_TURN", 90.0)
-    images = digits.load()[0].images[:5]
-    uniform = np.full((5, digits.uniforms_needed()), 0.5)
-    uniform[:, 3 : 3 + digits.SIDE**2] = 0.0
+    monkeypatch.setattr(data, "_TURN", 90.0)
+    images = data.load()[0].images[:5]
+    uniform = np.full((5, data.uniforms_needed()), 0.5)
+    uniform[:, 3 : 3 + data.SIDE**2] = 0.0
     uniform[:, 0] = 1.0
     turned = np.stack([np.rot90(image) for image in images])
     back = np.stack([np.rot90(image, -1) for image in images])
-    found = digits.perturbed(images, uniform)
+    found = data.perturbed(images, uniform)
     assert np.allclose(found, turned, atol=1e-9) or np.allclose(found, back, atol=1e-9)
 
 
 def test_training_images_are_no_study_images() -> None:
-    train, study = digits.load()
+    train, study = data.load()
     assert len(train.images) + len(study.images) == 1797
     assert train.images.min() == 0
     assert train.images.max() == 1

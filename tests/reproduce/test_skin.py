@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from plausibly.errors import InputError
-from plausibly.paper import page, skin
+from plausibly.paper import data as skin
+from plausibly.paper import page
 from plausibly.paper.run import reproduce
 from repro_runs import CASES, CONDITIONS, DERM, laid_out, overlaps, skin_folder, texts
 
@@ -156,7 +157,7 @@ def test_simulated_predictions_are_said_in_picture_and_table(
     derm = shared / "data" / "derm_ddx"
     (one,) = reproduce(name, tmp_path, splits=3, derm=derm, simulate=True)
     figure = laid_out(one.draw())
-    assert figure._suptitle.get_text().endswith(page.SIMULATED)
+    assert figure._suptitle.get_text().endswith(page.SIMULATED_PREDICTIONS)
     assert "SIMULATED predictions" in figure._supxlabel.get_text()
     assert not overlaps(figure)
     assert all(box.x0 >= -1 and box.x1 <= figure.bbox.width + 1 for _, box in texts(figure))

@@ -11,7 +11,7 @@ import xarray as xr
 
 import plausibly
 from plausibly.evaluation.sensitivity import describe_sensitivity, sensitivity
-from plausibly.paper import skin
+from plausibly.paper import data
 
 pytestmark = pytest.mark.realdata
 
@@ -27,9 +27,9 @@ ASKED: dict[str, Any] = {  # Any: arguments, by name
 @pytest.fixture(scope="module")
 def found(shared: Path) -> xr.Dataset:
     folder = shared / "data" / "derm_ddx"
-    model = skin.read(folder, simulate=True).predictions
+    model = data.read(folder, simulate=True).predictions
     rankings = plausibly.read_annotations(
-        folder / skin.ANNOTATIONS, "selectors", folder / skin.CONDITIONS
+        folder / data.ANNOTATIONS, "selectors", folder / data.CONDITIONS
     )
     return sensitivity(model, rankings, ASKED, splits=4)
 

@@ -13,7 +13,8 @@ from plausibly.config.schema import schema
 from plausibly.conformal.stored import load_predictor
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.plugin import READER
-from plausibly.study import files, prepare, reading, run_study, write_study
+from plausibly.study import prepare, run, run_study, write_study
+from plausibly.study import prepare as reading
 from study_world import SMALLEST, Wrapped, rows, with_more_components
 
 
@@ -138,7 +139,7 @@ def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.M
         raise ValueError("path is on mount 'C:', start on mount 'D:'")
 
     monkeypatch.setattr(os.path, "relpath", elsewhere)
-    text = files.resolved_text(found.prepared, Path("plausibly-out"))
+    text = run.resolved_text(found.prepared, Path("plausibly-out"))
     assert f'path = "{world.path("votes.csv").resolve().as_posix()}"' in text
 
 
@@ -154,7 +155,7 @@ def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
     def odd(_: object, path: Path) -> None:
         raise InputError("sets-unfit", "these are no prediction sets")
 
-    monkeypatch.setattr(files, "write_sets", refuses)
+    monkeypatch.setattr(run, "write_sets", refuses)
     with pytest.raises(InputError) as caught:
         write_study(found)
     assert str(caught.value) == (
@@ -162,7 +163,7 @@ def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
         '  expected  a writable folder; got "full"\n'
         "  do        -o elsewhere"
     )
-    monkeypatch.setattr(files, "write_sets", odd)
+    monkeypatch.setattr(run, "write_sets", odd)
     with pytest.raises(InputError, match="sets-unfit"):
         write_study(found)
     assert not world.path("plausibly-out").exists()

@@ -10,7 +10,8 @@ import pytest
 from cli_world import World, make, run
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.study import StudyResult, files, run_study, write_study
+from plausibly.study import StudyResult, run_study, write_study
+from plausibly.study import run as files
 from study_world import WHOLE, written
 
 

@@ -17,9 +17,8 @@ from cli_world import World, make
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.intervals import interval
 from plausibly.study import StudyResult, prepare, run_study
-from plausibly.study.assumptions import assumptions, warn_of_groups
-from plausibly.study.coordinates import groups_of, owners, plural
-from plausibly.study.weakness import coverage_by_group
+from plausibly.study.prepare import groups_of, owners, plural
+from plausibly.study.run import assumptions, coverage_by_group, warn_of_groups
 from study_world import WHOLE
 
 UNGROUPED = WHOLE.replace('group = "patient"\n', "")

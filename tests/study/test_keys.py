@@ -12,7 +12,7 @@ import pytest
 
 from plausibly.config.study import Study
 from plausibly.errors import InputError, PlausiblyWarning, warn
-from plausibly.study.keys import as_keys, in_words_of_the_file
+from plausibly.study.prepare import as_keys, in_words_of_the_file
 
 SAID = {
     '--strip, or --rename "melanoma =melanoma"': "[annotations] strip = true, or [annotations] "

@@ -8,32 +8,35 @@ from random import Random
 
 import attrs
 
-from plausibly.report.cases import Cases, ScoreColumn
-from plausibly.report.facts import (
+from plausibly.report.model import (
     AnnotatorRow,
     Believe,
+    Cases,
     Cell,
     Check,
     Disagreement,
-    Measure,
-    Provenance,
-    Uniformity,
-)
-from plausibly.report.model import GroupColumn, Label, Method, ReportData, Words
-from plausibly.report.views import (
     Finding,
+    GroupColumn,
     Interval,
+    Label,
+    Measure,
+    Method,
     Part,
     Promise,
+    Provenance,
     Realised,
+    ReportData,
+    ScoreColumn,
     SizeBar,
     Sizes,
     Splits,
     Surprising,
+    Uniformity,
     Verdict,
     View,
     Vote,
     Weak,
+    Words,
 )
 
 Answer = tuple[int, tuple[tuple[int, ...], ...], float]

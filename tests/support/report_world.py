@@ -16,10 +16,10 @@ import xarray as xr
 import plausibly
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.errors import PlausiblyWarning
-from plausibly.report import given, of_predictor, of_study
-from plausibly.report.gather import gather
+from plausibly.report import sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options
+from plausibly.report.write import gather
 
 LABELS = ("cat", "dog", "fox", "owl")
 METHODS: dict[str, dict[str, object]] = {
@@ -100,10 +100,10 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
 def of_compared(made: Made, study: xr.Dataset | None = None) -> ReportData:
     """Return the data of the report on a study."""
     found = compared(made) if study is None else study
-    one = given.compared(
+    one = sources.compared_results(
         found, made.predictions, made.annotations, made.plausibilities, METHODS, None
     )
-    return gather(of_study.subject_of(one, Options(title="A study")))
+    return gather(sources.subject_of_study(one, Options(title="A study")))
 
 
 def of_new(
@@ -117,7 +117,7 @@ def of_new(
     lam = made.plausibilities
     predictor = plausibly.calibrate(made.predictions[:calibrating], lam[:calibrating])
     return gather(
-        of_predictor.subject_of(
+        sources.subject_of_predictor(
             predictor,
             made.predictions[calibrating:],
             lam[calibrating:],

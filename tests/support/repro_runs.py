@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from plausibly.paper.catalogue import ENTRIES
-from plausibly.paper.run import Reproduced, reproduce
+from plausibly.paper.run import ENTRIES, Reproduced, reproduce
 
 SPLITS = 3
 OWN = tuple(entry.name for entry in ENTRIES if entry.own)

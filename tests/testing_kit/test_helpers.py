@@ -20,16 +20,23 @@ from kit_scores import Scaled
 from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.kernels.types import Floats
-from plausibly.testing import check, worlds
-from plausibly.testing.rules import Broken, NoData, RuleBook, refused
-from plausibly.testing.same import farthest, global_randomness, same
-from plausibly.testing.simulation import ALPHAS, demand_coverage
+from plausibly.testing import check, data
+from plausibly.testing.calibrator import ALPHAS, demand_coverage
+from plausibly.testing.rules import (
+    Broken,
+    NoData,
+    RuleBook,
+    farthest,
+    global_randomness,
+    refused,
+    same,
+)
 
 
 @pytest.fixture
 def table() -> xr.Dataset:
     """Rankings, with ranks and gaps."""
-    found = worlds.table_of("partial-ranking")
+    found = data.table_of("partial-ranking")
     assert found is not None
     return found
 
@@ -41,25 +48,25 @@ def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("dim", ["example", "label", "annotator"])
 def test_a_permuted_table_says_the_same_in_another_order(table: xr.Dataset, dim: str) -> None:
-    turned = worlds.permuted(table, dim)
+    turned = data.permuted(table, dim)
     assert turned[dim].values.tolist() == table[dim].values.tolist()[::-1]
     assert rows(turned) == rows(table)
 
 
 def test_taken_responses_come_as_often_as_they_are_named(table: xr.Dataset) -> None:
-    nobody = worlds.anonymous(table)
+    nobody = data.anonymous(table)
     assert nobody.sizes["annotator"] == 0
-    twice = worlds.taken(nobody, np.array([0, 0, 3]))
+    twice = data.taken(nobody, np.array([0, 0, 3]))
     assert twice.sizes["response"] == 3
-    once = worlds.taken(nobody, np.array([0]))
-    assert rows(twice) == sorted(2 * rows(once) + rows(worlds.taken(nobody, np.array([3]))))
+    once = data.taken(nobody, np.array([0]))
+    assert rows(twice) == sorted(2 * rows(once) + rows(data.taken(nobody, np.array([3]))))
 
 
 def test_unanswered_examples_are_skipped_or_never_asked(table: xr.Dataset) -> None:
     others = [row for row in rows(table) if row[0] != "z"]
-    never = worlds.unanswered(table, "z", skipped=False)
+    never = data.unanswered(table, "z", skipped=False)
     assert rows(never) == others
-    skipped = worlds.unanswered(table, "z", skipped=True)
+    skipped = data.unanswered(table, "z", skipped=True)
     assert skipped.sizes["response"] == table.sizes["response"] > never.sizes["response"]
     # Where ranks are missing, pandas shows those that are not as floats.
     assert [row[:3] for row in rows(skipped) if row[0] != "z"] == [row[:3] for row in others]
@@ -67,8 +74,8 @@ def test_unanswered_examples_are_skipped_or_never_asked(table: xr.Dataset) -> No
 
 def test_a_widened_table_has_one_label_more_and_the_same_answers(table: xr.Dataset) -> None:
     risky = table.assign_coords(risk=("label", np.arange(table.sizes["label"])))
-    wider = worlds.widened(risky, "new")
-    assert wider.label.values.tolist() == ["new", *worlds.LABELS]
+    wider = data.widened(risky, "new")
+    assert wider.label.values.tolist() == ["new", *data.LABELS]
     assert rows(wider) == rows(table)
 
 

@@ -16,7 +16,7 @@ from kit_annotations import Words
 from plausibly.data.seal import check_table
 from plausibly.data.validate import check_plausibilities, check_predictions
 from plausibly.errors import InputError
-from plausibly.testing import strategies, worlds
+from plausibly.testing import data, strategies
 
 Found = TypeVar("Found")
 
@@ -31,7 +31,7 @@ def found(
     return find_least(tables, lambda one: bool(wanted(one)), settings=ANY)
 
 
-@pytest.mark.parametrize("kind", worlds.ANSWERS)
+@pytest.mark.parametrize("kind", data.ANSWERS)
 def test_tables_are_sealed_and_can_be_aggregated(kind: str) -> None:
     @FEW
     @given(strategies.annotation_tables(kind))

@@ -74,7 +74,7 @@ def figures(incomplete: str) -> Offered:
     """Offer the figures of the paper."""
 
     def found() -> Iterator[tuple[str, str]]:
-        from plausibly.paper.catalogue import ENTRIES
+        from plausibly.paper.run import ENTRIES
 
         yield "all", "every figure"
         for entry in ENTRIES:

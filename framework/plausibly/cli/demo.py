@@ -60,16 +60,23 @@ def demo(
 
 
 def _dry(output: Output, data: Data, folder: Path, *, splits: int) -> None:
-    from plausibly.demo import files, study_file
+    from plausibly.demo.study import (
+        FIGURE,
+        PLAUSIBILITIES,
+        PREDICTIONS,
+        SETS,
+        STUDY,
+        VOTES,
+    )
 
     drawn = _can_draw(data)
     about = {
         Data.nodules: "1,378 lung nodules that 3 or 4 radiologists rated; it comes with plausibly",
         Data.toy: "a toy whose truth is known, drawn by its seed",
     }
-    said = {Data.nodules: [files.VOTES, "patients.csv"], Data.toy: [files.PLAUSIBILITIES]}
-    names = [files.SETS, Path(files.SETS).with_suffix(".json").name, study_file.STUDY]
-    names += [files.PREDICTIONS, *said[data], *([files.FIGURE] if drawn else [])]
+    said = {Data.nodules: [VOTES, "patients.csv"], Data.toy: [PLAUSIBILITIES]}
+    names = [SETS, Path(SETS).with_suffix(".json").name, STUDY]
+    names += [PREDICTIONS, *said[data], *([FIGURE] if drawn else [])]
     output.document |= {"data": data.value, "splits": splits}
     dry.show(
         output,
@@ -82,21 +89,29 @@ def _dry(output: Output, data: Data, folder: Path, *, splits: int) -> None:
 
 
 def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) -> None:
-    from plausibly.demo import files, study, study_file, subjects, words
+    from plausibly.demo import study
+    from plausibly.demo.data import load
+    from plausibly.demo.study import (
+        FIGURE,
+        design,
+        make_folder,
+        meaning,
+        write_data,
+        write_result,
+        write_study_file,
+    )
     from plausibly.evaluation.results import study_table
 
     drawable = _can_draw(data)
-    files.make_folder(folder)
+    make_folder(folder)
     with output.working("fitting a model"):
-        subject = subjects.load(data.value, seed)
-    inputs = files.write_data(subject, folder)
-    edited = study_file.write_study_file(subject, folder, splits=splits, seed=seed)
-    output.show(
-        layout.fields([("data", subject.about), ("study", words.design(subject, splits, seed))])
-    )
+        subject = load(data.value, seed)
+    inputs = write_data(subject, folder)
+    edited = write_study_file(subject, folder, splits=splits, seed=seed)
+    output.show(layout.fields([("data", subject.about), ("study", design(subject, splits, seed))]))
     with output.working("splits") as tick:
         result = study.run(subject, splits=splits, seed=seed, progress=tick)
-    outputs = files.write_result(result, folder, figure=drawable)
+    outputs = write_result(result, folder, figure=drawable)
 
     command = ("plausibly", "run", folder / edited)
     outputs.append(edited)
@@ -108,11 +123,11 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
     }
     paragraphs = [
         textwrap.fill(text, terminal.width(), break_on_hyphens=False, break_long_words=False)
-        for text in words.meaning(result)
+        for text in meaning(result)
     ]
     output.show(f"\n{study_table(result.study)}\n\n" + "\n".join(paragraphs))
     following = layout.command_line(command, indent=9)
-    undrawn = "" if drawable else f"; no {files.FIGURE} without matplotlib (the extra plots)"
+    undrawn = "" if drawable else f"; no {FIGURE} without matplotlib (the extra plots)"
     output.show(
         layout.fields(
             [
@@ -131,13 +146,14 @@ def _can_draw(data: Data) -> bool:
 
     The toy needs no extra: it goes without a figure.
     """
-    from plausibly.demo import figure, model
+    from plausibly.demo import study
+    from plausibly.demo.data import fitting
     from plausibly.errors import MissingExtra
 
     try:
-        figure.drawing()
+        study.drawing()
         if data is Data.nodules:
-            model.fitting()
+            fitting()
     except MissingExtra as missing:
         if data is Data.nodules:
             missing.do += "; or plausibly demo --data toy, which needs no extra"
@@ -150,7 +166,8 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
     """Return the study as plain data."""
     import json
 
-    from plausibly.demo import study, words
+    from plausibly.demo import study
+    from plausibly.demo.study import figures, meaning
     from plausibly.evaluation.study import METHOD, SPLIT
 
     subject, compared = result.subject, result.study
@@ -189,7 +206,7 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
         "seed": seed,
         "methods": methods,
         "one_each": (
-            None if result.alone is None else words.figures(result.alone, study.EXPECTED).aggregated
+            None if result.alone is None else figures(result.alone, study.EXPECTED).aggregated
         ),
-        "meaning": words.meaning(result),
+        "meaning": meaning(result),
     }

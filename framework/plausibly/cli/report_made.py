@@ -20,7 +20,7 @@ from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require
 from plausibly.report import REPORT, sources
-from plausibly.report import of_predictor as predicted
+from plausibly.report import sources as predicted
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.subject import Subject
@@ -192,7 +192,7 @@ def of_predictor(
     }
     title = options.title or sources.default_title(model.whose)
     with output.working("writing the report"):
-        subject = predicted.subject_of(
+        subject = predicted.subject_of_predictor(
             predictor,
             with_tables(new, None, naming.labels),
             inputs.as_plausibilities(lam),

@@ -15,8 +15,7 @@ from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
-    from plausibly.paper.catalogue import Entry
-    from plausibly.paper.run import Reproduced
+    from plausibly.paper.run import Entry, Reproduced
 
 HELP = (
     "Make figures of the paper again: for each a picture, its numbers as CSV, and whether the "
@@ -211,7 +210,7 @@ def _refuse_alone(flags: list[str]) -> None:
 
 
 def _list(output: Output) -> None:
-    from plausibly.paper.catalogue import ENTRIES
+    from plausibly.paper.run import ENTRIES
 
     output.document["figures"] = [
         {

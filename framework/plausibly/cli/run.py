@@ -143,7 +143,7 @@ def _dry(
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.report import REPORT, can_report
     from plausibly.study import prepare
-    from plausibly.study.files import targets_of
+    from plausibly.study.run import targets_of
 
     with output.working(f"reading {path.name}"):
         ready = prepare(path, folder=out)

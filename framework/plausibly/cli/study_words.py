@@ -28,7 +28,7 @@ from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.protocols import AGGREGATOR
 from plausibly.study import Prepared, StudyResult
-from plausibly.study.assumptions import assumptions
+from plausibly.study.run import assumptions
 
 _LONGEST_NAME = 26
 

@@ -19,10 +19,9 @@ from plausibly.data.names import text_array
 from plausibly.errors import counted
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.paper import columns, digits, page, splitting
-from plausibly.paper.asked import Asked, Drawing
-from plausibly.paper.claim import Claim, close, decimal, mean_spread
+from plausibly.paper import data, page, splitting
 from plausibly.paper.data import WHOSE, Data, one_thread
+from plausibly.paper.page import Asked, Claim, Drawing, close, decimal, mean_spread
 
 ALPHA = "0.1"
 AUGMENTATIONS = 25
@@ -70,7 +69,7 @@ def augmented(seed: int) -> Augmented:
         ``extra-missing`` without scikit-learn.
     """
     linear = require("sklearn.linear_model", extra="demo", whose=WHOSE)
-    train, study = digits.load()
+    train, study = data.load()
     model = linear.LogisticRegression(C=1.0, max_iter=2000)
     with one_thread():
         model.fit(train.images.reshape(len(train.images), -1), train.digits)
@@ -79,13 +78,13 @@ def augmented(seed: int) -> Augmented:
     hashes, keys = hash_names(examples), Keys(seed, "reproduce/augmentation")
     every = [study.images]
     for number in range(AUGMENTATIONS):
-        uniform = keys.child(str(number)).uniform(hashes, digits.uniforms_needed())
-        every.append(digits.perturbed(study.images, uniform))
+        uniform = keys.child(str(number)).uniform(hashes, data.uniforms_needed())
+        every.append(data.perturbed(study.images, uniform))
     values = np.stack(
         [model.predict_proba(images.reshape(count, -1)).astype(np.float64) for images in every]
     )
     hit = values.argmax(axis=2) == study.digits
-    coords = {names.EXAMPLE: examples, names.LABEL: text_array(digits.LABELS)}
+    coords = {names.EXAMPLE: examples, names.LABEL: text_array(data.LABELS)}
     predictions = xr.DataArray(
         values,
         dims=(names.AUGMENTATION, names.EXAMPLE, names.LABEL),
@@ -93,7 +92,7 @@ def augmented(seed: int) -> Augmented:
         name="predictions",
         attrs={names.SCALE: "probability"},
     )
-    sure = (study.digits[:, None] == np.arange(len(digits.LABELS))).astype(np.float64)
+    sure = (study.digits[:, None] == np.arange(len(data.LABELS))).astype(np.float64)
     accuracy = float(hit[0].mean()), float(hit[1:].mean())
     return Augmented(
         predictions=predictions,
@@ -149,7 +148,7 @@ class Augmentation:
         """Return coverage above and set size below, a column a number of images."""
         chosen = {_called(count): numbers.sel({COUNT: count}) for count in COUNTS}
         title = "Calibrated on augmented images too"
-        return columns.draw(chosen, title, numbers, covered=_COVERED, sizes=_SIZES)
+        return page.draw(chosen, title, numbers, covered=_COVERED, sizes=_SIZES)
 
     def claim(self, numbers: xr.Dataset) -> Claim:
         """Return whether augmented calibration covers augmented images better."""

@@ -11,12 +11,11 @@ from plausibly.data.names import text_array
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.paper import page, splitting
-from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.casestudy import ALPHA, METHODS, MONTE_CARLO, VOTED
-from plausibly.paper.claim import Claim, decimal
 from plausibly.paper.data import nodules
-from plausibly.plots import one_example
-from plausibly.plots.palette import VERMILION
+from plausibly.paper.page import Asked, Claim, Drawing, decimal
+from plausibly.plots import examples
+from plausibly.plots.style import VERMILION
 
 SHOWN = 4
 MOST_LABELS = 8
@@ -132,10 +131,10 @@ def _example(panel: page.Panel, one: xr.Dataset) -> None:
     lam, model = one["plausibility"].values[kept], one["prediction"].values[kept]
     inside = one["in_set"].values[:, kept]
     marks = [
-        one_example.Marked(name=f"in the {name} set", inside=there, look=look)
+        examples.Marked(name=f"in the {name} set", inside=there, look=look)
         for name, there, look in zip(COMPARED, inside, (_LEFT_OUT, page.TRUE), strict=True)
     ]
     before, after = (float(lam[there].sum()) for there in inside)
     example = str(one["shown"].values)[-_WIDTH:]
     title = f"{example}: voted {before:.2f}, Monte Carlo {after:.2f}"
-    one_example.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)
+    examples.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)

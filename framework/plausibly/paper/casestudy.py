@@ -11,10 +11,9 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.evaluation.design import MethodTable
-from plausibly.paper import columns, splitting
-from plausibly.paper.asked import Asked, Drawing
-from plausibly.paper.claim import CLOSE, Claim, close, decimal, mean_spread
+from plausibly.paper import page, splitting
 from plausibly.paper.data import nodules
+from plausibly.paper.page import CLOSE, Asked, Claim, Drawing, close, decimal, mean_spread
 
 ALPHA = "0.27"
 VOTED, MONTE_CARLO, ECDF, EXPECTED = "voted", "Monte Carlo", "ECDF Monte Carlo", "expected"
@@ -47,7 +46,7 @@ class CaseStudy:
         """Return histograms: coverage above, set size below, a column a calibration."""
         chosen = {str(name): numbers.sel({"method": name}) for name in numbers["method"].values}
         title = "Coverage and set size by what the sets are calibrated on"
-        return columns.draw(chosen, title, numbers)
+        return page.draw(chosen, title, numbers)
 
     def claim(self, numbers: xr.Dataset) -> Claim:
         """Return whether only Monte Carlo reaches what is asked, at larger sets."""

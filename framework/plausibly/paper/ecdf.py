@@ -17,10 +17,9 @@ from plausibly.data import names
 from plausibly.evaluation.design import MethodTable
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.paper import page, splitting
-from plausibly.paper.asked import Asked, Drawing
-from plausibly.paper.claim import Claim, close, decimal, mean_spread
 from plausibly.paper.data import toy_data
-from plausibly.plots.palette import GREY, INK
+from plausibly.paper.page import Asked, Claim, Drawing, close, decimal, mean_spread
+from plausibly.plots.style import GREY, INK
 
 COUNT = 10_000
 TESTS = 10

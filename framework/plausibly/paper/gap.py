@@ -13,9 +13,8 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.evaluation.design import MethodTable
 from plausibly.paper import page, splitting
-from plausibly.paper.asked import Asked, Drawing
-from plausibly.paper.claim import CLOSE, Claim, close, decimal, mean_spread
 from plausibly.paper.data import toy_data
+from plausibly.paper.page import CLOSE, Asked, Claim, Drawing, close, decimal, mean_spread
 
 ALPHA = "0.05"
 POINTS = 5000

@@ -16,11 +16,10 @@ import xarray as xr
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.evaluation.design import MethodTable
-from plausibly.paper import columns, splitting
-from plausibly.paper.asked import Asked, Drawing
+from plausibly.paper import page, splitting
 from plausibly.paper.casestudy import ALPHA
-from plausibly.paper.claim import Claim, close, mean_spread
 from plausibly.paper.data import nodules
+from plausibly.paper.page import Asked, Claim, Drawing, close, mean_spread
 
 COUNTS = (1, splitting.DRAWS)
 RULE, SPLIT = "rule", "split"
@@ -73,7 +72,7 @@ class Naive:
             for count in COUNTS
             for rule in RULES
         }
-        return columns.draw(chosen, "The standard quantile on drawn labels", numbers)
+        return page.draw(chosen, "The standard quantile on drawn labels", numbers)
 
     def claim(self, numbers: xr.Dataset) -> Claim:
         """Return whether the baseline reaches the level on average, though nothing promises it."""

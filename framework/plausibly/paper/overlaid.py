@@ -24,11 +24,10 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.paper import digits, page, splitting
-from plausibly.paper.asked import Asked, Drawing
-from plausibly.paper.claim import Claim, close, decimal, mean_spread
-from plausibly.paper.data import WHOSE, Data, one_thread
-from plausibly.plots.palette import BLUE, GREY, INK, VERMILION
+from plausibly.paper import page, splitting
+from plausibly.paper.data import LABELS, WHOSE, Data, Digits, load, one_thread
+from plausibly.paper.page import Asked, Claim, Drawing, close, decimal, mean_spread
+from plausibly.plots.style import BLUE, GREY, INK, VERMILION
 from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"
@@ -58,7 +57,7 @@ def overlaid(seed: int) -> Overlaid:
         ``extra-missing`` without scikit-learn.
     """
     linear = require("sklearn.linear_model", extra="demo", whose=WHOSE)
-    train, study = digits.load()
+    train, study = load()
     seen, known = _compose(train, TRAINING, Keys(seed, "reproduce/overlaid/train"))
     images, holds = _compose(study, IMAGES, Keys(seed, "reproduce/overlaid/study"))
     values = np.zeros(holds.shape)
@@ -71,16 +70,16 @@ def overlaid(seed: int) -> Overlaid:
     kind = registry.resolve(ANNOTATION, "label-set")
     table = kind.build(
         (
-            (example, None, [digits.LABELS[digit] for digit in np.flatnonzero(row)])
+            (example, None, [LABELS[digit] for digit in np.flatnonzero(row)])
             for example, row in zip(examples.tolist(), holds, strict=True)
         ),
-        digits.LABELS,
+        LABELS,
     )
     lam = aggregate(table).sel({names.EXAMPLE: examples})
     predictions = xr.DataArray(
         values,
         dims=(names.EXAMPLE, names.LABEL),
-        coords={names.EXAMPLE: examples, names.LABEL: text_array(digits.LABELS)},
+        coords={names.EXAMPLE: examples, names.LABEL: text_array(LABELS)},
         name="predictions",
         attrs={names.SCALE: "independent"},
     )
@@ -186,13 +185,13 @@ class MultiLabel:
 MULTI_LABEL = MultiLabel()
 
 
-def _compose(source: digits.Digits, count: int, keys: Keys) -> tuple[NDArray[np.float64], Bools]:
+def _compose(source: Digits, count: int, keys: Keys) -> tuple[NDArray[np.float64], Bools]:
     """Return images of one or two digits, the darker pixel of both, and which digits they hold."""
     uniform = keys.uniform(hash_names(range(count)), 3)
     one, two = (np.floor(uniform[:, i] * len(source.digits)).astype(np.int64) for i in (0, 1))
     two = np.where(uniform[:, 2] < SINGLE, one, two)
     images = np.maximum(source.images[one], source.images[two])
-    holds = np.zeros((count, len(digits.LABELS)), dtype=np.bool_)
+    holds = np.zeros((count, len(LABELS)), dtype=np.bool_)
     holds[np.arange(count), source.digits[one]] = True
     holds[np.arange(count), source.digits[two]] = True
     return images, holds

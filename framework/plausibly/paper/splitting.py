@@ -16,8 +16,8 @@ from plausibly.evaluation.study import compare
 from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools
-from plausibly.paper.asked import Asked
 from plausibly.paper.data import Data
+from plausibly.paper.page import Asked
 
 TEST = 0.5
 DRAWS = 10

@@ -14,11 +14,10 @@ from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
 from plausibly.evaluation.uniformity import OF, p_value_uniformity
 from plausibly.evaluation.uniformity import VOTED as OF_VOTED
 from plausibly.paper import page, splitting
-from plausibly.paper.asked import Asked, Drawing
 from plausibly.paper.casestudy import METHODS, MONTE_CARLO, VOTED
-from plausibly.paper.claim import Claim, decimal
 from plausibly.paper.data import toy_data
-from plausibly.plots import curves, style
+from plausibly.paper.page import Asked, Claim, Drawing, decimal
+from plausibly.plots import sets, style
 
 POINTS = 20_000
 BINS = 20
@@ -76,13 +75,13 @@ class Uniformity:
         places = numbers[BIN].values
         for column, method in enumerate(COMPARED):
             for row, kind in enumerate(kinds):
-                panel, look = panels[row, column], curves.OF_LABELS[kind]
+                panel, look = panels[row, column], sets.OF_LABELS[kind]
                 one = numbers.sel({METHOD: method, OF: kind})
                 off = float(one["distance_from_uniform"])
                 heights = one["share"].values * BINS
                 said = f"p-values of {kind} labels, distance {off:.3f}"
                 style.bars(panel, places, heights, 0.95 / BINS, look, said)
-                curves.uniform_line(panel)
+                sets.uniform_line(panel)
                 page.tidy(
                     panel,
                     x="p-value" if row == len(kinds) - 1 else "",

@@ -10,15 +10,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plausibly.plots.agreeing import agreement, annotators
-    from plausibly.plots.by_alpha import alphas, threshold
-    from plausibly.plots.covering import coverage
-    from plausibly.plots.curves import p_values, realised, uniformity
-    from plausibly.plots.heat import confusion, disagreement, sensitivity
-    from plausibly.plots.one_example import example, region
-    from plausibly.plots.parts import groups, labels, risk, strata
-    from plausibly.plots.plan_bounds import planning
-    from plausibly.plots.set_sizes import sizes
+    from plausibly.plots.answers import agreement, annotators, confusion, disagreement, sensitivity
+    from plausibly.plots.examples import example, region
+    from plausibly.plots.plans import planning
+    from plausibly.plots.sets import (
+        alphas,
+        coverage,
+        groups,
+        labels,
+        p_values,
+        realised,
+        risk,
+        sizes,
+        strata,
+        threshold,
+        uniformity,
+    )
 
 __all__ = [
     "agreement",
@@ -43,25 +50,25 @@ __all__ = [
 ]
 
 _HOME = {
-    "agreement": "agreeing",
-    "alphas": "by_alpha",
-    "annotators": "agreeing",
-    "confusion": "heat",
-    "coverage": "covering",
-    "disagreement": "heat",
-    "example": "one_example",
-    "groups": "parts",
-    "labels": "parts",
-    "p_values": "curves",
-    "planning": "plan_bounds",
-    "realised": "curves",
-    "region": "one_example",
-    "risk": "parts",
-    "sensitivity": "heat",
-    "sizes": "set_sizes",
-    "strata": "parts",
-    "threshold": "by_alpha",
-    "uniformity": "curves",
+    "agreement": "answers",
+    "alphas": "sets",
+    "annotators": "answers",
+    "confusion": "answers",
+    "coverage": "sets",
+    "disagreement": "answers",
+    "example": "examples",
+    "groups": "sets",
+    "labels": "sets",
+    "p_values": "sets",
+    "planning": "plans",
+    "realised": "sets",
+    "region": "examples",
+    "risk": "sets",
+    "sensitivity": "answers",
+    "sizes": "sets",
+    "strata": "sets",
+    "threshold": "sets",
+    "uniformity": "sets",
 }
 
 

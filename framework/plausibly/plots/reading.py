@@ -15,7 +15,7 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.evaluate import measured
 from plausibly.guarantee import Guarantee
-from plausibly.plots.text import share
+from plausibly.plots.style import share
 
 EVALUATION = "evaluation"
 GROUPED = "grouped"

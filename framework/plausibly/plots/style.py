@@ -1,7 +1,9 @@
-"""One look for all figures: colours, strokes, frames, histograms, and where a figure is drawn."""
+"""The look of all figures: colours, strokes, texts, frames, and rows of points."""
 
 from __future__ import annotations
 
+import textwrap
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from io import BytesIO
@@ -12,7 +14,113 @@ import numpy as np
 
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Numbers
-from plausibly.plots.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
+
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+GREEN = "#009E73"
+PURPLE = "#CC79A7"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+INK = "#222222"
+GREY = "#767676"
+
+
+ELLIPSIS = "…"
+UNREADABLE = "�"
+WIDTH = 26
+LINES = 2
+TEXT_SIZE = 10
+_LEAST = 6
+_LEADING = 1.25  # from line to line, in units of the size of the font
+_MARGINS = 0.6  # inches
+_SHARED = 0.9  # of the width of axes that have neighbours, which may want some of it
+_LETTER = 0.53  # mean width of a letter, in units of the size of the font
+
+
+def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
+    """Return a name as figures show it: on few short lines, the middle left out where it is long.
+
+    Parameters
+    ----------
+    name : object
+    width : int
+        Characters on a line.
+    lines : int
+
+    Notes
+    -----
+    Spaces of any kind become one space, since a line that a name begins by itself would break the
+    figure; what has no picture, such as marks that turn the direction of writing, becomes �.
+    """
+    text = " ".join(str(name).split())
+    text = "".join(UNREADABLE if unicodedata.category(c)[0] == "C" else c for c in text)
+    text = text or '""'
+    for room in range(width * lines, width, -1):
+        # Words stay whole where less of the name lets them.
+        broken = textwrap.wrap(_cut(text, room), width, break_on_hyphens=False)
+        if len(broken) <= lines:
+            return "\n".join(broken)
+    return _cut(text, width)
+
+
+def _cut(text: str, room: int) -> str:
+    """Return a text without its middle, where it is longer than there is room."""
+    if len(text) <= room:
+        return text
+    tail = room // 3
+    return f"{text[: room - tail - 1].rstrip()}{ELLIPSIS}{text[-tail:].lstrip()}"
+
+
+def shown_names(names: Sequence[object], *, width: int = WIDTH, lines: int = LINES) -> list[str]:
+    """Return names as figures show them; those that look alike once they are cut are numbered."""
+    shown = [shown_name(name, width=width, lines=lines) for name in names]
+    twice = {one for one in shown if shown.count(one) > 1}
+    return [f"{one} #{place + 1}" if one in twice else one for place, one in enumerate(shown)]
+
+
+def heading(axes: Axes, title: str, *notes: str) -> None:
+    """Write the title of a figure and below it, smaller, what it stands on.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    title : str
+    *notes : str
+        Such as the number of examples and what lines are; empty ones are left out.
+    """
+    text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
+    text.set_parse_math(False)
+    room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
+    said = "; ".join(note for note in notes if note)
+    text.set_text("\n".join([*textwrap.wrap(title, room), *textwrap.wrap(said, room)]))
+
+
+def width_of(axes: Axes) -> float:
+    """Return how wide these axes will be, in inches; their rows are named by now."""
+    dpi = axes.figure.dpi
+    if len(axes.figure.axes) > 1 or axes.figure.get_layout_engine() is None:
+        return float(axes.bbox.width / dpi) * _SHARED
+    # Alone in a figure that is laid out when it is drawn: what the names of the rows leave.
+    lines = [line for text in axes.get_yticklabels() for line in text.get_text().split("\n")]
+    named = max(map(len, lines), default=0) * TEXT_SIZE * _LETTER / 72
+    return float(axes.figure.bbox.width / dpi - named - _MARGINS)
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a figure from the top down, and make room for just these."""
+    lines = max((name.count("\n") + 1 for name in names), default=1)
+    row = axes.bbox.height / axes.figure.dpi / max(1, len(names))
+    size = min(TEXT_SIZE, max(_LEAST, row * 72 / (lines * _LEADING)))
+    axes.set_yticks(range(len(names)), names, parse_math=False, fontsize=size)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
+def share(value: float, digits: int = 3) -> str:
+    """Return a share without the leading zero, as tables print it."""
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("0") if text.startswith("0.") else text
+
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which may not be installed where types are checked
 
@@ -280,3 +388,117 @@ def legend_below(axes: Axes, handles: Sequence[object], columns: int = 2) -> Non
     )
     for text in made.get_texts():
         text.set_parse_math(False)
+
+
+_ROW = 0.42
+_LINE = 0.18
+_AROUND = 1.3
+
+
+@attrs.frozen(kw_only=True)
+class Dot:
+    """A point with its interval.
+
+    Attributes
+    ----------
+    name : str
+        As it is called, not as it is shown.
+    mean, low, high : float
+        NaN where there is none.
+    note : str
+        Beside its name, such as how many examples there are.
+    look : Look
+    """
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    look: Look
+    note: str = ""
+
+
+def height(dots: Sequence[Dot]) -> float:
+    """Return the height of a figure of these rows, in inches."""
+    named = shown_names([dot.name for dot in dots])
+    lines = [name.count("\n") + 1 + bool(dot.note) for name, dot in zip(named, dots, strict=True)]
+    return _AROUND + max(_ROW, _LINE * max(lines, default=1)) * max(2, len(dots))
+
+
+def draw_dots(axes: Axes, dots: Sequence[Dot], *, digits: int = 3, top: float = 1.0) -> None:
+    """Draw a row a point, the first on top, with its mean in numbers.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    dots : sequence of Dot
+    digits : int
+        Of the numbers.
+    top : float
+        Largest value that there can be.
+    """
+    ink = tone(axes)
+    ends = np.array([[dot.low, dot.high, dot.mean] for dot in dots], dtype=np.float64)
+    for row, dot in enumerate(dots):
+        colour = dot.look.colour
+        if np.isfinite([dot.low, dot.high]).all():
+            axes.plot(
+                [dot.low, dot.high],
+                [row, row],
+                color=colour,
+                linewidth=2.2,
+                solid_capstyle="butt",
+                marker="|",
+                markersize=8,
+                zorder=2,
+            )
+        if np.isnan(dot.mean):
+            axes.annotate(
+                "no example", (0.02, row), xycoords=("axes fraction", "data"), va="center",
+                fontsize=SMALL, color=ink.muted,
+            )  # fmt: skip
+            continue
+        axes.plot(
+            [dot.mean],
+            [row],
+            linestyle="",
+            marker=dot.look.marker,
+            markersize=7,
+            color=colour,
+            markeredgecolor=ink.paper,
+            zorder=3,
+        )
+        axes.annotate(
+            share(dot.mean, digits),
+            (1.01, row),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=SMALL + 1,
+            color=ink.ink,
+            annotation_clip=False,
+        )
+    named = shown_names([dot.name for dot in dots])
+    name_rows(
+        axes,
+        [
+            f"{name}\n{dot.note}" if dot.note else name
+            for name, dot in zip(named, dots, strict=True)
+        ],
+    )
+    least = float(np.nanmin(ends)) if np.isfinite(ends).any() else 0.0
+    margin = 0.04 * (top - min(least, top)) + 0.01 * top
+    axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, top + margin)
+
+
+def draw_shares(
+    axes: Axes, dots: Sequence[Dot], *, x: str, wanted: float | None, title: str = ""
+) -> None:
+    """Draw shares of examples or plausibility, beside the one that is wanted."""
+    draw_dots(axes, dots)
+    if wanted is not None:
+        low, high = axes.get_xlim()
+        axes.set_xlim(min(low, wanted - 0.02), high)
+        target(axes, wanted)
+    tidy(axes, x=x, y="", title=title, grid="x")
+    axes.spines["left"].set_visible(False)
+    axes.locator_params(axis="x", nbins=6)

@@ -1,7 +1,8 @@
-"""What whoever asks for a report may choose, and what is looked up for it."""
+"""Small pictures, put into the page: it asks for no other file."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,13 +11,82 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.names import is_missing, name_texts, near, quoted
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.groups import label_coordinate
 from plausibly.io import with_coordinates
 from plausibly.io.label_tables import table_from
 from plausibly.report.model import Words
-from plausibly.report.pictures import picture
-from plausibly.study.coordinates import MOST_GROUPS, coordinates, groups_of, owners
+from plausibly.study.prepare import MOST_GROUPS, coordinates, groups_of, owners
+
+LARGEST = 64_000
+"""Bytes of a picture: a file of 5 MB then holds some dozens of the largest."""
+
+_KINDS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+def picture(path: str, folder: Path, column: str) -> str:
+    """Return the address of a picture that holds all of it.
+
+    Parameters
+    ----------
+    path : str
+        Of a PNG, JPEG, GIF or WebP file; empty for none.
+    folder : Path
+        Where a relative path starts.
+    column : str
+        That names it, for messages.
+
+    Returns
+    -------
+    str
+        ``data:image/...;base64,...``; empty for none.
+
+    Raises
+    ------
+    InputError
+        ``thumbnail-unreadable`` or ``thumbnail-large``.
+    """
+    if not path:
+        return ""
+    file = folder / path
+    try:
+        content = file.read_bytes()
+    except (OSError, ValueError) as reason:
+        why = getattr(reason, "strerror", None) or str(reason)
+        raise _unreadable(path, column, why.lower()) from reason
+    if len(content) > LARGEST:
+        raise InputError(
+            "thumbnail-large",
+            f'the picture "{path}" is too large for a report',
+            expected=f"at most {counted(LARGEST)} bytes, such as 96 x 96 pixels",
+            got=counted(len(content)),
+            do=f"make small copies, and name them in the column {column}",
+            whose=path,
+        )
+    kind = next((kind for start, kind in _KINDS if content.startswith(start)), "")
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        kind = "image/webp"
+    if not kind:
+        raise _unreadable(path, column, f"bytes that begin {content[:8]!r}")
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def _unreadable(path: str, column: str, got: str) -> InputError:
+    return InputError(
+        "thumbnail-unreadable",
+        f'no picture can be read from "{path}"',
+        expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
+        "examples on",
+        got=got,
+        do=f"mend the column {column}, or leave thumbnail (--thumbnail) out",
+        whose=path,
+    )
+
 
 RISK = "risk"
 MOST_LETTERS = 500

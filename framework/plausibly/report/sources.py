@@ -1,27 +1,772 @@
-"""Where a report comes from: a study that ran, or a predictor, with what it is reported on."""
+"""Sources of a report: a study that ran, or a predictor with the data that it is reported on."""
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 import attrs
+import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
 from plausibly.config.study import without_plugins
+from plausibly.conformal.aggregate import aggregate
+from plausibly.conformal.calibrate import calibrate
+from plausibly.conformal.components import called
+from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
+from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.data import align, names, validate
+from plausibly.data.annotations import rebuilt
+from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.validate import check_augmented, is_augmented, mean_over_draws
+from plausibly.errors import InputError, PlausiblyWarning, counted
+from plausibly.evaluation import inputs
+from plausibly.evaluation.design import Method, Methods, as_asked, read_methods
+from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.results import load_study
-from plausibly.report import of_study
-from plausibly.report.model import Words
-from plausibly.report.of_study import Compared
+from plausibly.evaluation.shift import warn_of_copies
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.guarantee import Guarantee
+from plausibly.io import read_annotations, read_plausibilities, read_predictions
+from plausibly.kernels.coverage import Ties
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Floats
+from plausibly.protocols import AGGREGATOR
+from plausibly.report import options as chosen
+from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.options import Options, with_tables
-from plausibly.report.subject import Subject
-from plausibly.study.files import PREDICTOR, RESOLVED, RESULTS, resolved_text
-from plausibly.study.prepare import Prepared, prepare
-from plausibly.study.run import StudyResult, first_predictor
+from plausibly.report.sections import exchangeable, of_overlap, of_shift, selected
+from plausibly.report.subject import MethodSets, Subject, Tested
+from plausibly.study.prepare import Prepared, groups_of, owners, plural, prepare
+from plausibly.study.run import (
+    PREDICTOR,
+    RESOLVED,
+    RESULTS,
+    StudyResult,
+    first_predictor,
+    grouped_by,
+    methods,
+    resolved_text,
+)
+
+T = TypeVar("T", bound=np.generic)
+
+FIRST = 0
+HALF = 0.5
+
+Calibrate: TypeAlias = Callable[[Bools], ConformalPredictor]
+"""Calibrates one method on some of the examples, (example,)."""
+
+
+def halves(
+    predictions: xr.DataArray, *, seed: int, group: str | None, stratify: str | None
+) -> Bools:
+    """Return the examples of one half: the test examples of the first split of a study of halves.
+
+    Parameters
+    ----------
+    predictions : DataArray, ([augmentation,] example, label)
+    seed : int
+    group, stratify : str or None
+        Coordinates, see `plausibly.compare`.
+
+    Raises
+    ------
+    InputError
+        ``split-empty`` where a half would be empty.
+    """
+    hashes = hash_names(predictions[names.EXAMPLE].values)
+    groups, strata = (
+        None if name is None else example_values(name, [predictions]) for name in (group, stratify)
+    )
+    try:
+        return split(hashes, split_keys(seed, FIRST), test=HALF, groups=groups, strata=strata)
+    except InputError as error:
+        if error.name == "split-empty":
+            error.do = "calibrate on others, and report the predictor: plausibly report --predictor"
+        raise
+
+
+def crossed(
+    name: str,
+    predictions: xr.DataArray,
+    half: Bools,
+    calibrate: Calibrate,
+    *,
+    alphas: Sequence[AlphaLike],
+    seed: int,
+    reference: bool = False,
+) -> MethodSets:
+    """Return the sets of one method for every example, each half calibrated on the other.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+    predictions : DataArray, ([augmentation,] example, label)
+    half : ndarray of bool, (example,)
+    calibrate : callable
+    alphas : sequence
+    seed : int
+        Of the study.
+    reference : bool
+        Whether the method is there for comparison alone.
+    """
+    keys = split_keys(seed, FIRST)
+    with warnings.catch_warnings():
+        # The study warned of the same method.
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        asked = [_asked(predictions, test, calibrate(~test), keys) for test in (half, ~half)]
+        found = [made(one, alphas) for one in asked]
+    whole = Made(*(_joined(half, *pair) for pair in zip(*found, strict=True)))
+    stated = [[one.predictor.guarantee(alpha) for alpha in alphas] for one in asked]
+    promises = [weaker(*pair) for pair in zip(*stated, strict=True)]
+    return method_sets(name, predictions, asked, whole, promises, reference=reference)
+
+
+class Made(NamedTuple):
+    """Sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
+
+    sets: Bools
+    p: Floats
+    scores: Floats
+
+
+def _joined(half: Bools, first: NDArray[T], second: NDArray[T]) -> NDArray[T]:
+    """Return what was found of two halves, in the order of all examples."""
+    found = np.empty((half.size, *first.shape[1:]), dtype=first.dtype)
+    found[half], found[~half] = first, second
+    return found
+
+
+def made(one: Tested, alphas: Sequence[AlphaLike]) -> Made:
+    """Return what a predictor says of its examples.
+
+    Parameters
+    ----------
+    one : Tested
+    alphas : sequence
+    """
+    sets = one.predictor.predict(one.predictions, list(alphas))
+    p = one.predictor.p_values(one.predictions)
+    scores = one.predictor.scores(one.predictions)
+    if scores.ndim > 2:  # one score a label: what the bars show of several augmentations
+        scores = scores.mean(axis=0)
+    given = name_texts(sets[names.LABEL].values)
+    place = {label: code for code, label in enumerate(one.predictor.labels)}
+    return Made(
+        sets=sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA).values,
+        p=p.transpose(names.EXAMPLE, names.LABEL).values,
+        scores=scores[:, [place[label] for label in given]],
+    )
+
+
+def method_sets(
+    name: str,
+    predictions: xr.DataArray,
+    tested: Sequence[Tested],
+    found: Made,
+    promises: Sequence[Guarantee],
+    *,
+    reference: bool = False,
+) -> MethodSets:
+    """Return the sets of one method with the attributes that sets have.
+
+    Parameters
+    ----------
+    name : str
+    predictions : DataArray, ([augmentation,] example, label)
+        Of all examples.
+    tested : sequence of Tested
+    found : Made
+        Of all examples.
+    promises : sequence of Guarantee
+        One an alpha.
+    reference : bool
+    """
+    first = tested[0].predictor
+    plane = predictions
+    if names.AUGMENTATION in predictions.dims:
+        plane = predictions.isel({names.AUGMENTATION: 0}, drop=True)
+    sets = xr.DataArray(
+        found.sets,
+        dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
+        coords={
+            **{key: value.variable for key, value in plane.coords.items()},
+            names.ALPHA: [float(promise.alpha) for promise in promises],
+        },
+        attrs={
+            GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
+            FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
+            OVERLAP: sum(_overlap(one) for one in tested),
+            LABEL_ORDER: json.dumps(list(first.labels)),
+        },
+    )
+    facts = first.facts
+    return MethodSets(
+        name=name,
+        about=f"{facts.calibrator} + {facts.combiner}, score {facts.score}",
+        reference=reference,
+        tested=tested,
+        sets=with_left_out(sets, read_left_out(predictions.attrs)),
+        p=found.p,
+        scores=found.scores,
+        score=facts.score,
+        promises=promises,
+    )
+
+
+def weaker(first: Guarantee, second: Guarantee) -> Guarantee:
+    """Return what both of two guarantees promise."""
+
+    def strength(one: Guarantee) -> tuple[bool, float, bool, int]:
+        return one.level is not None, float(one.level or 0), not one.vacuous, one.has
+
+    return min(first, second, key=strength)
+
+
+def _asked(
+    predictions: xr.DataArray, test: Bools, predictor: ConformalPredictor, keys: Keys
+) -> Tested:
+    new = as_asked(predictor, predictions.isel({names.EXAMPLE: test}), keys)
+    return Tested(predictor=predictor, predictions=new)
+
+
+def _overlap(one: Tested) -> int:
+    if one.predictor.hashes is None:
+        return 0
+    hashes = hash_names(one.predictions[names.EXAMPLE].values)
+    return int(np.isin(hashes, one.predictor.hashes).sum())
+
+
+def subject_of_predictor(
+    predictor: ConformalPredictor,
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray,
+    annotations: xr.Dataset | None,
+    options: Options,
+    *,
+    alphas: Sequence[AlphaLike],
+    by: Sequence[str] | None = None,
+    cluster: str | None = None,
+    true: str | None = None,
+    ties: Ties = "first",
+    seed: int = 0,
+    only_common: bool = False,
+    facts: Sequence[tuple[str, str]] = (),
+    command: str = "",
+) -> Subject:
+    """Return the subject of a report on a predictor.
+
+    Parameters
+    ----------
+    predictor : ConformalPredictor
+    predictions : DataArray, ([augmentation,] example, label)
+        Of new examples, with their coordinates.
+    plausibilities : DataArray, (example, label)
+        Of the same examples; means over draws.
+    annotations : Dataset or None
+        What they were aggregated from.
+    options : Options
+    alphas : sequence
+    by : sequence of str, optional
+        Coordinates whose groups are compared; by default all with few.
+    cluster, true : str, optional
+        Coordinates: of examples that belong together, and of known labels.
+    ties, seed
+        See `plausibly.evaluate`.
+    only_common : bool
+        Leave out the examples that only one side has, instead of refusing.
+    facts : sequence of (title, text)
+    command : str
+        See `Provenance`.
+    """
+    labels = name_texts(predictions[names.LABEL].values)
+    lam = align.match_labels(plausibilities, labels, whose="plausibilities", other="predictions")
+    model, lam = align.match_examples(predictions, lam, only_common=only_common)
+    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
+    model, lam = (array.isel({names.EXAMPLE: order}) for array in (model, lam))
+    one = Tested(predictor=predictor, predictions=model)
+    with warnings.catch_warnings():
+        # What there is to say of the sets stands in the report.
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        arrays = made(one, alphas)
+    promises = [predictor.guarantee(alpha) for alpha in alphas]
+    name = f"{predictor.facts.calibrator}, {predictor.facts.combiner}"
+    method = method_sets(name, model, [one], arrays, promises)
+    plane = model
+    if names.AUGMENTATION in model.dims:
+        plane = model.mean(names.AUGMENTATION, keep_attrs=True)
+    words, n = options.words, plane.sizes[names.EXAMPLE]
+    checks = [
+        Check(
+            name="example-twice",
+            title=f"no {words.example} twice",
+            state=HELD,
+            words=f"All {counted(n)} names are different.",
+        ),
+        of_overlap(method, words),
+    ]
+    shift = of_shift(method, words)
+    checks += [*([] if shift is None else [shift]), *exchangeable(words)]
+    table = annotations
+    if table is not None:
+        table = selected(table, name_texts(plane[names.EXAMPLE].values))
+    return Subject(
+        predictions=plane,
+        plausibilities=lam,
+        annotations=table,
+        risk=chosen.risks(plane, lam),
+        methods=[method],
+        alphas=[str(alpha) for alpha in alphas],
+        by=chosen.grouping(plane, by, (cluster, true, options.text, options.thumbnail)),
+        cluster=cluster,
+        true=true,
+        ties=ties,
+        seed=seed,
+        how=f"By one predictor, calibrated on {counted(predictor.n)} others.",
+        checks=checks,
+        words=words,
+        title=options.title,
+        command=command,
+        study="",
+        facts=facts,
+        text=chosen.texts(plane, options),
+        thumbnail=chosen.pictures(plane, options),
+        annotator_names=options.annotator_names,
+    )
+
+
+VOTED = "voted"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Compared:
+    """A study, from a file or from `plausibly.compare`, with its data.
+
+    Attributes
+    ----------
+    predictions : DataArray, ([augmentation,] example, label)
+        Examples in the order of their names.
+    plausibilities : DataArray, ([draw,] example, label)
+        Of the same examples and labels, in the same order.
+    annotations : Dataset or None
+    methods : mapping of str to mapping
+        Arguments of `plausibly.calibrate` by name of the method.
+    alphas : sequence of str
+    group, stratify, true : str or None
+        Coordinates.
+    by : sequence of str, or None
+    ties : str
+    seed : int
+    result : Dataset or None
+        From `plausibly.compare`.
+    """
+
+    predictions: xr.DataArray
+    plausibilities: xr.DataArray
+    annotations: xr.Dataset | None
+    methods: Mapping[str, Mapping[str, object]]
+    alphas: Sequence[str]
+    group: str | None
+    stratify: str | None
+    true: str | None
+    by: Sequence[str] | None
+    ties: Ties
+    seed: int
+    result: xr.Dataset | None
+
+
+def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
+    """Return a study from its file.
+
+    Parameters
+    ----------
+    ready : Prepared
+    result : Dataset or None
+    """
+    study = ready.study
+    table = ready.annotations
+    part = study.annotations
+    if table is not None and part is not None and (part.strip or part.rename):
+        rename = part.rename or {}
+        given = name_texts(table.indexes[names.LABEL])
+        stripped = [label.strip() if part.strip else label for label in given]
+        labels = text_array([rename.get(label, label) for label in stripped])
+        table = rebuilt(table.assign_coords({names.LABEL: (names.LABEL, labels)}))
+    return Compared(
+        predictions=ready.predictions,
+        plausibilities=ready.plausibilities,
+        annotations=table,
+        methods=methods(ready),
+        alphas=[str(alpha) for alpha in study.alphas],
+        group=study.splits.group,
+        stratify=study.splits.stratify,
+        true=study.evaluation.true,
+        by=study.evaluation.by,
+        ties=study.evaluation.ties,
+        seed=study.seed,
+        result=result,
+    )
+
+
+def study_facts(ready: Prepared) -> list[tuple[str, str]]:
+    """Return what the report tells of the data of a study."""
+    study = ready.study
+    given = study.annotations or study.plausibilities
+    what = "annotations" if study.annotations else "plausibilities"
+    rows = {
+        what: given.path.name if given else "",
+        "predictions": study.predictions.path.name,
+        "examples": study.examples.path.name if study.examples.path else "",
+        "labels": study.labels.path.name if study.labels else "",
+    }
+    if study.aggregator is not None:
+        rows["aggregator"] = called(AGGREGATOR, study.aggregator)
+    return chosen.facts_of(rows)
+
+
+def subject_of_study(
+    one: Compared,
+    options: Options,
+    *,
+    disabled: Sequence[str] = (),
+    facts: Sequence[tuple[str, str]] = (),
+    command: str = "",
+    study: str = "",
+) -> Subject:
+    """Return the subject of a report on a study: sets for every example.
+
+    Parameters
+    ----------
+    one : Compared
+    options : Options
+    disabled : sequence of str
+        Plugins to do without.
+    facts : sequence of (title, text)
+    command, study : str
+        See `Provenance`.
+    """
+    model = one.predictions
+    half = halves(model, seed=one.seed, group=one.group, stratify=one.stratify)
+    with without_plugins(tuple(disabled)):
+        made = [_sets(one, half, name, table) for name, table in one.methods.items()]
+        reference = _reference(one, half, made)
+    plane = _plane(model)
+    lam = mean_over_draws(one.plausibilities)
+    table = one.annotations
+    examples = name_texts(plane[names.EXAMPLE].values)
+    apart = (one.group, one.stratify, one.true, options.text, options.thumbnail)
+    return Subject(
+        predictions=plane,
+        plausibilities=lam,
+        annotations=None if table is None else selected(table, examples),
+        risk=chosen.risks(plane, lam),
+        methods=[*made, *([] if reference is None else [reference])],
+        alphas=one.alphas,
+        by=chosen.grouping(plane, one.by, apart),
+        cluster=one.group,
+        true=one.true,
+        ties=one.ties,
+        seed=one.seed,
+        how=_how(half, one),
+        compared=one.result,
+        checks=_checks(one, half, options),
+        words=options.words,
+        title=options.title,
+        command=command,
+        study=study,
+        facts=facts,
+        text=chosen.texts(plane, options),
+        thumbnail=chosen.pictures(plane, options),
+        annotator_names=options.annotator_names,
+    )
+
+
+def _plane(model: xr.DataArray) -> xr.DataArray:
+    """Return predictions (example, label): of several augmentations the mean."""
+    if names.AUGMENTATION not in model.dims:
+        return model
+    return model.mean(names.AUGMENTATION, keep_attrs=True)
+
+
+def _sets(
+    one: Compared,
+    half: Bools,
+    name: str,
+    table: Mapping[str, object],
+    *,
+    reference: bool = False,
+) -> MethodSets:
+    return crossed(
+        name,
+        one.predictions,
+        half,
+        _calibration(one, table),
+        alphas=one.alphas,
+        seed=one.seed,
+        reference=reference,
+    )
+
+
+def _calibration(
+    one: Compared, table: Mapping[str, object]
+) -> Callable[[Bools], ConformalPredictor]:
+    """Return what calibrates a method on some of the examples, as the study's first split does."""
+    call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
+    method = attrs.asdict(Method(**table), recurse=False)  # type: ignore[arg-type]  # as there
+    asked = {key: value for key, value in method.items() if value is not None}
+
+    def calibrated(which: Bools) -> ConformalPredictor:
+        return call(
+            one.predictions.isel({names.EXAMPLE: which}),
+            one.plausibilities.isel({names.EXAMPLE: which}),
+            seed=split_seed(one.seed, FIRST),
+            group=one.group,
+            **asked,
+        )
+
+    return calibrated
+
+
+def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> MethodSets | None:
+    """Return sets calibrated on votes, to compare with, where the study has none."""
+    if any(promise.target == "voted" for method in made for promise in method.promises):
+        return None
+    first = next(iter(one.methods.values()))
+    table = {"calibrator": VOTED, "score": first.get("score", "probability")}
+    name = VOTED if VOTED not in one.methods else "calibrated on votes"
+    try:
+        return _sets(one, half, name, table, reference=True)
+    except InputError:  # no method of votes for such data, as for several augmentations
+        return None
+
+
+def _how(half: Bools, one: Compared) -> str:
+    by = f" of whole {plural(one.group)}" if one.group else ""
+    return (
+        f"Every example has a set. The examples were cut into two random halves{by}, as in split "
+        f"{FIRST} of a study of halves with seed {one.seed}: {counted(int(half.sum()))} and "
+        f"{counted(int((~half).sum()))}. The sets of each half are by a predictor that was "
+        "calibrated on the other half. P-values are looked at in the first half."
+    )
+
+
+def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
+    """Return what can be checked of the examples, and what nobody can check."""
+    examples = options.words.examples
+    model = _plane(one.predictions)
+    found = [
+        Check(
+            name="example-twice",
+            title=f"no {options.words.example} twice",
+            state=HELD,
+            words=f"All {counted(half.size)} names are different.",
+        )
+    ]
+    found += _groups(one, model, half, examples)
+    groups = None if one.group is None else example_values(one.group, [model])
+    rows = one.predictions
+    if names.AUGMENTATION in rows.dims:
+        rows = rows.isel({names.AUGMENTATION: 0}, drop=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        copies = warn_of_copies(rows, groups)
+    words = f"No two {examples} that splits may part have exactly the same predictions."
+    if copies:
+        words = (
+            f"{counted(copies)} of {several(half.size, options.words.example)} have exactly the "
+            "predictions of another, and splits part them: shared ones flatter coverage."
+        )
+    found.append(
+        Check(
+            name="examples-alike",
+            title=f"no copies among {examples}",
+            state=BROKEN if copies else HELD,
+            words=words,
+        )
+    )
+    return [*found, *exchangeable(options.words)]
+
+
+def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> list[Check]:
+    """Return whether examples that belong together stand on two sides, or repeat on one."""
+    if one.group is None:
+        found = []
+        for group in owners(model):
+            codes = codes_of(example_values(group.name, [model]))[1]
+            both = np.intersect1d(codes[half], codes[~half]).size
+            if both:
+                found.append(
+                    Check(
+                        name="group-on-both-sides",
+                        title=f"no {group.name} on both sides",
+                        state=BROKEN,
+                        words=f"{counted(both)} {plural(group.name)} have {examples} on both sides "
+                        f'of a split, which flatters coverage: [splits] group = "{group.name}".',
+                    )
+                )
+        return found
+    group = groups_of(model, one.group)
+    found = [
+        Check(
+            name="group-on-both-sides",
+            title=f"no {one.group} on both sides",
+            state=HELD,
+            words=f"{counted(group.groups)} {plural(one.group)} stay whole in every split.",
+        )
+    ]
+    if group.several and not all(
+        grouped_by(table.get("calibrator"), one.group) for table in one.methods.values()
+    ):
+        found.append(
+            Check(
+                name="group-repeats",
+                title=f"{examples} of one {one.group} are like any others",
+                state=UNCHECKED,
+                words=f"{counted(group.several)} of {counted(group.groups)} {plural(one.group)} "
+                f"have several {examples}, which may be alike. Intervals here count "
+                f'{plural(one.group)}; compare with [examples] one_per = "{one.group}".',
+            )
+        )
+    return found
+
+
+Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
+
+
+def only(
+    given: Mapping[str, object], wanted: Sequence[str], whose: str = "a predictor: it has its own"
+) -> None:
+    """Raise ``report-argument`` where something is said that would change nothing."""
+    for name, value in given.items():
+        if value is not None and name not in wanted:
+            raise InputError(
+                "report-argument",
+                f"{name} has no meaning in a report on {whose}",
+                expected=f"some of {', '.join(wanted)}" if wanted else "none of these arguments",
+                got=name,
+                do=f"leave {name} out",
+                whose=name,
+            )
+
+
+def data(
+    predictions: xr.DataArray | Path | str | None,
+    annotations: xr.Dataset | Path | str | None,
+    plausibilities: Data | None,
+    needed: Sequence[str],
+) -> tuple[xr.DataArray, xr.Dataset | None, xr.DataArray]:
+    """Return predictions, the annotation table where there is one, and plausibilities."""
+    opinions = annotations if plausibilities is None else plausibilities
+    for name, value in zip(needed, (predictions, opinions), strict=True):
+        if value is None:
+            raise InputError(
+                "report-argument",
+                f"the report lacks {name}",
+                expected=f"{needed[0]}, and {needed[1]}, of the same examples",
+                got="none",
+                do='write_report(source, "report.html", predictions=..., annotations=...)',
+                whose=name,
+            )
+    model = read_predictions(predictions) if isinstance(predictions, Path | str) else predictions
+    table = annotations
+    if isinstance(table, Path | str):
+        table = read_annotations(table)
+    if isinstance(plausibilities, Path | str):
+        plausibilities = read_plausibilities(plausibilities)
+    lam = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
+    checked = check_augmented if is_augmented(model) else validate.check_predictions
+    return checked(cast("xr.DataArray", model)), table, inputs.as_plausibilities(lam)
+
+
+def alphas_of(given: Alphas) -> list[AlphaLike]:
+    """Return alphas as they were given, of which each can be read."""
+    read_alphas(given)
+    if not is_several(given):
+        return [cast("AlphaLike", given)]
+    found: list[AlphaLike] = np.asarray(given, dtype=object).ravel().tolist()
+    return found
+
+
+def compared_results(
+    result: xr.Dataset,
+    model: xr.DataArray,
+    table: xr.Dataset | None,
+    lam: xr.DataArray,
+    methods: Methods | None,
+    by: Sequence[str] | None,
+) -> Compared:
+    """Return what `plausibly.compare` gave, with its data, examples in the order of their names."""
+    told: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
+    asked = {
+        name: attrs.asdict(one, recurse=False) for name, one in _methods(methods, told).items()
+    }
+    labels = name_texts(model[names.LABEL].values)
+    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+    model, lam = align.match_examples(model, lam)
+    if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
+        raise InputError(
+            "study-changed",
+            "these are not the examples that were compared",
+            expected=f"{counted(int(result.attrs['n']))} of them",
+            got=counted(model.sizes[names.EXAMPLE]),
+            do="pass the predictions and annotations that compare was given",
+            whose="predictions",
+        )
+    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
+    model, lam = (array.isel({names.EXAMPLE: order}) for array in (model, lam))
+    stratify = result.attrs.get("stratify")
+    return Compared(
+        predictions=model,
+        plausibilities=lam,
+        annotations=table,
+        methods=asked,
+        alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
+        group=result.attrs.get("group"),
+        stratify=stratify if stratify in model.coords else None,
+        true=None,
+        by=by,
+        ties=inputs.check_ties(str(result.attrs["ties"])),
+        seed=int(result.attrs["seed"]),
+        result=result,
+    )
+
+
+def _methods(
+    methods: Methods | None, told: Mapping[str, Mapping[str, object]]
+) -> dict[str, Method]:
+    """Return the methods that were compared, from their names where these say all."""
+    if methods is None:
+        whole = not any("(" in str(value) for table in told.values() for value in table.values())
+        if whole:
+            return read_methods(dict(told))
+        raise InputError(
+            "report-argument",
+            "the report lacks methods",
+            expected="those that compare was given, since some have parameters",
+            got="none",
+            do='write_report(study, "report.html", methods=methods, ...)',
+            whose="methods",
+        )
+    found = read_methods(methods)
+    if list(found) != list(told):
+        raise InputError(
+            "report-argument",
+            "methods are not those that were compared",
+            expected=", ".join(told),
+            got=", ".join(found),
+            do="pass what compare was given",
+            whose="methods",
+        )
+    return found
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -138,16 +883,16 @@ def study_subject(
         annotator_names=options.annotator_names or said.annotator_names,
         folder=folder,
     )
-    study = of_study.compared(ready, one.compared)
+    study = compared(ready, one.compared)
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
         study = attrs.evolve(study, by=by)
     text = resolved_text(ready, ready.study.output.folder)
-    return of_study.subject_of(
+    return subject_of_study(
         study,
         merged,
         disabled=ready.study.plugins.disable,
-        facts=of_study.study_facts(ready),
+        facts=study_facts(ready),
         command="\n".join(["plausibly run resolved.toml", *([command] if command else [])]),
         study=text,
     )
@@ -156,7 +901,7 @@ def study_subject(
 def compared_subject(one: Compared, options: Options) -> Subject:
     """Return the subject of a report on what `plausibly.compare` gave, with its data."""
     title = options.title or default_title("")
-    return of_study.subject_of(one, attrs.evolve(options, title=title))
+    return subject_of_study(one, attrs.evolve(options, title=title))
 
 
 def default_title(file: str) -> str:

@@ -1,19 +1,85 @@
-"""What a report is about: sets of several methods for the same examples, and what experts say."""
+"""What experts said of the examples of a report, in their own words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 
 from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
+from plausibly.data.names import name_texts, positions
+from plausibly.data.rows import Rows
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Floats
-from plausibly.report.facts import Check
-from plausibly.report.model import Words
+from plausibly.report.model import Check, Words
+
+Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]
+"""Annotator, blocks of labels, and how many gave it."""
+
+
+@attrs.frozen(kw_only=True)
+class Said:
+    """The answers to some examples.
+
+    Attributes
+    ----------
+    answers : tuple of tuple of Answer, by example
+        Annotators by their place among all names, in alphabetical order.
+    ranked : bool
+        Whether blocks are ranks.
+    """
+
+    answers: tuple[tuple[Answer, ...], ...]
+    ranked: bool
+
+
+def said_of(subject: Subject, examples: Sequence[str]) -> Said:
+    """Return the answers to some examples: of each the known annotators first, by name.
+
+    Parameters
+    ----------
+    subject : Subject
+    examples : sequence of str
+        Their names.
+    """
+    table = subject.annotations
+    if table is None:
+        return Said(answers=tuple(() for _ in examples), ranked=False)
+    rows = Rows.of(table)
+    labels = name_texts(subject.predictions[names.LABEL].values)
+    place = positions(labels, name_texts(table.indexes[names.LABEL]))
+    wanted = positions(list(examples), name_texts(table.indexes[names.EXAMPLE]))
+    who = name_texts(table.indexes[names.ANNOTATOR])
+    # The last is where code -1 looks: nobody knows who that was.
+    rank = np.append(positions(sorted(who), who), -1)
+    found: list[list[Answer]] = [[] for _ in examples]
+    ends = np.cumsum(rows.mentions)
+    starts = ends - rows.mentions
+    for response in np.flatnonzero(wanted[rows.example] >= 0).tolist():
+        mine = slice(int(starts[response]), int(ends[response]))
+        blocks: dict[int, list[int]] = {}
+        for label, block in zip(rows.label[mine].tolist(), rows.block[mine].tolist(), strict=True):
+            code = int(place[label])
+            if code >= 0:
+                blocks.setdefault(block, []).append(code)
+        weight = float(rows.weight[response])
+        answer = (
+            int(rank[rows.annotator[response]]),
+            tuple(tuple(sorted(blocks[block])) for block in sorted(blocks)),
+            int(weight) if weight.is_integer() else weight,
+        )
+        found[int(wanted[rows.example[response]])].append(answer)
+    return Said(
+        answers=tuple(
+            tuple(sorted(each, key=lambda answer: (answer[0] < 0, *answer))) for each in found
+        ),
+        ranked=names.MENTION_BLOCK in table,
+    )
 
 
 @attrs.frozen(kw_only=True, eq=False)

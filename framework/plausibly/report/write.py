@@ -1,31 +1,289 @@
-"""``plausibly.write_report``: one HTML file that says whether prediction sets can be trusted."""
+"""The report: one HTML file that says whether prediction sets can be trusted."""
 
 from __future__ import annotations
 
+import base64
 import html
+import io
+import platform
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
 import attrs
 import xarray as xr
 
+from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
+from plausibly.data import names
+from plausibly.data.left_out import read_left_out
+from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted
+from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Methods
+from plausibly.evaluation.evaluate import STRATA
 from plausibly.evaluation.results import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
-from plausibly.report import REPORT, given, of_predictor, sources
-from plausibly.report.gather import gather
-from plausibly.report.model import ReportData
+from plausibly.report import REPORT, sections, sources
+from plausibly.report.model import (
+    GroupColumn,
+    Label,
+    Method,
+    Provenance,
+    ReportData,
+    Still,
+    Surprising,
+    View,
+)
 from plausibly.report.options import Options, with_tables
-from plausibly.report.render import render
+from plausibly.report.sections import (
+    SURPRISING,
+    Measured,
+    Outcomes,
+    about_percent,
+    believe,
+    called,
+    cases,
+    disagreement,
+    measured,
+    method_checks,
+    severities,
+    uniformity,
+    verdict,
+    wheres,
+)
 from plausibly.report.subject import Subject
 from plausibly.study.run import StudyResult
+
+_FONT = "none"  # text stays text
+_SALT = "plausibly"  # the same identifiers in every run
+
+
+def stills(found: Measured, examples: str) -> tuple[Still, ...]:
+    """Return the figures of results at one alpha.
+
+    Parameters
+    ----------
+    found : Measured
+    examples : str
+        What examples are called.
+
+    Raises
+    ------
+    MissingExtra
+        ``extra-missing`` without matplotlib, which the extra ``report`` brings.
+    """
+    matplotlib = require("matplotlib", extra="report", whose="the report")
+    drawn = (
+        ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
+        ("weak", f"Coverage of each of the {examples}, sorted", plots.realised(found.realised)),
+        ("sizes", "How many labels the sets hold", plots.sizes(found.evaluation)),
+    )
+    images = []
+    with matplotlib.rc_context({"svg.fonttype": _FONT, "svg.hashsalt": _SALT}):
+        for section, alt, axes in drawn:
+            content = io.BytesIO()
+            axes.figure.savefig(content, format="svg", metadata={"Date": None})
+            source = base64.b64encode(content.getvalue()).decode("ascii")
+            images.append(
+                Still(section=section, alt=alt, source=f"data:image/svg+xml;base64,{source}")
+            )
+    return tuple(images)
+
+
+PAGE = Path(__file__).with_name("page")
+TEMPLATE = "page.html.j2"
+
+
+def render(data: ReportData) -> str:
+    """Return the page: one HTML document that asks for no other file.
+
+    Parameters
+    ----------
+    data : ReportData
+        The template calls it ``report``.
+
+    Returns
+    -------
+    str
+        The same for the same data.
+
+    Raises
+    ------
+    MissingExtra
+        ``extra-missing`` where Jinja is not installed.
+    """
+    jinja = require("jinja2", extra="report", whose="the report")
+    environment = jinja.Environment(
+        loader=jinja.FileSystemLoader(PAGE),
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    page = environment.get_template(TEMPLATE).render(report=data)
+    return str(page)
+
+
+LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
+
+
+def gather(subject: Subject) -> ReportData:
+    """Return all that a report shows.
+
+    Parameters
+    ----------
+    subject : Subject
+
+    Returns
+    -------
+    ReportData
+        The same for the same data in any order of rows, and without the time of day.
+    """
+    severity, risks = severities(subject)
+    outcomes = Outcomes(subject=subject, severity=severity)
+    annotators = _annotators(subject)
+    shown = called(annotators, by_name=subject.annotator_names)
+    drawn = cases(outcomes, sorted(shown) if not subject.annotator_names else sorted(annotators))
+    uniform = uniformity(subject)
+    found = [measured(subject, method) for method in subject.methods]
+    where = {name: place for place, name in enumerate(drawn.names)}
+    scores = [column.name for column in drawn.scores]
+    labels = name_texts(subject.predictions[names.LABEL].values)
+    groups = wheres(subject)
+    views: list[View] = []
+    for place, method in enumerate(subject.methods):
+        checks = method_checks(subject, place, uniform)
+        for at, promise in enumerate(method.promises):
+            here = found[place].at(at)
+            weak = sections.weak(subject, here, promise, groups)
+            view = len(views)
+            views.append(
+                View(
+                    method=place,
+                    alpha=at,
+                    verdict=verdict(subject, here, promise, weak, checks),
+                    vote=sections.vote(subject, here, _voted(subject, found, place, at)),
+                    realised=sections.realised(subject, here),
+                    weak=weak,
+                    sizes=sections.sizes(subject, here),
+                    surprising=_surprising(outcomes, view, where),
+                    splits=sections.splits(subject, method.name, at),
+                )
+            )
+    return ReportData(
+        title=subject.title,
+        subtitle=_subtitle(subject, len(annotators)),
+        words=subject.words,
+        labels=tuple(
+            Label(name=label, risk=risk, severity=int(code))
+            for label, risk, code in zip(labels, risks, severity, strict=True)
+        ),
+        methods=tuple(
+            Method(
+                name=method.name,
+                about=method.about,
+                score=scores.index(method.score),
+                reference=method.reference,
+            )
+            for method in subject.methods
+        ),
+        alphas=tuple(subject.alphas),
+        groups=tuple(_column(subject, name) for name in subject.by),
+        strata=tuple(f"largest plausibility {stratum}" for stratum in STRATA),
+        views=tuple(views),
+        disagreement=disagreement(subject, shown),
+        cases=drawn,
+        believe=believe(subject, uniform),
+        provenance=_provenance(subject),
+        stills=stills(found[0].at(0), subject.words.examples),
+    )
+
+
+def _annotators(subject: Subject) -> list[str]:
+    if subject.annotations is None:
+        return []
+    return name_texts(subject.annotations.indexes[names.ANNOTATOR])
+
+
+def _subtitle(subject: Subject, annotators: int) -> str:
+    words = subject.words
+    parts = [
+        f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
+        several(subject.predictions.sizes[names.LABEL], "label"),
+    ]
+    if annotators:
+        parts.append(
+            f"{counted(annotators)} {words.annotator if annotators == 1 else words.annotators}"
+        )
+    return ", ".join(parts)
+
+
+def _column(subject: Subject, name: str) -> GroupColumn:
+    values = inputs.codes_of(inputs.example_values(name, (subject.predictions,)))[0]
+    return GroupColumn(name=name, values=tuple(name_texts(values)))
+
+
+def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Measured | None:
+    """Return what sets calibrated on votes cover; None where this method is calibrated so."""
+    of_votes = [
+        other
+        for other, method in enumerate(subject.methods)
+        if method.promises[at].target == "voted"
+    ]
+    if not of_votes or place in of_votes:
+        return None
+    return found[of_votes[0]].at(at)
+
+
+def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> Surprising:
+    words, n = outcomes.subject.words, outcomes.subject.n
+    rows = outcomes.most_missed(view)
+    examples = name_texts(outcomes.subject.predictions[names.EXAMPLE].values)
+    missed = outcomes.missed[view]
+    if not rows:
+        text = f"No set leaves out anything that {words.annotators} said."
+    else:
+        most = int((missed > 0.5 + 1e-9).sum())
+        some = int((missed > 0).sum())
+        text = (
+            f"{about_percent(some / n).capitalize()} of the sets leave something out, "
+            f"{counted(most)} of {counted(n)} most of what {words.annotators} said"
+        )
+        if some > SURPRISING:
+            text += f"; these {SURPRISING} leave out most"
+        text += "."
+    kept = tuple(where[examples[row]] for row in rows if examples[row] in where)
+    return Surprising(sentence=text, cases=kept)
+
+
+def _provenance(subject: Subject) -> Provenance:
+    rows = [*subject.facts, ("sets", subject.how)]
+    for method in subject.methods:
+        prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
+        rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
+    rows.append(("seed", str(subject.seed)))
+    left_out = read_left_out(subject.predictions.attrs)
+    if left_out:
+        told = ", ".join(f"{counted(count)} {why}" for why, count in sorted(left_out.items()))
+        rows.append(("left out", told))
+    versions = [("Python", platform.python_version())]
+    versions += [(name, version(name)) for name in LIBRARIES]
+    sentence = "This report was made in Python; its data, methods and seed are below."
+    if subject.command:
+        sentence = "This command gives this report again, byte for byte, with the same versions."
+    return Provenance(
+        sentence=sentence,
+        command=subject.command,
+        study=subject.study,
+        rows=tuple(rows),
+        versions=tuple(versions),
+    )
+
 
 Source: TypeAlias = "StudyResult | ConformalPredictor | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
@@ -170,23 +428,23 @@ def write_report(
     }
     found = _opened(source)
     if isinstance(found, sources.Finished):
-        given.only(said, (), "a study that ran: it has its own")
+        sources.only(said, (), "a study that ran: it has its own")
         subject = sources.study_subject(found, options, examples=examples, labels=labels, by=groups)
         return write_subject(subject, path)
     needed = ("predictions", "annotations or plausibilities")
-    model, table, lam = given.data(predictions, annotations, plausibilities, needed)
+    model, table, lam = sources.data(predictions, annotations, plausibilities, needed)
     model = with_tables(model, examples, labels)
     if isinstance(found, ConformalPredictor):
-        given.only(
+        sources.only(
             said, ("predictions", "annotations", "plausibilities", "alphas", "cluster", "true")
         )
-        subject = of_predictor.subject_of(
+        subject = sources.subject_of_predictor(
             found,
             model,
             lam,
             table,
             attrs.evolve(options, title=title or sources.default_title("")),
-            alphas=given.alphas_of((0.1,) if alphas is None else alphas),
+            alphas=sources.alphas_of((0.1,) if alphas is None else alphas),
             by=groups,
             cluster=cluster,
             true=true,
@@ -195,12 +453,12 @@ def write_report(
             only_common=only_common,
         )
     else:
-        given.only(
+        sources.only(
             said,
             ("predictions", "annotations", "plausibilities", "methods"),
             "what compare gave: it has its own",
         )
-        study = given.compared(found, model, table, lam, methods, groups)
+        study = sources.compared_results(found, model, table, lam, methods, groups)
         subject = sources.compared_subject(study, options)
     return write_subject(subject, path)
 

@@ -1,23 +1,28 @@
-"""A study that is ready to run: its file read and checked, and every file that it names."""
+"""A study that is ready to run: its file and every file that it names, read and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.config.document import Document, Note, parse
+from plausibly.config.document import Document, Note, key_text, parse, value_text
 from plausibly.config.draft import Draft, StudyError, draft, located
 from plausibly.config.resolved import origins, resolved, without_unset
 from plausibly.config.study import (
     AnnotationFile,
     Calibration,
+    Evaluation,
     Examples,
+    Labels,
     Output,
     PlausibilityFile,
     Plugins,
@@ -25,25 +30,612 @@ from plausibly.config.study import (
     Study,
     without_plugins,
 )
+from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.conformal.calibrate import calibrate
 from plausibly.data import align, names
+from plausibly.data.labels import called
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.names import name_texts
-from plausibly.errors import InputError, MissingExtra
-from plausibly.evaluation.inputs import example_values
-from plausibly.io import files
-from plausibly.io.delimited import decode
-from plausibly.kernels.random import Keys, hash_names
-from plausibly.protocols import READER
-from plausibly.registry.mistakes import Mistake, mistakes_in
-from plausibly.study.coordinates import (
-    MOST_GROUPS,
-    check_coordinates,
-    coordinates,
-    groups_of,
-    owners,
+from plausibly.data.names import check_names, name_texts, near, not_among, quoted, text_array
+from plausibly.errors import (
+    IncompatibleComponents,
+    InputError,
+    MissingExtra,
+    PlausiblyWarning,
+    listed,
 )
-from plausibly.study.pairs import check_data, check_pairs
-from plausibly.study.reading import Problem, Read, read_files
+from plausibly.evaluation.inputs import example_values, true_codes
+from plausibly.io import (
+    files,
+    read_annotations,
+    read_examples,
+    read_labels,
+    read_plausibilities,
+    read_predictions,
+    with_coordinates,
+    with_known_labels,
+)
+from plausibly.io.annotations import names_change
+from plausibly.io.delimited import decode
+from plausibly.io.predictions import files_swapped
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.protocols import AGGREGATOR, READER, Aggregator
+from plausibly.registry.mistakes import Mistake, mistakes_in, written
+
+Form = Literal["text", "switch", "list", "pairs"]
+
+_KEYS: Mapping[str, tuple[str, str, Form]] = {
+    "reader": ("annotations", "reader", "text"),
+    "columns": ("annotations", "columns", "pairs"),
+    "kind": ("annotations", "kind", "text"),
+    "missing": ("annotations", "missing", "list"),
+    "unanswered": ("annotations", "unanswered", "text"),
+    "aggregator": ("aggregator", "name", "text"),
+    "labels": ("labels", "path", "text"),
+    "examples": ("examples", "path", "text"),
+    "only-common": ("examples", "only_common", "switch"),
+    "example": ("predictions", "example", "text"),
+    "variable": ("predictions", "variable", "text"),
+    "view": ("predictions", "view", "text"),
+    "scale": ("predictions", "scale", "text"),
+    "normalise": ("predictions", "normalise", "switch"),
+    "bad-rows": ("predictions", "bad_rows", "text"),
+    "by": ("evaluation", "by", "list"),
+    "true": ("evaluation", "true", "text"),
+    "ties": ("evaluation", "ties", "text"),
+    "strip": ("", "strip", "switch"),
+    "rename": ("", "rename", "pairs"),
+}
+"""Table, key and form of the value of each flag; no table: that of the file at fault."""
+
+_VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
+_FLAG = re.compile(
+    rf"(?P<command>plausibly [^;]*)|--(?P<flag>{'|'.join(_KEYS)})\b"
+    rf"(?:[ ](?P<value>{_VALUE}))?(?:[ ]\(\w+=[^()]*\))?"
+)
+_SWITCH = {flag for flag, (_, _, form) in _KEYS.items() if form == "switch"}
+
+
+def as_keys(do: str, table: str) -> str:
+    """Return what to do, with keys of a study file instead of flags.
+
+    Parameters
+    ----------
+    do : str
+        As a message says it, such as ``--unanswered drop (unanswered="drop")``.
+    table : str
+        Table of the file at fault, for flags that mean any file.
+    """
+    parts: list[str] = []
+    at, last = 0, ""
+    for found in _FLAG.finditer(do):
+        if found["command"]:
+            continue
+        home, key, form = _KEYS[found["flag"]]
+        home = home or table
+        value, end = found["value"] or "", found.end()
+        if form == "switch":
+            end = found.end("flag") if value else end
+            value = ""
+        rest = value.rstrip(",")
+        if rest != value:
+            end = found.end("value") - (len(value) - len(rest))
+        between = do[at : found.start()]
+        pair = f"{key} = {_written(rest, form)}" if rest or form == "switch" else key
+        beside = between == " " and home == last
+        parts += [", " if beside else between, pair if beside else f"[{home}] {pair}"]
+        at, last = end, home
+    return "".join([*parts, do[at:]])
+
+
+def _written(value: str, form: Form) -> str:
+    if form == "switch":
+        return "true"
+    if value[:1] in "\"'" and value[-1:] == value[:1]:
+        value = value[1:-1]
+    if value.startswith("{"):
+        return value
+    if form == "list":
+        return value_text(value.split(","))
+    if form == "pairs":
+        pairs = (pair.partition("=") for pair in value.split(","))
+        return f"{{ {', '.join(f'{key_text(a)} = {value_text(b)}' for a, _, b in pairs)} }}"
+    return value_text(value)
+
+
+@contextlib.contextmanager
+def in_words_of_the_file(table: str) -> Iterator[None]:
+    """Say what goes wrong in this block, and what is warned of, with keys instead of flags.
+
+    Parameters
+    ----------
+    table : str
+        Of the file that is read.
+    """
+    heard: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", PlausiblyWarning)
+            yield
+    except InputError as error:
+        error.do = as_keys(error.do, table)
+        raise
+    finally:
+        for one in heard:
+            if isinstance(one.message, PlausiblyWarning):
+                one.message.do = as_keys(one.message.do, table)
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+MOST_GROUPS = 30
+"""Coordinates with more values than this are not looked through for the weakest group."""
+
+_OWNERS = frozenset(
+    {
+        *("actor", "animal", "article", "author", "case", "client", "cluster", "document", "donor"),
+        *("family", "group", "id", "individual", "participant", "patient", "person"),
+        *("recording", "respondent", "scan", "scene", "series", "session", "slide", "speaker"),
+        *("study", "subject", "user", "video"),
+    }
+)
+"""Words in the name of a coordinate whose examples belong together."""
+
+
+def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
+    """Return the names of the coordinates that the examples have, each once."""
+    found: dict[str, None] = {}
+    for array in arrays:
+        if array is None:
+            continue
+        for name, values in array.coords.items():
+            if values.dims == (names.EXAMPLE,) and name not in (names.EXAMPLE, names.DENOMINATOR):
+                found[str(name)] = None
+    return list(found)
+
+
+def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
+    """Return the keys that name a coordinate which the examples do not have.
+
+    What is wrong with the values of one that they have is added to the problems of `read`.
+    """
+    arrays = [array for array in (read.predictions, read.plausibilities) if array is not None]
+    if read.predictions is None and read.examples is None:
+        return []
+    there = coordinates(*arrays, read.examples)
+    found = []
+    for path, name in _named(draft):
+        if name not in there:
+            found.append(_absent(path, name, there))
+            continue
+        try:
+            if path == "evaluation.true" and len(arrays) > 1:
+                labels = name_texts(arrays[0][names.LABEL].values)
+                true_codes(name, arrays, labels)
+            elif name in coordinates(*arrays):
+                example_values(name, arrays)
+        except InputError as error:
+            read.problems.append(Problem(path, error))
+    return found
+
+
+def _named(draft: Draft) -> list[tuple[str, str]]:
+    """Return each key that names a coordinate, with the name."""
+    evaluation = draft.part("evaluation", Evaluation) or Evaluation()
+    by = [(f"evaluation.by[{place}]", name) for place, name in enumerate(evaluation.by or ())]
+    keys = (
+        ("examples", "one_per"),
+        ("splits", "group"),
+        ("splits", "stratify"),
+        ("evaluation", "true"),
+        ("report", "text"),
+        ("report", "thumbnail"),
+    )
+    texts = [(f"{table}.{key}", draft.text(table, key)) for table, key in keys]
+    return [*((path, name) for path, name in texts if name is not None), *by]
+
+
+def _absent(path: str, name: str, there: list[str]) -> Mistake:
+    if not there:
+        text = f"examples have no {quoted(name)}, nor any other coordinate"
+        return Mistake(path, text, advice="name a table that has it: [examples] path")
+    those = ", ".join(there)
+    text = f"examples have no {quoted(name)}; they have {those}"
+    guess = near(name, there)
+    key = "" if path.endswith("]") else f"{path.rpartition('.')[2]} = "
+    advice = f"write {key}{written(guess)}" if guess else "name one of those"
+    # The text says what there is: in the list, that is enough.
+    return Mistake(path, text, advice=advice, unknown=True, expected=f"one of {those}", got=name)
+
+
+@attrs.frozen(kw_only=True)
+class Groups:
+    """How the examples belong together by one coordinate.
+
+    Attributes
+    ----------
+    name : str
+        Of the coordinate.
+    examples, groups : int
+    several : int
+        Groups of more than one example.
+    """
+
+    name: str
+    examples: int
+    groups: int
+    several: int
+
+    @property
+    def plural(self) -> str:
+        """What several groups are called."""
+        return plural(self.name)
+
+
+def plural(name: str) -> str:
+    """Return what several values of a coordinate are called: ``patients``."""
+    if not name.isalpha():
+        return f"values of {quoted(name)}"
+    if name.endswith("s"):
+        return name
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+def groups_of(predictions: xr.DataArray, name: str) -> Groups:
+    """Return how the examples belong together by a coordinate."""
+    sizes = np.unique(example_values(name, [predictions]), return_counts=True)[1]
+    return Groups(
+        name=name,
+        examples=int(sizes.sum()),
+        groups=len(sizes),
+        several=int((sizes > 1).sum()),
+    )
+
+
+def owners(predictions: xr.DataArray) -> list[Groups]:
+    """Return the coordinates by whose name examples belong together, where some do.
+
+    Those with the fewest groups come last.
+    """
+    found = []
+    for name in coordinates(predictions):
+        words = set(re.split(r"[^a-z]+", name.casefold()))
+        if not words & _OWNERS or predictions[name].dtype.kind == "f":
+            continue
+        one = groups_of(predictions, name)
+        if 1 < one.groups < one.examples:
+            found.append(one)
+    return sorted(found, key=lambda one: -one.groups)
+
+
+_EXAMPLES = 20
+
+_OF_DATA = frozenset(
+    {
+        *("augmentations-missing", "augmentations-unread"),
+        *("coordinate-missing", "risks-range", "weights-range"),
+    }
+)
+"""Names of what is wrong with a calibration because of what is known of examples or labels."""
+
+_ADVICE = {
+    "examples": "[examples] path, a table with such a column",
+    "labels": "[labels] path, a table with such a column",
+    "augmentations-missing": '[predictions] view = "COLUMN", where a table has a row for each view',
+    "augmentations-unread": 'calibrator = "augmentation", or a file with one row an example',
+}
+
+
+def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
+    """Return the calibrations whose components work alone but not together.
+
+    A pair of calibrator and combiner has a guarantee, or is refused, whatever the data are: so it
+    can be found before any file is read.
+    """
+    predictions, plausibilities = _made()
+    found: list[Mistake] = []
+    for number, calibration in enumerate(calibrations):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                calibrate(
+                    predictions,
+                    plausibilities,
+                    calibrator=calibration.calibrator,
+                    score=calibration.score,
+                    combiner=calibration.combiner,
+                    allow_no_guarantee=calibration.allow_no_guarantee,
+                )
+        except IncompatibleComponents as error:
+            # A key of the calibration, where the command line has a flag.
+            error.do = error.do.replace(
+                "allow_no_guarantee=True (--allow-no-guarantee)", "allow_no_guarantee = true"
+            )
+            found += [m.below(number).below("calibrations") for m in mistakes_in(error)]
+        except Exception:  # noqa: BLE001  # these examples are too few, or lack a coordinate
+            continue
+    return found
+
+
+def check_data(
+    calibrations: Iterable[Calibration], predictions: xr.DataArray, plausibilities: xr.DataArray
+) -> list[Mistake]:
+    """Return the calibrations that ask for what these examples or labels do not have.
+
+    Parameters
+    ----------
+    calibrations : iterable of Calibration
+    predictions, plausibilities : DataArray, ([augmentation,] example, label)
+        Of the same examples, with all that is known of them and of the labels.
+    """
+    few = slice(_EXAMPLES)
+    found: list[Mistake] = []
+    for number, calibration in enumerate(calibrations):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                calibrate(
+                    predictions.isel({names.EXAMPLE: few}),
+                    plausibilities.isel({names.EXAMPLE: few}),
+                    calibrator=calibration.calibrator,
+                    allow_no_guarantee=True,
+                )
+        except InputError as error:
+            if error.name in _OF_DATA:
+                error.do = _advice(error)
+                below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
+                found += [one.below(number).below("calibrations") for one in below]
+        except Exception:  # noqa: BLE001  # these examples are too few: the study itself will tell
+            continue
+    return found
+
+
+def _advice(error: InputError) -> str:
+    """Return what to change in a study file."""
+    if error.name == "coordinate-missing" and "did you mean" not in error.do:
+        return _ADVICE["labels" if "over label" in error.expected else "examples"]
+    return _ADVICE.get(error.name, error.do)
+
+
+def _made() -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions and plausibilities of examples on which three labels tie nowhere."""
+    rows = np.arange(_EXAMPLES)
+    first = (rows + 1.0) / (2 * _EXAMPLES)
+    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
+    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
+    predictions = xr.DataArray(
+        values, dims=(names.EXAMPLE, names.LABEL), coords=coords, attrs={names.SCALE: "probability"}
+    )
+    half = np.full(values.shape, 0.25)
+    half[:, 0] = 0.5
+    return predictions, predictions.copy(data=half)
+
+
+T = TypeVar("T")
+
+Place: TypeAlias = str | Callable[[InputError], str]
+"""A key, or what finds it from an error."""
+
+
+@attrs.frozen
+class Problem:
+    """What is wrong with a file, or with what a key says of it.
+
+    Attributes
+    ----------
+    path : str
+        The key.
+    error : InputError
+    """
+
+    path: str
+    error: InputError
+
+
+@attrs.define(kw_only=True, eq=False)
+class Read:
+    """What the files of a study hold; None for those that are not there or could not be read.
+
+    Attributes
+    ----------
+    labels, examples : Dataset
+        Tables of names and coordinates.
+    annotations : Dataset
+        The annotation table.
+    aggregator : Aggregator
+        The one that was named, or the default for the kind of annotation.
+    plausibilities, predictions : DataArray, (example, label)
+    problems : list of Problem
+    """
+
+    labels: xr.Dataset | None = None
+    examples: xr.Dataset | None = None
+    annotations: xr.Dataset | None = None
+    aggregator: Aggregator | None = None
+    plausibilities: xr.DataArray | None = None
+    predictions: xr.DataArray | None = None
+    problems: list[Problem] = attrs.field(factory=list)
+
+    def attempt(self, table: str, place: Place, body: Callable[[], T]) -> T | None:
+        """Return what `body` gives, or note what goes wrong as a problem of a key.
+
+        Parameters
+        ----------
+        table : str
+            Of the file that is read.
+        place : str or callable
+            The key, or what finds it from the error.
+        body : callable
+            Reads.
+        """
+        try:
+            with in_words_of_the_file(table):
+                return body()
+        except InputError as error:
+            key = place if isinstance(place, str) else place(error)
+            self.problems.append(Problem(f"{table}.{key}", error))
+            return None
+
+
+def read_files(draft: Draft) -> Read:
+    """Return what the files of a study hold.
+
+    Parameters
+    ----------
+    draft : Draft
+        Its paths can be opened as they are.
+    """
+    read = Read()
+    if labels := draft.part("labels", Labels):
+        path = labels.path
+        read.labels = read.attempt("labels", "path", lambda: read_labels(path))
+    examples = draft.part("examples", Examples)
+    if examples and examples.path:
+        place = examples.path
+        read.examples = read.attempt("examples", "path", lambda: read_examples(place))
+    if predictions := draft.part("predictions", PredictionFile):
+        _read_predictions(read, predictions)
+    if annotations := draft.part("annotations", AnnotationFile):
+        _read_annotations(read, annotations, draft)
+    elif plausibilities := draft.part("plausibilities", PlausibilityFile):
+        given = plausibilities
+        read.plausibilities = read.attempt(
+            "plausibilities",
+            _renaming,
+            lambda: _known(_renamed(read_plausibilities(given.path), given, read.labels), read),
+        )
+    if predictions and annotations and read.problems:
+        keys = ("annotations.path = ", "predictions.path = ")
+        swapped = files_swapped(annotations.path, predictions.path, keys)
+        if swapped is not None:
+            read.problems[:] = [Problem("annotations.path", swapped)]
+    for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
+        written = draft.text(table, "path")
+        if table not in draft.parts and written is not None:
+            _look_for(read, table, draft.folder / written)
+    return read
+
+
+def _known(lam: xr.DataArray, read: Read) -> xr.DataArray:
+    """Return plausibilities with what is known of their labels."""
+    return lam if read.labels is None else with_known_labels(lam, read.labels)
+
+
+def _look_for(read: Read, table: str, path: Path) -> None:
+    """Note that a file is not there, whose table is wrong in another way as well."""
+    if not path.is_dir():
+        read.attempt(table, "path", lambda: files.existing(path, table))
+
+
+def _renaming(error: InputError) -> str:
+    """Return the key of an error about names that are to change, or about the file."""
+    return "rename" if error.what.endswith("to rename") else "path"
+
+
+def _read_predictions(read: Read, part: PredictionFile) -> None:
+    options = {field.name: getattr(part, field.name) for field in attrs.fields(type(part))}
+    call: Callable[..., xr.DataArray] = read_predictions  # options are its own, by name
+    named = False
+
+    def place(error: InputError) -> str:
+        if error.name == "option-unfit":
+            fit = (name for name in options if f": {name} has no meaning" in error.what)
+            return next(fit, "path")
+        if error.name == "columns-missing" and error.details.get("missing") == [part.view]:
+            return "view"
+        keys = {"columns-missing": "example", "variable-missing": "variable"}
+        return keys.get(error.name) or _renaming(error)
+
+    def body() -> xr.DataArray:
+        nonlocal named
+        try:
+            # The table names the examples of a file that does not; else it adds coordinates.
+            return call(**options, labels=read.labels, examples=read.examples)
+        except InputError as error:
+            if error.name != "examples-named":
+                raise
+        named = True
+        return call(**options, labels=read.labels)
+
+    read.predictions = read.attempt("predictions", place, body)
+    bare, table = read.predictions, read.examples
+    if named and bare is not None and table is not None:
+        read.predictions = read.attempt("examples", "path", lambda: with_coordinates(bare, table))
+
+
+def _read_annotations(read: Read, part: AnnotationFile, draft: Draft) -> None:
+    def place(error: InputError) -> str:
+        columns = part.options.get("columns") or getattr(part.reader, "columns", None)
+        return "columns" if error.name.startswith("columns-") and columns else _renaming(error)
+
+    call: Callable[..., xr.Dataset] = read_annotations  # options are the reader's, by name
+    # Names that are about to change are not those that were declared.
+    declared = None if part.strip or part.rename else read.labels
+    with names_change(part.strip or bool(part.rename)):
+        table = read.attempt(
+            "annotations", place, lambda: call(part.path, part.reader, declared, **part.options)
+        )
+    if table is None or ("aggregator" in draft.tables and "aggregator" not in draft.parts):
+        return
+
+    def plausibilities() -> xr.DataArray:
+        chosen = draft.parts.get("aggregator") or default_aggregator(str(table.attrs[names.KIND]))
+        read.aggregator = registry.resolve(AGGREGATOR, cast("Aggregator | str", chosen))
+        seed = cast("int", draft.parts.get("seed", 0))
+        renamed = table
+        if part.strip or part.rename:
+            renamed = called(table, _new_names(table, part), whose=part.path.name)
+        lam = aggregate(renamed, read.aggregator, seed=seed, unanswered=part.unanswered)
+        return _with_unsaid(lam, part, read.labels)
+
+    read.annotations = table
+    read.plausibilities = read.attempt("annotations", place, plausibilities)
+
+
+def _renamed(
+    lam: xr.DataArray, part: AnnotationFile | PlausibilityFile, declared: xr.Dataset | None
+) -> xr.DataArray:
+    """Return plausibilities under the labels' new names, with those that nobody said."""
+    if not part.strip and not part.rename:
+        return lam
+    labels = _new_names(lam, part)
+    check_names(labels, names.LABEL, whose=part.path.name)
+    lam = lam.assign_coords({names.LABEL: (names.LABEL, text_array(labels))})
+    return _with_unsaid(lam, part, declared)
+
+
+def _new_names(
+    labelled: xr.DataArray | xr.Dataset, part: AnnotationFile | PlausibilityFile
+) -> list[str]:
+    """Return what each label is to be called."""
+    whose, rename = part.path.name, part.rename or {}
+    labels = [
+        label.strip() if part.strip else label for label in name_texts(labelled[names.LABEL].values)
+    ]
+    unknown = [old for old in rename if old not in labels]
+    if unknown:
+        guess = near(unknown[0], labels)
+        raise InputError(
+            "label-unknown",
+            f"{whose} has no label {quoted(unknown[0])} to rename",
+            expected="a label of the file",
+            got=listed(labels),
+            do=f"did you mean {quoted(guess)}?" if guess else "name one of those",
+            whose=whose,
+            details={"unknown": unknown, "labels": labels},
+        )
+    return [rename.get(label, label) for label in labels]
+
+
+def _with_unsaid(
+    lam: xr.DataArray, part: AnnotationFile | PlausibilityFile, declared: xr.Dataset | None
+) -> xr.DataArray:
+    """Return plausibilities also of declared labels that nobody said, where names changed."""
+    if declared is None or not (part.strip or part.rename):
+        return lam
+    labels = name_texts(lam[names.LABEL].values)
+    unsaid = not_among(name_texts(declared[names.LABEL].values), labels)
+    wider = lam.reindex({names.LABEL: [*labels, *unsaid]}, fill_value=0)
+    return wider.astype(lam.dtype)
+
 
 StudyLike: TypeAlias = "Study | Mapping[str, object] | Path | str"
 """A study, its tables as plain data, or the path of its file."""

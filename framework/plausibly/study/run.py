@@ -1,9 +1,11 @@
-"""The study itself: calibrations compared on random splits, and what the first of them gives."""
+"""A study that runs: calibrations compared on random splits, and the files of results."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -12,25 +14,380 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.config.study import without_plugins
+from plausibly.atomic import check_ours, holds, together
+from plausibly.config.document import toml_text
+from plausibly.config.resolved import resolved, without_unset
+from plausibly.config.study import with_paths, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
+from plausibly.conformal.files import is_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.left_out import with_left_out
-from plausibly.errors import PlausiblyWarning
+from plausibly.data.names import name_text, several
+from plausibly.data.validate import mean_over_draws
+from plausibly.errors import InputError, PlausiblyWarning, counted, warn
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import MethodTable, as_asked
-from plausibly.evaluation.inputs import example_values
+from plausibly.evaluation.inputs import codes_of, example_values
+from plausibly.evaluation.intervals import interval
+from plausibly.evaluation.results import is_study, save_study
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import Progress, compare
+from plausibly.io import write_sets
+from plausibly.io.sets import check_output as check_sets
+from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools
 from plausibly.protocols import AGGREGATOR
-from plausibly.study.assumptions import grouped_by, warn_of_groups
-from plausibly.study.prepare import Prepared, StudyLike, prepare
-from plausibly.study.weakness import GroupCoverage, coverage_by_group
+from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owners, plural, prepare
+
+
+def assumptions(predictions: xr.DataArray, group: str | None) -> list[str]:
+    """Return in words what holds of the examples, and what nobody can check from their files.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+        With the coordinates of the examples.
+    group : str or None
+        By which they are split.
+    """
+    found = ["no example twice"]
+    if group is not None:
+        found += [f"no {group} on both sides", _repeats(groups_of(predictions, group))]
+    else:
+        found += [_repeats(one) for one in owners(predictions)]
+    found.append("not checked: that examples are exchangeable, and that the model saw none of them")
+    return found
+
+
+def _repeats(one: Groups) -> str:
+    have = "has" if one.several == 1 else "have"
+    return f"{counted(one.several)} of {counted(one.groups)} {plural(one.name)} {have} several"
+
+
+def grouped_by(calibrator: object, group: str) -> bool:
+    """Return whether a calibrator, as a table, is for examples of new values of `group`."""
+    if not isinstance(calibrator, Mapping):
+        return False
+    if calibrator.get("name") == "grouped" and calibrator.get("by") == group:
+        return True
+    return grouped_by(calibrator.get("inner"), group)
+
+
+def warn_of_groups(
+    predictions: xr.DataArray, test: Bools, group: str | None, *, grouped: bool = False
+) -> None:
+    """Warn where examples that may be alike stand on both sides of a split, or on one side.
+
+    Parameters
+    ----------
+    predictions : DataArray, (example, label)
+        With the coordinates of the examples.
+    test : ndarray of bool, (example,)
+        The test examples of a split.
+    group : str or None
+        By which they are split.
+    grouped : bool
+        Whether every calibration is for an example of a new group, whose examples may be alike.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``group-on-both-sides`` where no group was named, and by the name of a coordinate examples
+        belong together; ``group-repeats`` where one was named, and some have several examples.
+    """
+    if group is not None:
+        one = groups_of(predictions, group)
+        if one.several and not grouped:
+            _warn_of_repeats(one)
+        return
+    for one in owners(predictions):
+        codes = codes_of(example_values(one.name, [predictions]))[1]
+        both = np.intersect1d(codes[test], codes[~test])
+        if both.size:
+            _warn_of_both_sides(one, both.size, int(np.isin(codes, both).sum()))
+            return
+
+
+def _warn_of_both_sides(one: Groups, both: int, shared: int) -> None:
+    warn(
+        "group-on-both-sides",
+        f"{counted(both)} {plural(one.name)} are in calibration and in test",
+        expected=f"each {one.name} on one side",
+        got=f"{counted(shared)} of {several(one.examples, 'example')} shared",
+        do=f'[splits] group = "{one.name}"',
+        whose=one.name,
+        details={"group": one.name, "groups": both, "examples": shared},
+        stacklevel=4,
+    )
+
+
+def _warn_of_repeats(one: Groups) -> None:
+    warn(
+        "group-repeats",
+        f"there are {several(one.examples, 'example')} of {counted(one.groups)} {plural(one.name)}",
+        expected=f"exchangeable examples; those of one {one.name} may be alike",
+        got=f"{counted(one.several)} with several examples",
+        do=f'calibrator = {{ name = "grouped", by = "{one.name}" }}; or compare with [examples] '
+        f'one_per = "{one.name}" and another -o; report both',
+        whose=one.name,
+        details={"group": one.name, "groups": one.groups, "examples": one.examples},
+        stacklevel=4,
+    )
+
+
+CONFIDENCE = 0.95
+"""With which all intervals of the groups hold together."""
+
+
+@attrs.frozen(kw_only=True)
+class GroupCoverage:
+    """Aggregated coverage in one group of the examples.
+
+    Attributes
+    ----------
+    alpha : float
+    coordinate, group : str
+        Such as ``"site"`` and ``"north"``.
+    examples : int
+    mean, low, high : float
+        With an interval that is widened for the number of groups.
+    groups : int
+        For how many it is widened.
+    """
+
+    alpha: float
+    coordinate: str
+    group: str
+    examples: int
+    mean: float
+    low: float
+    high: float
+    groups: int
+
+
+def coverage_by_group(
+    sets: xr.DataArray,
+    plausibilities: xr.DataArray,
+    by: Sequence[str],
+    *,
+    cluster: str | None = None,
+) -> list[GroupCoverage]:
+    """Return the aggregated coverage of every group, at each alpha the weakest first.
+
+    Parameters
+    ----------
+    sets : DataArray of bool, (example, label[, alpha])
+        With coordinates of the examples.
+    plausibilities : DataArray, ([draw,] example, label)
+        Of the same examples and labels, in the same order.
+    by : sequence of str
+        Coordinates; each of their values is a group.
+    cluster : str, optional
+        Coordinate whose values intervals count, instead of examples.
+
+    Returns
+    -------
+    list of GroupCoverage
+        Intervals hold for all groups together: each has the confidence ``1 - .05 / groups``
+        (Bonferroni). The weakest is the one whose interval ends lowest: a group of few examples is
+        not weak for their sake.
+    """
+    grouped = [(name, *codes_of(example_values(name, [sets]))) for name in by]
+    count = sum(len(values) for _, values, _ in grouped)
+    clusters = None if cluster is None else codes_of(example_values(cluster, [sets]))[1]
+    whole = sets if names.ALPHA in sets.dims else sets.expand_dims(names.ALPHA)
+    whole = whole.transpose(names.ALPHA, names.EXAMPLE, names.LABEL)
+    lam = mean_over_draws(plausibilities).values
+    found: list[GroupCoverage] = []
+    for alpha, plane in zip(whole[names.ALPHA].values, whole.values, strict=True):
+        covered = np.asarray(coverage.aggregated(plane, lam), dtype=np.float64)
+        here = []
+        for name, values, codes in grouped:
+            for code, value in enumerate(values):
+                rows = codes == code
+                measured = interval(
+                    covered[rows],
+                    clusters=None if clusters is None else clusters[rows],
+                    confidence=CONFIDENCE,
+                    among=count,
+                )
+                here.append(
+                    GroupCoverage(
+                        alpha=float(alpha),
+                        coordinate=name,
+                        group=name_text(value),
+                        examples=int(rows.sum()),
+                        mean=measured.mean,
+                        low=measured.low,
+                        high=measured.high,
+                        groups=count,
+                    )
+                )
+        found += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))
+    return found
+
+
+RESULTS = "results.nc"
+SETS = "sets.csv"
+PREDICTOR = "predictor.nc"
+RESOLVED = "resolved.toml"
+
+_HEAD = "# A study with everything filled in: it gives the same results again.\n\n"
+
+
+def write_study(result: StudyResult) -> list[Path]:
+    """Write what a study gave into its output folder.
+
+    Parameters
+    ----------
+    result : StudyResult
+        From `run_study`.
+
+    Returns
+    -------
+    list of Path
+        ``results.nc`` (what the calibrations covered, see `plausibly.load_study`), ``sets.csv`` and
+        ``sets.json`` (sets of the test examples of the first split, by the first calibration),
+        ``predictor.nc`` (the first calibration on all examples) and ``resolved.toml`` (the study
+        with everything filled in, which gives the same results again).
+
+    Raises
+    ------
+    InputError
+        ``output-unwritable``, ``output-is-input`` or ``output-occupied``: then every file is as it
+        was.
+    """
+    folder = result.prepared.study.output.folder
+    text = resolved_text(result.prepared, folder)
+    targets = targets_of(result.prepared)
+    with _together(folder) as part:
+        save_study(result.compared, part / RESULTS)
+        write_sets(result.sets, part / SETS)
+        result.predictor.save(part / PREDICTOR)
+        (part / RESOLVED).write_text(text, encoding="utf-8", newline="\n")
+    return targets
+
+
+def targets_of(prepared: Prepared) -> list[Path]:
+    """Return the files that a study will write.
+
+    Parameters
+    ----------
+    prepared : Prepared
+
+    Raises
+    ------
+    InputError
+        ``output-is-input`` or ``output-occupied``.
+    """
+    folder = prepared.study.output.folder
+    names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
+    targets = [folder / name for name in names]
+    text = resolved_text(prepared, folder)
+    _check_output(prepared, targets, text)
+    check_ours(folder / RESULTS, is_study, "older results")
+    check_sets(folder / SETS)
+    check_ours(folder / PREDICTOR, is_predictor, "an older predictor")
+    check_ours(
+        folder / RESOLVED, lambda path: holds(path, _HEAD.encode()), "an older resolved study"
+    )
+    return targets
+
+
+def resolved_text(prepared: Prepared, folder: Path) -> str:
+    """Return the study with everything filled in, as a file that lies in `folder`.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    folder : Path
+        Where relative paths start.
+    """
+    study = prepared.study
+    base = os.path.realpath(folder)
+
+    def seen_from_there(path: Path) -> Path:
+        if path == study.output.folder:
+            return Path()
+        # What a link of this name points to is not what the user named.
+        there = Path(os.path.realpath(path.parent), path.name)
+        try:
+            return Path(os.path.relpath(there, base))
+        except ValueError:  # on another drive
+            return there
+
+    with without_plugins(study.plugins.disable):
+        tables = resolved(study, seen_from_there)
+    return _HEAD + toml_text(without_unset(tables))
+
+
+def _check_output(prepared: Prepared, targets: list[Path], text: str) -> None:
+    """Raise ``output-is-input`` where a file to be written is one that was read."""
+    read: dict[str, Path] = {}
+
+    def note(path: Path) -> Path:
+        read[os.path.realpath(path)] = path
+        return path
+
+    with_paths(prepared.study, note)
+    file = prepared.file
+    if file is not None:
+        note(file)
+    for target in targets:
+        source = read.get(os.path.realpath(target))
+        # Run again, a resolved study writes itself.
+        if source is None or (source == file and file.read_bytes() == text.encode()):
+            continue
+        raise InputError(
+            "output-is-input",
+            f"{target} would overwrite what {prepared.name} reads"
+            if source != file
+            else f"{target} would overwrite the study file",
+            expected="another folder",
+            got=str(target.parent),
+            do="-o elsewhere, or another [output] folder",
+            whose=str(target),
+        )
+
+
+@contextlib.contextmanager
+def _together(folder: Path) -> Iterator[Path]:
+    """Yield a folder whose files go to `folder` when the block ends well, all of them or none."""
+    made = [path for path in [*reversed(folder.parents), folder] if not path.exists()]
+    done = False
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with together(folder) as part:
+            yield part
+        done = True
+    except OSError as reason:
+        raise _unwritable(folder, (reason.strerror or str(reason)).lower(), made) from reason
+    except InputError as error:
+        if error.name != "output-unwritable":
+            raise
+        # What a writer says is about the folder that nobody else sees.
+        got = error.got.strip('"')
+        raise _unwritable(folder / Path(error.whose).name, got, made) from error.__cause__
+    finally:
+        for path in () if done else reversed(made):
+            with contextlib.suppress(OSError):  # somebody's file is in it, or it was never made
+                path.rmdir()
+
+
+def _unwritable(path: Path, why: str, made: list[Path]) -> InputError:
+    return InputError(
+        "output-unwritable",
+        f"cannot write {path}",
+        expected="a writable folder",
+        got=f'"{why}"',
+        do="-o elsewhere" if made else "-o elsewhere; all old files are as they were",
+        whose=str(path),
+    )
+
 
 FIRST = 0
 """The split whose test examples get prediction sets in a file."""

@@ -29,8 +29,7 @@ from plausibly.testing.checks import (
     check_score_function,
     rules,
 )
-from plausibly.testing.report import Report, Result
-from plausibly.testing.rules import Rule
+from plausibly.testing.rules import Report, Result, Rule
 
 __all__ = [
     "Report",

@@ -1,4 +1,4 @@
-"""Rules of aggregators, tried on a small annotation table of each kind that they accept."""
+"""What the packed form of an aggregator has to be: what its dense form is, and no more."""
 
 from __future__ import annotations
 
@@ -10,15 +10,81 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.names import name_texts
+from plausibly.data.plausibilities import check_packed, pack, unpack
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, PackedAggregator, is_joint
-from plausibly.testing import worlds
-from plausibly.testing.common import enter_common
-from plausibly.testing.packed_form import demand_the_same, demand_the_same_refusals, variants
-from plausibly.testing.rules import DoesNotApply, NoData, RuleBook, demand, refused
-from plausibly.testing.same import farthest, read_only_table, same
+from plausibly.testing import data
+from plausibly.testing.rules import (
+    DoesNotApply,
+    NoData,
+    RuleBook,
+    demand,
+    enter_common,
+    farthest,
+    read_only_table,
+    refused,
+    same,
+)
+
+
+def demand_the_same(
+    aggregator: PackedAggregator, dense: xr.DataArray, table: xr.Dataset, keys: Keys
+) -> None:
+    """Demand that the packed form of a table is that of its dense plausibilities, to the bit.
+
+    Parameters
+    ----------
+    aggregator : PackedAggregator
+    dense : DataArray
+        What `aggregate` returned.
+    table : Dataset
+        It is handed over so that it cannot be written to.
+    keys : Keys
+        Those that `aggregate` had.
+    """
+    packed: object = aggregator.aggregate_packed(read_only_table(table), keys)
+    demand(isinstance(packed, xr.Dataset), f"aggregate_packed gives a {type(packed).__name__}")
+    demand(names.DRAW not in dense.dims, "draws of plausibilities have no packed form")
+    if isinstance(packed, xr.Dataset):
+        checked = check_packed(packed)
+        dense = dense.transpose(names.EXAMPLE, names.LABEL)
+        back = unpack(checked).rename(dense.name)
+        parts = {
+            "values": (back.values, dense.values),
+            "coordinates": (back.coords.to_dataset(), dense.coords.to_dataset()),
+            "attributes": (back.attrs, dense.attrs),
+        }
+        for what, (here, there) in parts.items():
+            demand(same(here, there), f"{table.attrs[names.KIND]}: {what} are not the dense ones")
+        demand(
+            checked.sizes[names.SLOT] == pack(dense).sizes[names.SLOT],
+            "it has more slots than the widest example needs",
+        )
+
+
+def variants(table: xr.Dataset) -> Iterator[xr.Dataset]:
+    """Yield a table, and others that say the same in another order, or a little more."""
+    yield table
+    yield data.permuted(table, names.EXAMPLE)
+    yield data.permuted(table, names.LABEL)
+    yield data.widened(table, "nobody names this")
+
+
+def demand_the_same_refusals(
+    aggregator: PackedAggregator, table: xr.Dataset, keys: Keys, example: str
+) -> None:
+    """Demand that the packed form refuses what `aggregate` must refuse."""
+    part = data.unanswered(table, example, skipped=True)
+    refused(
+        lambda: aggregator.aggregate_packed(part, keys),
+        f"for {example}, which everybody skipped",
+        naming=example,
+    )
+    other = data.of_nobodys_kind(table)
+    refused(lambda: aggregator.aggregate_packed(other, keys), "for another kind")
+
 
 _KEYS = Keys(7, "kit")
 _CLOSE = 1e-9  # sums of floats in another order
@@ -52,7 +118,7 @@ def world_for(
     tables = {str(table.attrs[names.KIND]): table for table in given}
     accepts: object = getattr(aggregator, "accepts", None)
     for kind in sorted(accepts) if isinstance(accepts, frozenset) else ():
-        made = tables.get(kind, worlds.table_of(kind))
+        made = tables.get(kind, data.table_of(kind))
         if made is None:
             return NoData(
                 f"there are no annotations of kind {kind}",
@@ -143,21 +209,21 @@ def simplex(aggregator: Aggregator, world: AggregatorWorld) -> None:
 def example_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """The order of the examples does not matter: they go by name."""
     for table in world.each():
-        _alike(aggregator, table, worlds.permuted(table, names.EXAMPLE), "examples turned round,")
+        _alike(aggregator, table, data.permuted(table, names.EXAMPLE), "examples turned round,")
 
 
 @BOOK.rule
 def label_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """The order of the labels does not matter: they go by name."""
     for table in world.each():
-        _alike(aggregator, table, worlds.permuted(table, names.LABEL), "labels turned round,")
+        _alike(aggregator, table, data.permuted(table, names.LABEL), "labels turned round,")
 
 
 @BOOK.rule
 def annotator_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """The order of the annotators does not matter."""
     for table in world.each():
-        other = worlds.permuted(table, names.ANNOTATOR)
+        other = data.permuted(table, names.ANNOTATOR)
         _alike(aggregator, table, other, "annotators turned round,")
 
 
@@ -174,7 +240,7 @@ def example_alone(aggregator: Aggregator, world: AggregatorWorld) -> None:
         for some in (every[:1], every[1::2]):
             if not some:
                 continue
-            part = worlds.part_of(table, some)
+            part = data.part_of(table, some)
             if joint:
                 change = max(change, _difference(aggregator, table, part))
             else:
@@ -207,7 +273,7 @@ def read_only_inputs(aggregator: Aggregator, world: AggregatorWorld) -> None:
 def declared_labels(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """A declared label that nobody names is there, with plausibilities like the others'."""
     for table in world.each():
-        wider = worlds.widened(table, "nobody names this")
+        wider = data.widened(table, "nobody names this")
         found = aggregator.aggregate(wider, _KEYS)
         has = name_texts(found.indexes[names.LABEL]) if names.LABEL in found.indexes else []
         absent = [name for name in name_texts(wider.indexes[names.LABEL]) if name not in has]
@@ -222,7 +288,7 @@ def missing_responses(aggregator: Aggregator, world: AggregatorWorld) -> None:
     for table in world.each():
         example = name_texts(table.indexes[names.EXAMPLE])[0]
         for skipped, how in ((False, "nobody was asked about"), (True, "everybody skipped")):
-            part = worlds.unanswered(table, example, skipped=skipped)
+            part = data.unanswered(table, example, skipped=skipped)
             when = f"for {example}, which {how}"
             refused(lambda part=part: aggregator.aggregate(part, _KEYS), when, naming=example)  # type: ignore[misc]  # bound now
 
@@ -232,7 +298,7 @@ def zero_examples(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """A table without examples gives no rows, or an InputError."""
     for table in world.each():
         try:
-            found = aggregator.aggregate(worlds.part_of(table, []), _KEYS)
+            found = aggregator.aggregate(data.part_of(table, []), _KEYS)
         except InputError:
             continue
         demand(found.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
@@ -242,7 +308,7 @@ def zero_examples(aggregator: Aggregator, world: AggregatorWorld) -> None:
 @BOOK.rule
 def one_label(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """Where there is one label, its plausibility is 1."""
-    tables = [worlds.table_of(kind, worlds.LABELS[:1]) for kind in world.tables]
+    tables = [data.table_of(kind, data.LABELS[:1]) for kind in world.tables]
     made = [table for table in tables if table is not None]
     if not made:
         raise DoesNotApply("a table of one label cannot be made up for this kind")
@@ -255,7 +321,7 @@ def one_label(aggregator: Aggregator, world: AggregatorWorld) -> None:
 def unknown_annotators(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
     for table in world.each():
-        nobody = worlds.anonymous(table)
+        nobody = data.anonymous(table)
         try:
             found = aggregator.aggregate(nobody, _KEYS)
         except InputError:
@@ -268,11 +334,11 @@ def unknown_annotators(aggregator: Aggregator, world: AggregatorWorld) -> None:
 def counted_responses(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """A response that counts twice weighs as much as two."""
     for table in world.each():
-        nobody = worlds.anonymous(table)
+        nobody = data.anonymous(table)
         nobody = nobody.drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
         times: Ints = 1 + np.arange(nobody.sizes[names.RESPONSE]) % 3
-        counts = worlds.weighted(nobody, times)
-        repeated = worlds.taken(nobody, np.repeat(np.arange(times.size), times))
+        counts = data.weighted(nobody, times)
+        repeated = data.taken(nobody, np.repeat(np.arange(times.size), times))
         try:
             aggregator.aggregate(counts, _KEYS)
         except InputError as error:
@@ -284,9 +350,9 @@ def counted_responses(aggregator: Aggregator, world: AggregatorWorld) -> None:
 def lazy_stays_lazy(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """A table of Dask arrays is read as well, and is not loaded in its place."""
     for table in world.each():
-        lazy = worlds.in_chunks(table)
+        lazy = data.in_chunks(table)
         _alike(aggregator, table, lazy, "of a table of Dask arrays")
-        demand(worlds.is_lazy(lazy), "the table is loaded in its place")
+        demand(data.is_lazy(lazy), "the table is loaded in its place")
 
 
 @BOOK.rule
@@ -335,7 +401,7 @@ def packed_same(aggregator: Aggregator, world: AggregatorWorld) -> None:
 def other_kinds_refused(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """A table of a kind that it does not accept is an InputError."""
     for table in world.each():
-        other = worlds.of_nobodys_kind(table)
+        other = data.of_nobodys_kind(table)
         refused(lambda other=other: aggregator.aggregate(other, _KEYS), "for another kind")  # type: ignore[misc]  # bound now
 
 

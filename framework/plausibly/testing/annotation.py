@@ -16,10 +16,8 @@ from plausibly.data.seal import check_table, is_intact
 from plausibly.data.select import concat, select, to_frame
 from plausibly.errors import InputError
 from plausibly.protocols import ANNOTATION, Annotation, Record
-from plausibly.testing import worlds
-from plausibly.testing.common import enter_common
-from plausibly.testing.rules import NoData, RuleBook, demand, refused
-from plausibly.testing.same import same
+from plausibly.testing import data
+from plausibly.testing.rules import NoData, RuleBook, demand, enter_common, refused, same
 
 _EXTRA = "nobody names this"
 _Rows: TypeAlias = list[tuple[object, ...]]
@@ -65,7 +63,7 @@ def world_for(
     """Return the given records, else those that the kind offers in ``example()``."""
     do = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
     if records is None:
-        offered = worlds.example_of(annotation)
+        offered = data.example_of(annotation)
         if offered is None:
             return NoData("there are no records to try it on", do)
         records, found = offered
@@ -124,7 +122,7 @@ def validates(annotation: Annotation, world: AnnotationWorld) -> None:
     """It accepts its own tables, and refuses those of another kind and detached ones."""
     table = _table(annotation, world)
     annotation.validate(table)
-    other = worlds.of_nobodys_kind(table)
+    other = data.of_nobodys_kind(table)
     refused(lambda: annotation.validate(other), "for a table of another kind")
     cut = table.isel({names.EXAMPLE: slice(None, None, -1)})
     refused(lambda: annotation.validate(cut), "for a detached table")
@@ -178,9 +176,9 @@ def read_once(annotation: Annotation, world: AnnotationWorld) -> None:
 @BOOK.rule
 def lazy_stays_lazy(annotation: Annotation, world: AnnotationWorld) -> None:
     """Validate reads a table of Dask arrays, and does not load it in its place."""
-    lazy = worlds.in_chunks(_table(annotation, world))
+    lazy = data.in_chunks(_table(annotation, world))
     annotation.validate(lazy)
-    demand(worlds.is_lazy(lazy), "the table is loaded in its place")
+    demand(data.is_lazy(lazy), "the table is loaded in its place")
 
 
 @BOOK.rule

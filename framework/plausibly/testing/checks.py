@@ -27,8 +27,7 @@ from plausibly.testing import calibrator as calibrators
 from plausibly.testing import combiner as combiners
 from plausibly.testing import reader as readers
 from plausibly.testing import score as scores
-from plausibly.testing.report import Report, Result
-from plausibly.testing.rules import NoData, Rule, RuleBook
+from plausibly.testing.rules import NoData, Report, Result, Rule, RuleBook
 
 P = TypeVar("P")
 W = TypeVar("W")

@@ -17,11 +17,19 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER, PValueCombiner
-from plausibly.testing import worlds
-from plausibly.testing.common import enter_common
-from plausibly.testing.rules import Broken, DoesNotApply, RuleBook, demand, refused
-from plausibly.testing.same import farthest, read_only, same
-from plausibly.testing.simulation import ALPHAS, blocks, demand_coverage, population
+from plausibly.testing import data
+from plausibly.testing.calibrator import ALPHAS, blocks, demand_coverage, population
+from plausibly.testing.rules import (
+    Broken,
+    DoesNotApply,
+    RuleBook,
+    demand,
+    enter_common,
+    farthest,
+    read_only,
+    refused,
+    same,
+)
 
 _N, _M, _H = 11, 4, 40
 _QUERIES = 25
@@ -78,7 +86,7 @@ class CombinerWorld:
 
     def atoms(self, n: int = _N, m: int = _M) -> Floats:
         """Return scores (replicate, atom)."""
-        return worlds.uniforms("combiner/atoms", m, n)
+        return data.uniforms("combiner/atoms", m, n)
 
     def case(
         self,
@@ -90,9 +98,9 @@ class CombinerWorld:
         atoms = self.atoms() if atoms is None else atoms
         pools = Pools(Replicates(scores=atoms))
         if queries is None:
-            queries = worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
+            queries = data.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
         if held_out is None:
-            held_out = worlds.uniforms("combiner/held-out", _H, 1)[:, 0]
+            held_out = data.uniforms("combiner/held-out", _H, 1)[:, 0]
         m, n = atoms.shape
         aside = PValues.of(pools, held_out.astype(atoms.dtype)) if self.share > 0 else None
         evidence = self.evidence(n, m, held_out.size)
@@ -142,7 +150,7 @@ def held_out_share(combiner: PValueCombiner, world: CombinerWorld) -> None:
 @BOOK.rule
 def shape(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """It gives one p-value a query, in the shape of the queries."""
-    flat = worlds.uniforms("combiner/queries", 12, 1)[:, 0]
+    flat = data.uniforms("combiner/queries", 12, 1)[:, 0]
     for queries in (flat, flat.reshape(4, 3), flat[:1]):
         found = _combined(combiner, world.case(queries=queries))
         demand(found.shape == queries.shape, f"for {queries.shape} it gives {found.shape}")
@@ -173,7 +181,7 @@ def query_alone(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """A query gets the same p-value alone as in a batch."""
     case = world.case()
     every = _combined(combiner, case)
-    queries = worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
+    queries = data.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
     for place in range(_QUERIES):
         alone = _combined(combiner, world.case(queries=queries[place : place + 1]))
         off = farthest(every[place : place + 1], alone)
@@ -204,8 +212,8 @@ def float32(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """Scores of float32 give the p-values of the same scores in float64."""
     atoms = world.atoms().astype(np.float32)
     narrow = world.case(atoms)
-    queries = worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0].astype(np.float32)
-    held_out = worlds.uniforms("combiner/held-out", _H, 1)[:, 0].astype(np.float32)
+    queries = data.uniforms("combiner/queries", _QUERIES, 1)[:, 0].astype(np.float32)
+    held_out = data.uniforms("combiner/held-out", _H, 1)[:, 0].astype(np.float32)
     wide = [values.astype(np.float64) for values in (atoms, queries, held_out)]
     off = farthest(_combined(combiner, narrow), _combined(combiner, world.case(*wide)))
     demand(off <= _CLOSE, f"in float32 the p-values change by {off:.3g}")
@@ -264,7 +272,7 @@ def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
     aside = None
     if plain.held_out is not None and plain.held_out.scores is not None:
         aside = PValues.of(pools, plain.held_out.scores)
-    p = PValues.of(pools, worlds.uniforms("combiner/queries", _QUERIES, 1)[:, 0])
+    p = PValues.of(pools, data.uniforms("combiner/queries", _QUERIES, 1)[:, 0])
     try:
         combiner.guarantee(world.evidence(m=1, separate=False), ALPHAS[1])
         found = np.asarray(combiner.combine(PValues(pools, p.numerators), aside))

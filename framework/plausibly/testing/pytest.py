@@ -28,10 +28,9 @@ import xarray as xr
 
 from plausibly.errors import InputError
 from plausibly.protocols import Kind
-from plausibly.testing import checks, worlds
-from plausibly.testing.report import Report
-from plausibly.testing.rules import Rule, found, shown
-from plausibly.testing.simulation import population
+from plausibly.testing import checks, data
+from plausibly.testing.calibrator import population
+from plausibly.testing.rules import Report, Rule, found, shown
 
 MakeTable: TypeAlias = Callable[[str], xr.Dataset]
 """From the name of an annotation kind to a small table of it."""
@@ -130,12 +129,12 @@ def kit_annotations() -> MakeTable:
     """Small annotation tables: a function from the name of a kind to a table of it."""
 
     def make(kind: str) -> xr.Dataset:
-        table = worlds.table_of(kind)
+        table = data.table_of(kind)
         if table is None:
             raise InputError(
                 "kit-data-missing",
                 f"there are no made-up annotations of kind {kind}",
-                expected=" | ".join(worlds.ANSWERS),
+                expected=" | ".join(data.ANSWERS),
                 do="register the kind, with a method example() that gives records and labels",
                 whose="kit_annotations",
             )
@@ -147,10 +146,10 @@ def kit_annotations() -> MakeTable:
 @pytest.fixture
 def kit_predictions() -> xr.DataArray:
     """Predictions (example, label) of twelve examples: probabilities without ties."""
-    return worlds.labelled(population("fixtures", 12).scores.copy(), scale="probability")
+    return data.labelled(population("fixtures", 12).scores.copy(), scale="probability")
 
 
 @pytest.fixture
 def kit_plausibilities() -> xr.DataArray:
     """Plausibilities (example, label) of the examples of `kit_predictions`: shares of 5 votes."""
-    return worlds.labelled(population("fixtures", 12).plausibilities.copy())
+    return data.labelled(population("fixtures", 12).plausibilities.copy())

@@ -19,9 +19,7 @@ from plausibly.errors import ComponentError, InputError
 from plausibly.io import files
 from plausibly.protocols import ANNOTATION, READER, Reader
 from plausibly.registry.entries import reason_of
-from plausibly.testing.common import enter_common
-from plausibly.testing.rules import Broken, NoData, RuleBook, demand, refused
-from plausibly.testing.same import same
+from plausibly.testing.rules import Broken, NoData, RuleBook, demand, enter_common, refused, same
 
 _EXTRA = "nobody names this"
 

@@ -1,18 +1,29 @@
-"""Rules with names, the book in which a kind keeps them in order, and how they are run."""
+"""Rules with names, how they are run, and the report of what they found."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import random
+import textwrap
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import attrs
+import numpy as np
+import xarray as xr
 
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly import registry
+from plausibly.errors import ComponentError, InputError, PlausiblyWarning
+from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
+from plausibly.registry.conformance import problems
 from plausibly.registry.entries import reason_of
-from plausibly.testing.report import Report, Result
+from plausibly.registry.parameters import Parameter, Strict, described, parameters_of
 
 P = TypeVar("P")
 W = TypeVar("W")
@@ -217,3 +228,276 @@ def refused(call: Callable[[], object], when: str, *, naming: str = "") -> Input
     except Exception as error:  # whatever is raised is what the rule tells
         raise Broken(f"expected an InputError {when}, got {reason_of(error)}") from error
     raise Broken(f"expected an InputError {when}, got a result")
+
+
+def enter_common(book: RuleBook[P, W], behave: Callable[[P, W], object]) -> None:
+    """Enter the rules that all kinds share.
+
+    Parameters
+    ----------
+    book : RuleBook
+        Where to enter them.
+    behave : callable
+        Everything that a component gives on the data of the kit, to be compared.
+    """
+
+    @book.rule_alone
+    def protocol(component: P, world: W) -> None:
+        """It has every member of its Protocol, with the right parameters."""
+        found = problems(component, book.kind.protocol)
+        told = [f"{p.member}: expected {p.expected}, got {p.got}" for p in found]
+        demand(not found, "; ".join(told))
+
+    @book.rule_alone
+    def frozen(component: P, world: W) -> None:
+        """It cannot be changed after it was made."""
+        fields = [parameter.field for parameter in _parameters(component)]
+        for name in [*fields, "kit_was_here"]:
+            if not _settable(component, name):
+                continue
+            demand(name not in fields, f"its parameter {name} can be set: make the class frozen")
+            raise Broken("attributes can be added to it: make the class frozen, such as attrs does")
+
+    @book.rule_alone
+    def readable(component: P, world: W) -> None:
+        """It prints as its class with its parameters."""
+        text = repr(component)
+        cls = type(component).__name__
+        demand(cls in text and " object at 0x" not in text, f"it prints as {text}")
+        absent = [p.name for p in _parameters(component) if p.name not in text]
+        demand(not absent, f"it prints as {text}, without {', '.join(absent)}")
+
+    @book.rule_alone
+    def configuration_round_trip(component: P, world: W) -> None:
+        """Its parameters can be written into a file, and the file gives an equal component."""
+        again = remade(book.kind, component)
+        if again != component:
+            raise Broken(f"{shown(component)} was written, and {shown(again)} read, which differs")
+
+    @book.rule
+    def state_round_trip(component: P, world: W) -> None:
+        """Made again from its parameters it gives the same bits: it has no other state."""
+        before = behave(component, world)
+        demand(
+            same(before, behave(remade(book.kind, component), world)),
+            "made again from its parameters it gives something else",
+        )
+        demand(same(before, behave(component, world)), "used before, it gives something else")
+
+    @book.rule
+    def deterministic(component: P, world: W) -> None:
+        """Asked twice with one seed it gives the same bits, and leaves global generators alone."""
+        with global_randomness(1) as touched:
+            first = behave(component, world)
+        with global_randomness(2):
+            second = behave(component, world)
+        demand(same(first, second), "two calls with the same seed differ")
+        demand(not touched, f"it draws from or seeds the global generator {', '.join(touched)}")
+
+
+def _parameters(component: object) -> tuple[Parameter, ...]:
+    # A class whose constructor has no signature has no parameters that could be read.
+    with contextlib.suppress(ValueError, TypeError):
+        return parameters_of(type(component))
+    return ()
+
+
+def _settable(component: object, name: str) -> bool:
+    value = getattr(component, name, None)
+    there = hasattr(component, name)
+    try:
+        setattr(component, name, value)
+    except (AttributeError, TypeError):
+        return False
+    if not there:
+        delattr(component, name)
+    return True
+
+
+def remade(kind: Kind[P], component: P) -> P:
+    """Return the component that comes out of a file into which this one was written.
+
+    By its name where its class is registered, else by its class.
+    """
+    try:
+        table = registry.describe(kind, component)
+    except ComponentError as error:
+        if error.name != "component-unregistered":
+            raise
+    else:
+        again: dict[str, object] = json.loads(json.dumps(table))
+        return registry.resolve(kind, again)
+    cls = type(component)
+    parameters = described(component, registry.describe, f"{kind.name} {cls.__name__}")
+    made: P = Strict(registry.default().create).build(cls, json.loads(json.dumps(parameters)))
+    return made
+
+
+def same(first: object, second: object) -> bool:
+    """Return whether two results are equal to the last bit, whatever they are made of."""
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        if first.dtype != second.dtype or first.shape != second.shape:
+            return False
+        return np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+    if isinstance(first, xr.DataArray | xr.Dataset):
+        return type(first) is type(second) and bool(first.identical(second))  # type: ignore[arg-type]  # of one type
+    if isinstance(first, str | bytes):
+        return first == second
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(same(first[k], second[k]) for k in first)
+    if isinstance(first, Sequence) and isinstance(second, Sequence):
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(first == second)
+
+
+def farthest(first: Floats, second: Floats) -> float:
+    """Return the largest difference of two arrays; infinite values are equal to themselves."""
+    if first.shape != second.shape:
+        return float("inf")
+    if not first.size:
+        return 0.0
+    alike = first == second
+    with np.errstate(invalid="ignore"):
+        off = np.abs(first.astype(np.float64) - second.astype(np.float64))
+    return float(np.where(alike, 0.0, np.where(np.isnan(off), np.inf, off)).max())
+
+
+def read_only(array: Floats) -> Floats:
+    """Return a copy that cannot be written to."""
+    copy = np.array(array, copy=True)
+    copy.flags.writeable = False
+    return copy
+
+
+def read_only_table(table: xr.Dataset) -> xr.Dataset:
+    """Return a copy whose columns and coordinates cannot be written to."""
+    copy = table.copy(deep=True)
+    for name in copy.variables:
+        values = copy[name].values
+        values.flags.writeable = False
+    return copy
+
+
+@contextmanager
+def global_randomness(seed: int) -> Iterator[list[str]]:
+    """Seed the global generators for a block, and put them back.
+
+    Yields
+    ------
+    list of str
+        After the block: the generators that it used or seeded.
+    """
+    touched: list[str] = []
+    # The global generator of numpy is looked at and put back, never drawn from.
+    before = np.random.get_state(), random.getstate()  # noqa: NPY002  # as said
+    try:
+        np.random.seed(seed)  # noqa: NPY002  # as said
+        random.seed(seed)
+        start = _numpy_state(), random.getstate()
+        yield touched
+        if _numpy_state() != start[0]:
+            touched.append("numpy.random")
+        if random.getstate() != start[1]:
+            touched.append("random")
+    finally:
+        np.random.set_state(before[0])  # noqa: NPY002  # as said
+        random.setstate(before[1])
+
+
+def _numpy_state() -> tuple[bytes, object]:
+    state = np.random.get_state(legacy=False)  # noqa: NPY002  # it is watched
+    inner = state["state"]
+    return np.asarray(inner["key"]).tobytes(), inner["pos"]
+
+
+State = Literal["holds", "fails", "expected failure", "unexpected pass", "unknown rule", "not run"]
+
+_WIDTH = 100
+_FAILED = frozenset({"fails", "unexpected pass", "unknown rule"})
+_WORDS: tuple[tuple[State, str, str], ...] = (
+    ("fails", "1 fails", "{} fail"),
+    ("unexpected pass", "1 unexpected pass", "{} unexpected passes"),
+    ("unknown rule", "1 unknown rule", "{} unknown rules"),
+    ("expected failure", "1 expected failure", "{} expected failures"),
+    ("not run", "1 not run", "{} not run"),
+)
+
+
+@attrs.frozen
+class Result:
+    """What one rule found.
+
+    Attributes
+    ----------
+    name : str
+        The rule.
+    state : {"holds", "fails", "expected failure", "unexpected pass", "unknown rule", "not run"}
+        How the component fared.
+    detail : str
+        What happened; empty where the rule holds.
+    sentence : str
+        What the rule wants.
+    """
+
+    name: str
+    state: State
+    detail: str = ""
+    sentence: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What all rules of a kind found of one component; prints as one line.
+
+    Attributes
+    ----------
+    kind, component : str
+        What was tried, as it prints.
+    rules : tuple of Result
+        One a rule, in order.
+    """
+
+    kind: str
+    component: str
+    rules: tuple[Result, ...]
+
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        """The results for which the component, or what was expected of it, must be mended."""
+        return tuple(result for result in self.rules if result.state in _FAILED)
+
+    def __str__(self) -> str:
+        states = Counter(result.state for result in self.rules)
+        run = sum(states.values()) - states["unknown rule"]
+        parts = [f"{states['holds']} of {run} rules hold"]
+        for state, one, many in _WORDS:
+            if states[state]:
+                parts.append(one if states[state] == 1 else many.format(states[state]))
+        lacks = sorted({r.detail for r in self.rules if r.state == "not run"})
+        why = f" ({lacks[0]})" if len(lacks) == 1 else ""
+        return ", ".join(parts) + why
+
+    def table(self) -> str:
+        """Return the line and, of every rule that does not hold, state and what happened."""
+        shown = [*self.failed, *(r for r in self.rules if r.state == "expected failure")]
+        rows = [("rule", "state", "what happened"), *((r.name, r.state, r.detail) for r in shown)]
+        first = max(len(row[0]) for row in rows) + 2
+        second = max(len(row[1]) for row in rows) + 2
+        lines = [f"{self.kind} {self.component}: {self}"]
+        for row, wants in zip(rows, ["", *(r.sentence for r in shown)], strict=True):
+            head = f"{row[0]:<{first}}{row[1]:<{second}}"
+            lines += _wrapped(row[2], head, first + second)
+            if wants:
+                lines += _wrapped(f"wanted: {wants}", " " * (first + second), first + second)
+        return "\n".join(lines)
+
+
+def _wrapped(text: str, head: str, indent: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(_WIDTH, indent + 40),
+        initial_indent=head,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

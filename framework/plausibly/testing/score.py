@@ -7,10 +7,8 @@ import numpy as np
 
 from plausibly.kernels.types import Floats
 from plausibly.protocols import SCORE, ScoreFunction
-from plausibly.testing import worlds
-from plausibly.testing.common import enter_common
-from plausibly.testing.rules import RuleBook, demand
-from plausibly.testing.same import farthest, read_only, same
+from plausibly.testing import data
+from plausibly.testing.rules import RuleBook, demand, enter_common, farthest, read_only, same
 
 _ROWS, _LABELS = 12, 5
 _CLOSE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
@@ -41,14 +39,14 @@ class ScoreWorld:
         self, stream: str = "rows", labels: int = _LABELS, dtype: type[np.floating] = np.float64
     ) -> Floats:
         """Return probabilities (example, label) without ties, as they are read."""
-        return self.reads(worlds.probabilities(f"score/{stream}", _ROWS, labels).astype(dtype))
+        return self.reads(data.probabilities(f"score/{stream}", _ROWS, labels).astype(dtype))
 
     def uniform(self, given: Floats) -> Floats | None:
         """Return a uniform (..., 1) for these probabilities, None where none is wanted."""
         if not self.randomised:
             return None
         shape = (*given.shape[:-1], 1)
-        flat = worlds.uniforms("score/uniform", int(np.prod(shape)), 1)
+        flat = data.uniforms("score/uniform", int(np.prod(shape)), 1)
         return flat.reshape(shape).astype(given.dtype)
 
     def score(self, score: ScoreFunction, given: Floats, uniform: Floats | None = None) -> Floats:

@@ -17,7 +17,7 @@ from plausibly.errors import InputError
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record
-from plausibly.testing import worlds
+from plausibly.testing import data
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -38,7 +38,7 @@ def _names(prefix: str, count: int) -> list[str]:
 
 
 def _labels(count: int) -> list[str]:
-    return [*worlds.LABELS, *_names("label", count)][:count]
+    return [*data.LABELS, *_names("label", count)][:count]
 
 
 def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
@@ -57,11 +57,11 @@ def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
         ``kit-data-missing`` for another kind.
     """
     st = _st()
-    if kind not in worlds.ANSWERS:
+    if kind not in data.ANSWERS:
         raise InputError(
             "kit-data-missing",
             f"there is no strategy of answers of kind {kind}",
-            expected=" | ".join(worlds.ANSWERS),
+            expected=" | ".join(data.ANSWERS),
             do="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
             whose="plausibly.testing.strategies",
         )

@@ -15,9 +15,21 @@ from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats
 from plausibly.plots import reading
-from plausibly.plots.palette import BLUE, GREY
-from plausibly.plots.style import OTHERS, Axes, Look, axes_of, legend_below, tidy, tone
-from plausibly.plots.text import heading, name_rows, shown_name, shown_names
+from plausibly.plots.style import (
+    BLUE,
+    GREY,
+    OTHERS,
+    Axes,
+    Look,
+    axes_of,
+    heading,
+    legend_below,
+    name_rows,
+    shown_name,
+    shown_names,
+    tidy,
+    tone,
+)
 
 MOST = 12
 _FIRST_MARK = 1.06

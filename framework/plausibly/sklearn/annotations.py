@@ -1,4 +1,4 @@
-"""What experts said of the rows of X, in any of the forms in which people have it."""
+"""Annotations of the rows of X, in any of the forms in which people have them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,263 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import names
-from plausibly.data.names import is_missing, is_name, name_text, not_among, quoted, text_array
+from plausibly.conformal.aggregate import aggregated
+from plausibly.data import align, names, validate
+from plausibly.data.names import (
+    check_names,
+    is_missing,
+    is_name,
+    name_text,
+    name_texts,
+    not_among,
+    quoted,
+    several,
+    text_array,
+)
 from plausibly.data.plausibilities import is_packed
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import frames
 from plausibly.io.annotations import build_annotations
-from plausibly.kernels.types import Bools, Floats, Ints
-from plausibly.sklearn.rows import Rows, check_length, naming_index
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints
+from plausibly.protocols import Aggregator, ComponentLike
+
+
+def plausibilities(
+    said: Said, aggregator: ComponentLike[Aggregator] | None, seed: int
+) -> xr.DataArray | xr.Dataset:
+    """Return plausibilities, aggregated where these are annotations.
+
+    Parameters
+    ----------
+    said : DataArray or Dataset
+    aggregator : str, mapping or Aggregator, optional
+        For annotations alone.
+    seed : int
+        For aggregators that draw.
+    """
+    if isinstance(said, xr.Dataset) and not is_packed(said):
+        return aggregated(said, aggregator, seed=seed)
+    return said
+
+
+def voted(
+    said: Said, rows: Rows, aggregator: ComponentLike[Aggregator] | None, seed: int
+) -> list[str]:
+    """Return the label with the largest plausibility of each row, the first of equal ones.
+
+    Parameters
+    ----------
+    said : DataArray or Dataset
+        Under names, which are matched with those of the rows.
+    rows : Rows
+    aggregator, seed
+        As for `plausibilities`.
+
+    Raises
+    ------
+    InputError
+        ``examples-differ``, and what plausibilities are refused for.
+    """
+    found = plausibilities(said, aggregator, seed)
+    mean = validate.mean_over_draws(validate.check_plausibilities(found, whose="y"))
+    nothing = labelled(np.empty((len(rows), 0)), rows, [], None)
+    _, matched = align.match_examples(nothing, mean, whose="X", other="y")
+    largest = np.argmax(matched.values, axis=1)
+    return [str(label) for label in matched[names.LABEL].values[largest]]
+
+
+Coordinates = Mapping[str, Sequence[object]]
+"""More that is known of each row, by name."""
+
+_ROWS = "X"
+_DISTINCT = 0.9
+
+
+@attrs.frozen
+class Rows:
+    """Names of the rows of X.
+
+    Attributes
+    ----------
+    names : list of str
+        ``"0"``, ``"1"``, … where nobody named them.
+    named : bool
+        Whether somebody did.
+    """
+
+    names: list[str]
+    named: bool
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def rows_of(x: object, *, examples: Sequence[object] | None = None, unique: bool = True) -> Rows:
+    """Return the names of the rows of X.
+
+    Parameters
+    ----------
+    x : array-like or frame
+        The index of a pandas frame names its rows, unless it only counts them from 0.
+    examples : sequence, optional
+        Their names, said.
+    unique : bool
+        Whether names in the index must differ; rows that a model is fitted on may come again.
+
+    Raises
+    ------
+    InputError
+        ``rows-differ``, ``example-twice`` or ``example-unnamed``.
+    """
+    size = count(x)
+    if examples is not None:
+        said = name_texts(examples)
+        check_length(len(said), size, "examples")
+        check_names(said, names.EXAMPLE, whose="examples")
+        return Rows(said, named=True)
+    index = naming_index(x)
+    if index is None:
+        return Rows([str(row) for row in range(size)], named=False)
+    found = name_texts(index)
+    if unique:
+        check_names(found, names.EXAMPLE, whose="the index of X")
+    return Rows(found, named=True)
+
+
+def count(x: object) -> int:
+    """Return the number of rows of whatever scikit-learn takes as X."""
+    shape: tuple[int, ...] | None = getattr(x, "shape", None)
+    return int(shape[0]) if shape else len(x)  # type: ignore[arg-type]  # a list of rows
+
+
+def naming_index(data: object) -> pd.Index | None:
+    """Return the index of pandas data, or None where it says no more than a row's place."""
+    if not isinstance(data, (pd.DataFrame, pd.Series)):
+        return None
+    index = data.index
+    counts = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+    return None if counts else index
+
+
+def check_length(given: int, rows: int, whose: str) -> None:
+    """Raise ``rows-differ`` where something with one entry a row has another length."""
+    if given != rows:
+        raise InputError(
+            "rows-differ",
+            f"{whose} have {several(given, 'row')}, and X has {counted(rows)}",
+            expected="one a row of X, in its order",
+            got=counted(given),
+            do="pass both from one split, or name the rows: examples=[...]",
+            whose=whose,
+        )
+
+
+def labelled(
+    values: NDArray[np.floating],
+    rows: Rows,
+    labels: Sequence[str],
+    coordinates: Coordinates | None,
+    *,
+    prefix: str = "",
+) -> xr.DataArray:
+    """Return probabilities under the names of rows and labels.
+
+    Parameters
+    ----------
+    values : ndarray, (example, label)
+    rows : Rows
+    labels : sequence of str
+        Of the columns.
+    coordinates : mapping of str to sequence, optional
+        More that is known of each example, such as its group.
+    prefix : str
+        Goes before names that nobody gave, so that row 0 of two arrays is not one example.
+    """
+    called = rows.names if rows.named else [f"{prefix}{name}" for name in rows.names]
+    array = xr.DataArray(
+        values,
+        dims=(names.EXAMPLE, names.LABEL),
+        coords={
+            names.EXAMPLE: (names.EXAMPLE, text_array(called)),
+            names.LABEL: (names.LABEL, text_array(labels)),
+        },
+        name="predictions",
+        attrs={names.SCALE: "probability"},
+    )
+    for name, column in (coordinates or {}).items():
+        found = np.asarray(column)
+        check_length(len(found), len(rows), f"coordinates of {name}")
+        array = array.assign_coords({name: (names.EXAMPLE, found)})
+    return array
+
+
+@attrs.frozen
+class Seen:
+    """What is remembered of the rows that a model was fitted on: names, or else contents.
+
+    Attributes
+    ----------
+    named : bool
+    marks : ndarray of uint64, (row,)
+        Different hashes, in ascending order.
+    telling : bool
+        Whether hashes tell rows apart: where many rows are alike, equal ones say nothing.
+    """
+
+    named: bool
+    marks: Hashes
+    telling: bool
+
+
+def seen(x: object) -> Seen | None:
+    """Return what to remember of the rows of X, or None where they cannot be told apart."""
+    index = naming_index(x)
+    marks = _contents(x) if index is None else hash_names(name_texts(index))
+    if marks is None:
+        return None
+    distinct = np.unique(marks)
+    named = index is not None
+    return Seen(named, distinct, named or distinct.size >= _DISTINCT * marks.size)
+
+
+def warn_if_seen(before: Seen | None, x: object, rows: Rows) -> None:
+    """Warn where the rows of X that calibrate are rows that the model was fitted on.
+
+    Names decide alone. Rows without names count as the same where they hold the same numbers, and
+    only if that is true of half of them.
+    """
+    if before is None or not before.telling or before.named != rows.named:
+        return
+    marks = hash_names(rows.names) if rows.named else _contents(x)
+    if marks is None:
+        return
+    again = np.isin(marks, before.marks)
+    if not again.any() or (not rows.named and again.sum() * 2 < again.size):
+        return
+    which = [name for name, same in zip(rows.names, again.tolist(), strict=True) if same]
+    warn(
+        "model-saw-examples",
+        f"the model was fitted on {counted(len(which))} of {counted(len(rows))} rows of X",
+        expected="rows that the model has not seen: else sets cover less than they promise",
+        got=listed(which) if rows.named else "rows with the same numbers",
+        do="train_test_split first, then fit on one part and conformalize on the other",
+        whose=_ROWS,
+        details={"examples": which},
+        stacklevel=3,
+    )
+
+
+def _contents(x: object) -> Hashes | None:
+    """Return a hash of the numbers in each row, or None where X is no matrix of numbers."""
+    values = x.to_numpy() if isinstance(x, pd.DataFrame) else x
+    if not isinstance(values, np.ndarray) or values.ndim != 2 or not values.size:
+        return None
+    if values.dtype.kind not in "iuf":
+        return None
+    hashed = pd.util.hash_pandas_object(pd.DataFrame(values), index=False)
+    return hashed.to_numpy().astype(np.uint64)
+
 
 Said = xr.DataArray | xr.Dataset
 """Plausibilities, dense or packed, or an annotation table, under names."""

@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.errors import counted
 from plausibly.plots import reading
-from plausibly.plots.style import DASHES, OTHERS, Axes, axes_of, legend_below, tidy, tone
-from plausibly.plots.text import heading, share
+from plausibly.plots.style import (
+    DASHES,
+    OTHERS,
+    Axes,
+    axes_of,
+    heading,
+    legend_below,
+    share,
+    tidy,
+    tone,
+)
 
 _BETWEEN = 0.1  # of the axis, from number to number
 

@@ -1,0 +1,542 @@
+"""Tables of examples that print the first rows and give all of them as a frame."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from plausibly import plots, text
+from plausibly.calibration.alphas import read_alpha
+from plausibly.conformal.inputs import GUARANTEES
+from plausibly.data import names
+from plausibly.data.accessors import register
+from plausibly.data.names import several
+from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.inputs import as_plausibilities, as_sets
+from plausibly.guarantee import Guarantee
+from plausibly.plots import reading
+from plausibly.plots.style import Axes, shown_name
+
+Row: TypeAlias = tuple[object, ...]
+
+SHOWN = 10
+_GAP = "  "
+_LABELS = 6
+_WIDE = 60
+_CELL = 240
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Listing:
+    """Rows under titles; made when they are asked for.
+
+    Attributes
+    ----------
+    title : str
+    columns : tuple of str
+    total : int
+        Number of rows.
+    rows : callable
+        Returns the rows from a start up to an end.
+    most : int
+        Rows that are printed.
+    notes : tuple of str
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    total: int
+    rows: Callable[[int, int], Sequence[Row]]
+    most: int = SHOWN
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.total
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return all rows; labels of a set are a tuple of their names."""
+        return pd.DataFrame(list(self.rows(0, self.total)), columns=list(self.columns))
+
+    def __repr__(self) -> str:
+        rows = self._shown()
+        widths = [
+            max(len(row[column]) for row in (self.columns, *rows))
+            for column in range(len(self.columns))
+        ]
+        lines = [self.title]
+        for row in (self.columns, *rows):
+            cells = (f"{text:<{width}}" for text, width in zip(row, widths, strict=True))
+            lines.append(_GAP.join(cells).rstrip())
+        return "\n".join([*lines, *self._ends()])
+
+    def _repr_html_(self) -> str:
+        return text.framed(
+            self.title,
+            text.table(self._shown(), head=self.columns),
+            *(text.paragraph(note) for note in self._ends()),
+        )
+
+    def _shown(self) -> list[tuple[str, ...]]:
+        found = self.rows(0, min(self.most, self.total))
+        return [tuple(map(as_text, row)) for row in found]
+
+    def _ends(self) -> list[str]:
+        rest = self.total - self.most
+        more = [f"… {counted(rest)} more, in to_frame()"] if rest > 0 else []
+        return [*more, *self.notes]
+
+
+def as_text(value: object) -> str:
+    """Return a cell as it is printed: sets between braces, long ones with their number."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if not isinstance(value, tuple):
+        return shown_name(value, width=_CELL, lines=1)
+    names = [shown_name(name, width=_WIDE, lines=1) for name in value[:_LABELS]]
+    shown = ", ".join(names)
+    return (
+        f"{{{shown}, … {counted(len(value))} labels}}" if len(value) > _LABELS else f"{{{shown}}}"
+    )
+
+
+def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) -> Guarantee:
+    """Return the guarantee at an alpha; the only one, where none is asked for.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset
+    alpha : number or text, optional
+
+    Raises
+    ------
+    InputError
+        ``guarantee-unstated`` where it states none, ``guarantee-alpha`` where it states several, or
+        none at this alpha.
+    """
+    kind = type(array).__name__
+    stated = json.loads(str(array.attrs.get(GUARANTEES, "[]")))
+    if not stated or not isinstance(stated, list):
+        raise InputError(
+            "guarantee-unstated",
+            f"this {kind} states no guarantee",
+            expected="what predict, evaluate or a coverage_by function of plausibly returned",
+            got="several methods, each with its own" if stated else f"a {kind} without one",
+            do="predictor.guarantee(0.1)",
+        )
+    promises = [Guarantee.from_json(one) for one in stated]
+    if alpha is None and len(promises) == 1:
+        return promises[0]
+    exact = None if alpha is None else read_alpha(alpha)
+    for promise in promises:
+        if promise.alpha == exact:
+            return promise
+    there = [f"{float(promise.alpha):g}" for promise in promises]
+    raise InputError(
+        "guarantee-alpha",
+        f"this {kind} is of {listed(f'alpha {one}' for one in there)}",
+        expected="one of them",
+        got="none" if alpha is None else str(alpha),
+        do=f"guarantee({there[0]})",
+        details={"alphas": there},
+    )
+
+
+class DatasetFigures:
+    """Figures of a result; `repr` says which there are.
+
+    Parameters
+    ----------
+    result : Dataset
+
+    Notes
+    -----
+    Every method takes matplotlib axes (``axes=``) and returns those that it drew into. A figure
+    that the result does not have is refused with ``figure-unsuitable``.
+    """
+
+    def __init__(self, result: xr.Dataset) -> None:
+        self._result = result
+
+    def __repr__(self) -> str:
+        found = reading.figures_of(self._result)
+        return f"figures: {', '.join(found)}" if found else "no figures: no result of plausibly"
+
+    def coverage(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+        """Draw what the sets cover: `plausibly.plots.coverage`."""
+        return plots.coverage(self._result, alpha=alpha, axes=axes)
+
+    def sizes(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+        """Draw how large the sets are: `plausibly.plots.sizes`."""
+        return plots.sizes(self._result, alpha=alpha, axes=axes)
+
+    def alphas(self, *, axes: Axes | None = None) -> Axes:
+        """Draw coverage at every alpha: `plausibly.plots.alphas`."""
+        return plots.alphas(self._result, axes=axes)
+
+    def strata(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+        """Draw coverage in strata: `plausibly.plots.strata`."""
+        return plots.strata(self._result, alpha=alpha, axes=axes)
+
+    def groups(
+        self, *, alpha: float | None = None, most: int = 20, axes: Axes | None = None
+    ) -> Axes:
+        """Draw coverage in groups or subgroups: `plausibly.plots.groups`."""
+        return plots.groups(self._result, alpha=alpha, most=most, axes=axes)
+
+    def labels(
+        self, *, alpha: float | None = None, most: int = 20, axes: Axes | None = None
+    ) -> Axes:
+        """Draw coverage of each label: `plausibly.plots.labels`."""
+        return plots.labels(self._result, alpha=alpha, most=most, axes=axes)
+
+    def risk(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+        """Draw what sets leave out by risk: `plausibly.plots.risk`."""
+        return plots.risk(self._result, alpha=alpha, axes=axes)
+
+    def realised(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+        """Draw what sets cover of each example: `plausibly.plots.realised`."""
+        return plots.realised(self._result, alpha=alpha, axes=axes)
+
+    def uniformity(self, *, axes: Axes | None = None) -> Axes:
+        """Draw distribution functions of p-values: `plausibly.plots.uniformity`."""
+        return plots.uniformity(self._result, axes=axes)
+
+    def p_values(self, *, bins: int = 20, axes: Axes | None = None) -> Axes:
+        """Draw histograms of p-values: `plausibly.plots.p_values`."""
+        return plots.p_values(self._result, bins=bins, axes=axes)
+
+    def agreement(self, *, axes: Axes | None = None) -> Axes:
+        """Draw how much annotators agree: `plausibly.plots.agreement`."""
+        return plots.agreement(self._result, axes=axes)
+
+    def annotators(self, *, most: int = 20, axes: Axes | None = None) -> Axes:
+        """Draw how each annotator compares: `plausibly.plots.annotators`."""
+        return plots.annotators(self._result, most=most, axes=axes)
+
+    def disagreement(self, *, most: int = 15, axes: Axes | None = None) -> Axes:
+        """Draw over which labels annotators part: `plausibly.plots.disagreement`."""
+        return plots.disagreement(self._result, most=most, axes=axes)
+
+    def confusion(
+        self, *, annotator: str | None = None, most: int = 15, axes: Axes | None = None
+    ) -> Axes:
+        """Draw what an annotator says for each label: `plausibly.plots.confusion`."""
+        return plots.confusion(self._result, annotator=annotator, most=most, axes=axes)
+
+    def planning(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+        """Draw where coverage lies by the number of examples: `plausibly.plots.planning`."""
+        return plots.planning(self._result, alpha=alpha, axes=axes)
+
+    def sensitivity(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+        """Draw coverage by the aggregator: `plausibly.plots.sensitivity`."""
+        return plots.sensitivity(self._result, alpha=alpha, axes=axes)
+
+
+class ArrayFigures:
+    """Figures of a DataArray.
+
+    Parameters
+    ----------
+    array : DataArray
+    """
+
+    def __init__(self, array: xr.DataArray) -> None:
+        self._array = array
+
+    def __repr__(self) -> str:
+        return "figures: threshold (of thresholds), example (of sets and plausibilities)"
+
+    def threshold(self, *, axes: Axes | None = None) -> Axes:
+        """Draw thresholds against alpha: `plausibly.plots.threshold`."""
+        return plots.threshold(self._array, axes=axes)
+
+    def example(
+        self,
+        name: str | None = None,
+        *,
+        plausibilities: xr.DataArray | None = None,
+        predictions: xr.DataArray | None = None,
+        most: int = 12,
+        axes: Axes | None = None,
+    ) -> Axes:
+        """Draw one example: `plausibly.plots.example`, this array being its sets or plausibilities.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the example; by default the first.
+        plausibilities, predictions : DataArray, (example, label), optional
+            To draw beside prediction sets.
+        most : int
+            Labels that are shown.
+        axes : matplotlib Axes, optional
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if self._array.dtype == bool:
+            return plots.example(
+                plausibilities, predictions, self._array, name=name, most=most, axes=axes
+            )
+        own = self._array if plausibilities is None else plausibilities
+        return plots.example(own, predictions, name=name, most=most, axes=axes)
+
+
+class ArrayAccessor:
+    """What plausibly does with a DataArray.
+
+    Parameters
+    ----------
+    array : DataArray
+    """
+
+    def __init__(self, array: xr.DataArray) -> None:
+        self._array = array
+
+    def names(self, most: int = SHOWN) -> Listing:
+        """Return the labels in each prediction set, by name.
+
+        Parameters
+        ----------
+        most : int
+            Rows that are printed; ``to_frame()`` has all.
+
+        Returns
+        -------
+        Listing
+            A row an example and alpha, labels in their order: a set is no ranking.
+
+        Raises
+        ------
+        InputError
+            Where this is no array of prediction sets, see `plausibly.evaluate`.
+        """
+        given = as_sets(self._array)
+        examples = [str(name) for name in given[names.EXAMPLE].values]
+        # As they came: the order of the calibration is for ties, not for reading.
+        labels = np.array([str(name) for name in self._array[names.LABEL].values], dtype=object)
+        sets = given.sel({names.LABEL: list(labels)})
+        alphas: list[float | None] = [None]
+        if names.ALPHA in sets.coords:
+            alphas = [float(one) for one in np.atleast_1d(sets[names.ALPHA].values)]
+        planes = sets.transpose(names.EXAMPLE, ..., names.LABEL)
+        pairs = len(examples) * len(alphas)
+
+        def rows(start: int, end: int) -> Sequence[Row]:
+            first, last = start // len(alphas), -(-end // len(alphas))
+            part = planes.isel({names.EXAMPLE: slice(first, last)}).values
+            part = part.reshape(last - first, len(alphas), len(labels))
+            found: list[Row] = []
+            for place, level in product(range(first, last), range(len(alphas))):
+                inside = tuple(labels[part[place - first, level]])
+                alpha = alphas[level]
+                known = (examples[place],) if alpha is None else (examples[place], alpha)
+                found.append((*known, len(inside), inside))
+            skipped = start - first * len(alphas)
+            return found[skipped : skipped + end - start]
+
+        kept = ("example", "labels", "set")
+        return Listing(
+            title=f"prediction sets of {several(len(examples), 'example')}, "
+            f"of {counted(len(labels))} labels",
+            columns=kept if alphas == [None] else ("example", "alpha", *kept[1:]),
+            total=pairs,
+            rows=rows,
+            most=most,
+        )
+
+    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
+        """Return what these sets promise.
+
+        Parameters
+        ----------
+        alpha : number or text, optional
+            Needed where the sets are of several.
+
+        Raises
+        ------
+        InputError
+            ``guarantee-unstated`` where the array states none, ``guarantee-alpha``.
+        """
+        return guarantee_of(self._array, alpha)
+
+    @property
+    def plot(self) -> ArrayFigures:
+        """Figures of this array: see `plausibly.plots`."""
+        return ArrayFigures(self._array)
+
+    def __repr__(self) -> str:
+        return ".plausibly of a DataArray: names(), guarantee(), plot"
+
+
+_NOTHING = 1e-9  # plausibility that sums of shares may miss by their last bits
+
+
+class DatasetAccessor:
+    """What plausibly does with a Dataset.
+
+    Parameters
+    ----------
+    result : Dataset
+    """
+
+    def __init__(self, result: xr.Dataset) -> None:
+        self._result = result
+
+    def worst(
+        self,
+        n: int = 5,
+        *,
+        alpha: float | None = None,
+        sets: xr.DataArray | None = None,
+        plausibilities: xr.DataArray | xr.Dataset | None = None,
+    ) -> Listing:
+        """Return the examples whose sets leave out most plausibility.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        alpha : float, optional
+            Which of several; by default the first.
+        sets : DataArray of bool, (example, label[, alpha]), optional
+            The sets that were measured, to show their labels.
+        plausibilities : DataArray or Dataset, (example, label), optional
+            What they were measured against, to show what was said; an annotation table too.
+
+        Returns
+        -------
+        Listing
+            The most plausibility left out first; of equal ones the larger sets, then by name.
+            Examples of which nothing is left out are not listed.
+
+        Raises
+        ------
+        InputError
+            ``examples-unmeasured`` where this is no result of `plausibly.evaluate`.
+        """
+        if reading.EVALUATION not in reading.kinds_of(self._result):
+            raise InputError(
+                "examples-unmeasured",
+                "this Dataset measures no single examples",
+                expected="what plausibly.evaluate returns",
+                got=f"variables {listed(self._result.data_vars)}" if self._result else "none",
+                do="plausibly.evaluate(sets, plausibilities).plausibly.worst(5)",
+            )
+        one = reading.at_alpha(self._result, alpha)
+        missed = 1 - one["aggregated_coverage"].values
+        size = one["set_size"].values
+        called = [str(name) for name in one[names.EXAMPLE].values]
+        order = np.lexsort((np.array(called), -size, -missed))
+        order = order[missed[order] > _NOTHING]
+        chosen = order[:n]
+        columns = ["example", "left out", "labels in set", "largest plausibility"]
+        cells: list[list[object]] = [
+            [called[i], decimal(float(missed[i])), int(size[i]), _largest(one, i)] for i in chosen
+        ]
+        few = [called[place] for place in chosen]
+        if sets is not None and few:
+            columns.append("set")
+            for row, inside in zip(cells, _sets(sets, few, one), strict=True):
+                row.append(inside)
+        if plausibilities is not None and few:
+            columns.append("plausibilities")
+            for row, said in zip(cells, _said(plausibilities, few), strict=True):
+                row.append(said)
+        rows: list[Row] = [tuple(row) for row in cells]
+
+        def part(start: int, end: int) -> Sequence[Row]:
+            return rows[start:end]
+
+        return Listing(
+            title=reading.with_alpha(
+                f"plausibility is left out of {counted(len(order))} of "
+                f"{several(len(called), 'set')}",
+                one,
+            ),
+            columns=tuple(columns),
+            total=len(rows),
+            rows=part,
+            most=len(rows),
+        )
+
+    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
+        """Return what the sets that were measured promise.
+
+        Parameters
+        ----------
+        alpha : number or text, optional
+            Needed where there are several.
+
+        Raises
+        ------
+        InputError
+            ``guarantee-unstated``, ``guarantee-alpha``.
+        """
+        return guarantee_of(self._result, alpha)
+
+    @property
+    def plot(self) -> DatasetFigures:
+        """Figures of this result: see `plausibly.plots`."""
+        return DatasetFigures(self._result)
+
+    def __repr__(self) -> str:
+        return f".plausibly of a Dataset: worst(), guarantee(), plot ({self.plot!r})"
+
+
+def _largest(one: xr.Dataset, place: int) -> str:
+    value = float(one["largest_plausibility"].values[place])
+    return "-" if math.isnan(value) else decimal(value)
+
+
+def _sets(sets: xr.DataArray, few: Sequence[str], one: xr.Dataset) -> list[tuple[str, ...]]:
+    """Return the labels in the sets of some examples."""
+    chosen = as_sets(sets)
+    if names.ALPHA in chosen.dims:
+        places = np.isclose(chosen[names.ALPHA].values, float(one[names.ALPHA]))
+        chosen = chosen.isel({names.ALPHA: int(np.argmax(places))})
+    chosen = chosen.sel({names.EXAMPLE: list(few)}).transpose(names.EXAMPLE, names.LABEL)
+    labels = [str(name) for name in chosen[names.LABEL].values]
+    return [
+        tuple(name for name, inside in zip(labels, row, strict=True) if inside)
+        for row in chosen.values.tolist()
+    ]
+
+
+def _said(given: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
+    """Return the plausibilities of some examples, the largest first."""
+    lam = as_plausibilities(given).sel({names.EXAMPLE: list(few)})
+    labels = [str(name) for name in lam[names.LABEL].values]
+    found = []
+    for row in lam.transpose(names.EXAMPLE, names.LABEL).values:
+        order = [place for place in np.argsort(-row, kind="stable") if row[place] > 0]
+        shown = (
+            f"{shown_name(labels[k], width=30, lines=1)} {decimal(float(row[k]))}" for k in order
+        )
+        found.append(listed(shown, most=6))
+    return found
+
+
+__all__ = ["ArrayAccessor", "DatasetAccessor", "of"]
+
+register()
+
+
+def of(array: xr.DataArray | xr.Dataset) -> ArrayAccessor | DatasetAccessor:
+    """Return the accessor of a DataArray or Dataset.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset
+    """
+    return DatasetAccessor(array) if isinstance(array, xr.Dataset) else ArrayAccessor(array)

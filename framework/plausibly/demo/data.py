@@ -1,0 +1,453 @@
+"""Data of the demo: real ratings of lung nodules, and a toy with a known posterior."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from types import ModuleType
+from typing import Literal, TypeAlias
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly import registry
+from plausibly.conformal.aggregate import aggregate
+from plausibly.data import names
+from plausibly.data.names import text_array
+from plausibly.errors import InputError, counted
+from plausibly.extras import require
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Hashes, Ints
+from plausibly.protocols import ANNOTATION, Record
+
+FEATURE = "feature"
+PATIENT = "patient"
+
+LIDC_LABELS = ("1", "2", "3", "4", "5")
+"""Malignancy, from 1 (highly unlikely) to 5 (highly suspicious)."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Nodules:
+    """The ratings, and what a model may know of each nodule.
+
+    Attributes
+    ----------
+    annotations : Dataset
+        Annotation table of kind ``"single-label"``: one response a rating. Radiologists are not
+        told apart in the source, so the annotator of a response is unknown.
+    features : DataArray, (example, feature)
+        Five measures of the drawn contours (sizes as natural logarithms of mm, mm2 and mm3), then
+        eight other ratings; means over the radiologists of a nodule. The coordinate ``patient``
+        says whose nodule it is: several may be one patient's.
+    """
+
+    annotations: xr.Dataset
+    features: xr.DataArray
+
+
+def load_nodules() -> Nodules:
+    """Return the 1,378 nodules of 689 patients that plausibly ships.
+
+    References
+    ----------
+    Armato et al., *The Lung Image Database Consortium (LIDC) and Image Database Resource Initiative
+    (IDRI)*, Medical Physics 38 (2011), 915-931.
+    """
+    text = files("plausibly.demo").joinpath("data", "lidc_nodules.csv").read_text("utf-8")
+    (_, _, _, *measured), *rows = csv.reader(text.splitlines())
+    records: list[Record] = [
+        (nodule, None, answer) for nodule, _, said, *_ in rows for answer in said.split(";")
+    ]
+    features = xr.DataArray(
+        np.array([values for _, _, _, *values in rows], dtype=np.float64),
+        dims=(names.EXAMPLE, FEATURE),
+        coords={
+            names.EXAMPLE: text_array([nodule for nodule, *_ in rows]),
+            FEATURE: text_array(measured),
+            PATIENT: (names.EXAMPLE, text_array([patient for _, patient, *_ in rows])),
+        },
+        name="features",
+    )
+    annotations = registry.resolve(ANNOTATION, "single-label").build(records, LIDC_LABELS)
+    return Nodules(annotations=annotations, features=features)
+
+
+AXIS = "axis"
+
+TOY_LABELS = ("red", "green", "blue")
+WEIGHTS = np.array([0.4, 0.35, 0.25])
+MEANS = np.array([[0.38, 0.44], [0.62, 0.47], [0.49, 0.64]])
+SIGMAS = np.array([[0.10, 0.10], [0.12, 0.10], [0.09, 0.11]])
+
+TRAINING = 200
+
+Reals = NDArray[np.float64]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Toy:
+    """Examples with everything that is hidden elsewhere.
+
+    Attributes
+    ----------
+    predictions : DataArray, (example, label)
+        Probabilities of a linear discriminant that was fitted to other examples.
+    plausibilities : DataArray, (example, label)
+        The true posterior P(Y = k | X = x).
+    true : DataArray, (example)
+        The label that each point was drawn from.
+    points : DataArray, (example, axis)
+        The points in the plane.
+    """
+
+    predictions: xr.DataArray
+    plausibilities: xr.DataArray
+    true: xr.DataArray
+    points: xr.DataArray
+
+
+def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
+    """Return `examples` drawn examples; the first ones do not depend on how many there are.
+
+    Parameters
+    ----------
+    examples : int
+        How many; at least 1.
+    seed : int
+        Seed of points, labels and training points.
+
+    Raises
+    ------
+    InputError
+        ``count-too-small`` for less than one example.
+    """
+    if examples < 1:
+        raise InputError(
+            "count-too-small",
+            f"the toy cannot have {counted(examples)} examples",
+            expected="1 or more",
+            got=counted(examples),
+            do="examples=2000",
+            whose="the toy",
+        )
+    keys = Keys(seed, "toy")
+    example = text_array([f"x{i}" for i in range(1, examples + 1)])
+    training = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
+    means, variance, shares = fit(*draw(training, keys))
+    labels, points = draw(hash_names(example), keys)
+    coords = {names.EXAMPLE: example, names.LABEL: text_array(TOY_LABELS)}
+    dims = (names.EXAMPLE, names.LABEL)
+    predictions = xr.DataArray(
+        posterior(points, means, np.full_like(means, np.sqrt(variance)), shares),
+        dims=dims,
+        coords=coords,
+        name="predictions",
+        attrs={names.SCALE: "probability"},
+    )
+    plausibilities = xr.DataArray(
+        posterior(points, MEANS, SIGMAS, WEIGHTS), dims=dims, coords=coords, name="plausibilities"
+    )
+    return Toy(
+        predictions=predictions,
+        plausibilities=plausibilities,
+        true=xr.DataArray(
+            coords[names.LABEL][labels],
+            dims=names.EXAMPLE,
+            coords={names.EXAMPLE: example},
+            name="true",
+        ),
+        points=xr.DataArray(
+            points,
+            dims=(names.EXAMPLE, AXIS),
+            coords={names.EXAMPLE: example, AXIS: text_array(["first", "second"])},
+            name="points",
+        ),
+    )
+
+
+def draw(hashes: Hashes, keys: Keys) -> tuple[NDArray[np.intp], Reals]:
+    """Return label codes (example,) and points (example, 2), from the examples' own uniforms.
+
+    The normals are those of Box and Muller (1958): sqrt(-2 log(1 - u)) (cos 2 pi v, sin 2 pi v).
+    """
+    pick, radius, angle = keys.uniform(hashes, 3).T
+    labels = np.searchsorted(np.cumsum(WEIGHTS)[:-1], pick, side="right")
+    length = np.sqrt(-2 * np.log1p(-radius))
+    normals = length[:, None] * np.stack(
+        [np.cos(2 * np.pi * angle), np.sin(2 * np.pi * angle)], axis=1
+    )
+    return labels, MEANS[labels] + SIGMAS[labels] * normals
+
+
+def posterior(points: Reals, means: Reals, sigmas: Reals, weights: Reals) -> Reals:
+    """Return P(Y = k | X = x), (example, label), by Bayes' rule for Gaussians with these moments.
+
+    Proportional to w_k prod_d exp(-((x_d - mu_kd) / sigma_kd)^2 / 2) / sigma_kd.
+    """
+    steps = (points[:, None, :] - means) / sigmas
+    logs = np.log(weights) - np.log(sigmas).sum(axis=1) - (steps**2).sum(axis=2) / 2
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def fit(labels: NDArray[np.intp], points: Reals) -> tuple[Reals, float, Reals]:
+    """Return means, the pooled variance and shares of the labels: a linear discriminant.
+
+    It takes all Gaussians for equally wide and round, which they are not: a good model, and wrong.
+    """
+    counts = np.bincount(labels, minlength=len(TOY_LABELS))
+    members = np.eye(len(TOY_LABELS))[labels]
+    means = members.T @ points / counts[:, None]
+    variance = float(np.mean((points - means[labels]) ** 2))
+    return means, variance, counts / counts.sum()
+
+
+FOLDS = 10
+_TOLERANCE = 1e-6
+"""Of the fit: so close to the optimum that every platform prints the same figures."""
+
+
+def fitting() -> ModuleType:
+    """Return scikit-learn's linear models.
+
+    Raises
+    ------
+    MissingExtra
+        ``extra-missing``.
+    """
+    return require("sklearn.linear_model", extra="demo", whose="plausibly demo")
+
+
+def out_of_fold(
+    features: xr.DataArray,
+    plausibilities: xr.DataArray,
+    *,
+    group: str,
+    folds: int = FOLDS,
+    keys: Keys,
+) -> xr.DataArray:
+    """Return predictions of a multinomial logistic regression that did not see what it predicts.
+
+    Every label that somebody gave is a training example of its own, weighted by its plausibility,
+    so the model learns from all answers and not from a vote.
+
+    Parameters
+    ----------
+    features : DataArray, (example, feature)
+        Standardised within each fold.
+    plausibilities : DataArray, (example, label)
+        Of the same examples, in the same order.
+    group : str
+        Coordinate of the features: groups stay in one fold.
+    folds : int
+        How many, of as many examples as whole groups allow.
+    keys : Keys
+        Stream of the folds.
+
+    Returns
+    -------
+    DataArray, (example, label)
+        Probabilities, with the coordinate `group`.
+
+    Raises
+    ------
+    MissingExtra
+        ``extra-missing`` without scikit-learn.
+    """
+    linear = fitting()
+    fold = group_folds(features[group].values.astype(np.str_), folds, keys)
+    lam: NDArray[np.float64] = plausibilities.values
+    x: NDArray[np.float64] = features.values
+    found = np.zeros(lam.shape)
+    for number in range(folds):
+        seen, unseen = np.flatnonzero(fold != number), fold == number
+        centre, spread = x[seen].mean(axis=0), x[seen].std(axis=0)
+        spread[spread == 0] = 1.0
+        row, label = np.nonzero(lam[seen])
+        model = linear.LogisticRegression(solver="newton-cg", tol=_TOLERANCE, max_iter=1000)
+        model.fit(((x[seen] - centre) / spread)[row], label, sample_weight=lam[seen][row, label])
+        # Labels that no example of these folds has keep the probability 0.
+        found[np.ix_(unseen, model.classes_)] = model.predict_proba((x[unseen] - centre) / spread)
+    return xr.DataArray(
+        found,
+        dims=(names.EXAMPLE, names.LABEL),
+        coords={
+            names.EXAMPLE: features[names.EXAMPLE].values,
+            names.LABEL: plausibilities[names.LABEL].values,
+            group: (names.EXAMPLE, features[group].values),
+        },
+        name="predictions",
+        attrs={names.SCALE: "probability"},
+    )
+
+
+def group_folds(groups: NDArray[np.str_], folds: int, keys: Keys) -> Ints:
+    """Return the fold of each example: whole groups in the order of their keys, cut evenly.
+
+    Parameters
+    ----------
+    groups : ndarray of str, (example,)
+    folds : int
+    keys : Keys
+
+    Returns
+    -------
+    ndarray of int, (example,)
+        A group belongs to the fold in which the first of its examples falls.
+    """
+    distinct, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    order = np.argsort(keys.uniform(hash_names(distinct))[:, 0], kind="stable")
+    before = np.cumsum(sizes[order]) - sizes[order]
+    fold = np.empty(len(distinct), dtype=np.int64)
+    fold[order] = before * folds // len(groups)
+    return fold[member]
+
+
+Name: TypeAlias = Literal["nodules", "toy"]
+
+_TIE = 1e-9
+"""Plausibilities closer than this are one vote apart by rounding only."""
+
+
+@attrs.frozen(kw_only=True)
+class Nouns:
+    """The words in which a demo's result is told.
+
+    Attributes
+    ----------
+    example, examples : str
+        One of them, and several.
+    share : str
+        What aggregated coverage is a share of.
+    said : str
+        What sets miss, in the sentence about votes.
+    everything : str
+        What all other methods are calibrated on.
+    """
+
+    example: str
+    examples: str
+    share: str
+    said: str
+    everything: str
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Subject:
+    """The data of a demo.
+
+    Attributes
+    ----------
+    predictions, plausibilities : DataArray, (example, label)
+        Of the same examples, in the same order.
+    group : str or None
+        Coordinate of the predictions by which examples are split.
+    true : DataArray, (example,), or None
+        The label that is covered for certain, where it is known.
+    about, fitted : str
+        The data and the model, in words.
+    nouns : Nouns
+    """
+
+    predictions: xr.DataArray
+    plausibilities: xr.DataArray
+    group: str | None = None
+    true: xr.DataArray | None = None
+    about: str
+    fitted: str
+    nouns: Nouns
+
+    def __len__(self) -> int:
+        return int(self.predictions.sizes[names.EXAMPLE])
+
+    @property
+    def groups(self) -> NDArray[np.str_] | None:
+        """Group of each example, where they have one."""
+        return None if self.group is None else self.predictions[self.group].values.astype(np.str_)
+
+
+def load(name: Name, seed: int) -> Subject:
+    """Return the data of a demo, with predictions.
+
+    Parameters
+    ----------
+    name : {"nodules", "toy"}
+    seed : int
+        Of folds, or of the drawn toy.
+
+    Raises
+    ------
+    MissingExtra
+        ``extra-missing`` for the nodules without scikit-learn.
+    """
+    return _LOADERS[name](seed)
+
+
+def _nodules(seed: int) -> Subject:
+    found = load_nodules()
+    lam = aggregate(found.annotations)
+    patients = found.features[PATIENT].values
+    ratings = lam[names.DENOMINATOR].values
+    agreed, tied = _agreed_and_tied(lam)
+    return Subject(
+        predictions=out_of_fold(found.features, lam, group=PATIENT, keys=Keys(seed, "demo/folds")),
+        plausibilities=lam,
+        group=PATIENT,
+        about=f"{counted(len(patients))} lung nodules of {counted(len(set(patients)))} patients; "
+        f"{counted(int(ratings.sum()))} malignancy ratings, {LIDC_LABELS[0]} to "
+        f"{LIDC_LABELS[-1]}, by {ratings.min()} or {ratings.max()} radiologists each. "
+        f"All agree on {agreed}; {tied} are tied votes.",
+        fitted=f"logistic regression, out of fold by {PATIENT}",
+        nouns=Nouns(
+            example="nodule",
+            examples="nodules",
+            share="a nodule's ratings",
+            said="what radiologists said",
+            everything="all ratings",
+        ),
+    )
+
+
+def _toy(seed: int) -> Subject:
+    found = make_toy(_POINTS, seed=seed)
+    lam = found.plausibilities
+    sure = float((lam.max(names.LABEL) >= _SURE).mean())
+    return Subject(
+        predictions=found.predictions,
+        plausibilities=lam,
+        true=found.true,
+        about=f"{counted(lam.sizes[names.EXAMPLE])} points drawn from {lam.sizes[names.LABEL]} "
+        "overlapping Gaussians (the paper's toy). Their true posterior is known: for "
+        f"{percent(1 - sure)} of them no label has {_SURE:g} of it.",
+        fitted=f"linear discriminant, fitted to {TRAINING} other points",
+        nouns=Nouns(
+            example="point",
+            examples="points",
+            share="a point's posterior",
+            said="the posterior",
+            everything="all of it",
+        ),
+    )
+
+
+_POINTS = 3000  # enough for every method that is compared to say something
+_SURE = 0.8
+_LOADERS: Mapping[Name, Callable[[int], Subject]] = {"nodules": _nodules, "toy": _toy}
+
+
+def _agreed_and_tied(lam: xr.DataArray) -> tuple[str, str]:
+    """Return the shares of examples with one answer, and with several most frequent ones."""
+    values = lam.values
+    most = values.max(axis=1, keepdims=True)
+    return percent(float((most > 1 - _TIE).mean())), percent(
+        float(((values > most - _TIE).sum(axis=1) > 1).mean())
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share as people read it."""
+    return f"{100 * share:.0f} %"
