@@ -79,7 +79,7 @@ def test_flags_in_messages_exist() -> None:
         ("plausibly/io/annotations.py", READS_ANNOTATIONS),
         ("plausibly/io/hints.py", READS_ANNOTATIONS),
         ("plausibly_builtins/readers/crowd_table.py", READS_ANNOTATIONS),
-        ("plausibly_builtins/readers/_counts_text.py", READS_ANNOTATIONS),
+        ("plausibly_builtins/readers/counts.py", READS_ANNOTATIONS),
         ("plausibly_builtins/readers/selectors.py", READS_ANNOTATIONS),
         ("plausibly/data/align.py", ("calibrate", "evaluate")),
         ("plausibly/conformal/array_predictor.py", READS_PREDICTIONS),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import crowd_models_oracles as oracle
 from crowd_models_worlds import ANNOTATORS, LABELS, assert_close, quiet, table_of, votes
 from plausibly.plugin import Keys
-from plausibly_builtins.crowd_models._cells import Cells
+from plausibly_builtins.crowd_models._em import Cells
 from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
 from plausibly_builtins.crowd_models.one_coin import OneCoin
 from plausibly_builtins.crowd_models.weighted_vote import WeightedVote

@@ -16,7 +16,7 @@ import plausibly
 import rankings_oracles as ro
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import Keys, hash_names
-from plausibly_builtins.partial_ranking._likelihood import log_chances
+from plausibly_builtins.partial_ranking.plackett_luce import log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankings_oracles as ro
-from plausibly_builtins.partial_ranking._likelihood import log_chances, moments
+from plausibly_builtins.partial_ranking.plackett_luce import log_chances, moments
 
 utilities = st.lists(st.floats(-40.0, 40.0), min_size=1, max_size=6)
 

@@ -17,7 +17,7 @@ import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written
 from plausibly.data.annotations import not_counted
 from plausibly.testing import check_reader
-from plausibly_builtins.readers import _doccano_files
+from plausibly_builtins.readers import doccano
 from plausibly_builtins.readers.doccano import Doccano
 from readers_votes import once, voted, votes
 
@@ -280,7 +280,7 @@ def test_zips_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     data = path.read_bytes()
     half = written(tmp_path, "h.zip", data[:60])
     assert refusal(lambda: read(half)).what == "h.zip cannot be unpacked"
-    monkeypatch.setattr(_doccano_files, "MOST_BYTES", 10)
+    monkeypatch.setattr(doccano, "MOST_BYTES", 10)
     error = refusal(lambda: read(path))
     assert (error.name, error.what) == ("zip-unfit", "z.zip is too large to read at once")
     assert error.expected == "at most 10,000 files, 10 bytes"

@@ -12,8 +12,7 @@ import plausibly
 from io_files import refusal, said, warned, written
 from label_studio_files import annotation, answers, export, read, region, task, votes
 from plausibly.data.left_out import read_left_out
-from plausibly_builtins.readers._label_studio_tasks import moment
-from plausibly_builtins.readers.label_studio import LabelStudio
+from plausibly_builtins.readers.label_studio import LabelStudio, moment
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 EARLY, LATE = "2024-05-15T12:01:00.5Z", "2024-05-15T14:00:00+01:00"

@@ -20,8 +20,7 @@ from io_files import refusal, result_or_refusal, written
 from label_studio_files import annotation, read, region, task, votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.protocols import Reader
-from plausibly_builtins.readers.label_studio import LabelStudio
-from plausibly_builtins.readers.label_studio_min import LabelStudioMin
+from plausibly_builtins.readers.label_studio import LabelStudio, LabelStudioMin
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 Option: TypeAlias = Any  # of a reader, by its name

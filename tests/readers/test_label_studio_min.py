@@ -15,7 +15,7 @@ from io_files import refusal, said, written
 from label_studio_files import answers, votes
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import PlausiblyWarning
-from plausibly_builtins.readers.label_studio_min import LabelStudioMin
+from plausibly_builtins.readers.label_studio import LabelStudioMin
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 Option: TypeAlias = Any  # of a reader, by its name

@@ -10,8 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from plausibly_builtins.readers._label_studio_values import NAMING, NUMBERS
-from plausibly_builtins.readers.label_studio import LabelStudio
+from plausibly_builtins.readers.label_studio import NAMING, NUMBERS, LabelStudio
 
 _FENCE = re.compile(r"(?:<!-- file: (\S+) -->\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
 

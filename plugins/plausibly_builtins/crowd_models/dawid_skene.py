@@ -10,8 +10,18 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import Keys, names
-from plausibly_builtins.crowd_models._cells import UNKNOWN, Cells, Column, Unknown, summed
-from plausibly_builtins.crowd_models._em import Fit, Maximised, Pairs, fit, log_prevalence
+from plausibly_builtins.crowd_models._em import (
+    UNKNOWN,
+    Cells,
+    Column,
+    Fit,
+    Maximised,
+    Pairs,
+    Unknown,
+    fit,
+    log_prevalence,
+    summed,
+)
 
 _CALLED = "dawid-skene"
 _SAID = "said"

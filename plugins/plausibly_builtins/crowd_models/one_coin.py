@@ -9,8 +9,17 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import Keys
-from plausibly_builtins.crowd_models._cells import UNKNOWN, Cells, Column, Unknown
-from plausibly_builtins.crowd_models._em import Fit, Maximised, Pairs, fit, log_prevalence
+from plausibly_builtins.crowd_models._em import (
+    UNKNOWN,
+    Cells,
+    Column,
+    Fit,
+    Maximised,
+    Pairs,
+    Unknown,
+    fit,
+    log_prevalence,
+)
 
 _CALLED = "one-coin"
 

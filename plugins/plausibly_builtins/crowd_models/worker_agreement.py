@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import Keys
-from plausibly_builtins.crowd_models._cells import UNKNOWN, Cells, Column, Unknown
+from plausibly_builtins.crowd_models._em import UNKNOWN, Cells, Column, Unknown
 
 _TIE_WITHIN = 1e-12
 

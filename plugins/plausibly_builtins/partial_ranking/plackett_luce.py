@@ -1,17 +1,378 @@
-"""Plackett-Luce: plausibilities are utilities under which the rankings are likely."""
+"""Chance that a block of tied labels is ranked above others, in the model of Plackett and Luce.
+
+A label of utility ``lambda_k = exp(phi_k)`` arrives at an exponential time of rate lambda_k; labels
+are ranked as they arrive. A block B is above labels of total utility T where all of B arrive before
+the first of those: that is the sum over every order of B, and as an integral::
+
+    P(B above) = sum over orders s of B:
+                     prod_t lambda_{s_t} / (lambda_{s_t} + ... + lambda_{s_b} + T)
+               = integral over y > 0 of T exp(-T y) prod_{k in B} (1 - exp(-lambda_k y)) dy
+
+The sum has b! terms, and its short form with signs cancels. The integral has positive terms only:
+at ``y = exp(s) / T`` the trapezoidal rule in s is as good as float64 holds, for a block of any size
+and utilities of any ratio, since the integrand is analytic for ``|Im s| < pi / 2`` and falls off
+exponentially on both sides. Blocks of one label have a closed form.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import ClassVar
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.plugin import Keys, counted, listed, several, warn
-from plausibly_builtins.partial_ranking._newton import Fit, fit
 from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Said, Unmentioned
+
+Column = NDArray[np.float64]
+
+_STEP = 0.125  # between nodes, of blocks of up to thirty
+_FIRST = -42.0  # what lies before is less than exp(-42) of the whole
+_LATE = 700.0  # exp of more is no float
+_AT_ONCE = 1 << 18  # terms of the integrals in memory at a time
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Moments:
+    """Log-chance of blocks of one size, with its derivatives by the utilities in the block.
+
+    With T fixed. The chance depends on ratios alone, so the derivative by log T is minus the sum of
+    the others.
+
+    Attributes
+    ----------
+    log_chance : ndarray of float64, (block,)
+    gradient : ndarray of float64, (block, place)
+        By ``phi_k``: not negative.
+    curvature : ndarray of float64, (block, place, place)
+        Second derivatives.
+    """
+
+    log_chance: Column
+    gradient: Column
+    curvature: Column
+
+
+def log_chances(log_ratio: Column) -> Column:
+    """Return the log-chance of blocks of one size: (block,).
+
+    Parameters
+    ----------
+    log_ratio : ndarray of float64, (block, place)
+        ``phi_k - log T`` of the labels of each block.
+    """
+    if log_ratio.shape[1] == 1:
+        alone: Column = -np.logaddexp(0.0, -log_ratio[:, 0])
+        return alone
+    found = np.empty(len(log_ratio))
+    for part, time, ratio in _parts(log_ratio):
+        largest, weight = _integrand(time, ratio)
+        found[part] = largest + np.log(weight.sum(axis=1) * (time[1] - time[0]))
+    return found
+
+
+def moments(log_ratio: Column) -> Moments:
+    """Return log-chances with derivatives; the parameter is that of `log_chances`."""
+    blocks, size = log_ratio.shape
+    if size == 1:
+        log_chance = log_chances(log_ratio)
+        lost = np.exp(-np.logaddexp(0.0, log_ratio))  # chance that another arrives first
+        return Moments(
+            log_chance=log_chance,
+            gradient=lost,
+            curvature=(-np.exp(log_chance)[:, None] * lost)[:, :, None],
+        )
+    log_chance, gradient = np.empty(blocks), np.empty((blocks, size))
+    curvature = np.empty((blocks, size, size))
+    for part, time, ratio in _parts(log_ratio):
+        largest, weight = _integrand(time, ratio)
+        total = weight.sum(axis=1)
+        log_chance[part] = largest + np.log(total * (time[1] - time[0]))
+        weight /= total[:, None]
+        waits = _waits(time, ratio)
+        with np.errstate(over="ignore"):
+            slope = np.where(waits < 1e-300, 1.0, waits / np.expm1(np.maximum(waits, 1e-300)))
+        mean = (slope * weight[:, None, :]).sum(axis=2)
+        bend = slope * (1.0 - slope - waits)
+        off = slope - mean[:, :, None]
+        for place in range(size):
+            row = (off[:, place, None, :] * off * weight[:, None, :]).sum(axis=2)
+            row[:, place] += (bend[:, place] * weight).sum(axis=1)
+            curvature[part, place] = row
+        gradient[part] = mean
+    return Moments(log_chance=log_chance, gradient=gradient, curvature=curvature)
+
+
+def _parts(log_ratio: Column) -> list[tuple[slice, Column, Column]]:
+    """Return blocks a few at a time: which, the nodes s, and their log-ratios."""
+    size = log_ratio.shape[1]
+    # y^b exp(-y), the slowest fall there is, has lost 70 powers of e at 60 + 3 b; its logarithm
+    # bends as a normal density with variance 1 / b.
+    apart = min(_STEP, 0.7 / math.sqrt(size + 1.0))
+    time = np.arange(_FIRST, math.log(60.0 + 3.0 * size), apart)
+    step = max(1, _AT_ONCE // (size * time.size))
+    return [
+        (slice(at, at + step), time, log_ratio[at : at + step])
+        for at in range(0, len(log_ratio), step)
+    ]
+
+
+def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
+    """Return the log of the largest term of each block (block,), and terms over it (block, node).
+
+    Parameters
+    ----------
+    time : ndarray of float64, (node,)
+    ratio : ndarray of float64, (block, place)
+    """
+    waits = _waits(time, ratio)
+    # 1 - exp(-x) is x where x is so small that exp(-x) is 1
+    small = waits < 1e-17
+    arrived = np.log(-np.expm1(-np.where(small, 1.0, waits)))
+    arrived = np.where(small, ratio[:, :, None] + time, arrived)
+    terms = arrived.sum(axis=1) + (time - np.exp(time))
+    largest: Column = terms.max(axis=1)
+    return largest, np.exp(terms - largest[:, None])
+
+
+def _waits(time: Column, ratio: Column) -> Column:
+    """Return ``lambda_k y``: (block, place, node)."""
+    found: Column = np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
+    return found
+
+
+Codes = NDArray[np.intp]
+
+_LONGEST = 4.0  # of a step, in log utilities
+_HALVINGS = 60
+_RIDGE = 1e-14  # of the mean bend: no matrix is singular by rounding
+_ROUNDING = 1e-13  # what an objective loses in the last digits
+_NUMBERS_AT_ONCE = 1 << 21  # numbers in memory at a time
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Fit:
+    """Where each example stopped.
+
+    Attributes
+    ----------
+    log_share : list of ndarray of float64, (place,)
+        Log plausibilities of the places of each example.
+    steps, change, objective : ndarray, (example,)
+        Steps taken, largest change of a plausibility in the last, and what was reached.
+    """
+
+    log_share: list[Column]
+    steps: Codes
+    change: Column
+    objective: Column
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Alike:
+    """Examples of one size.
+
+    Attributes
+    ----------
+    prior : ndarray of float64, (example, place)
+    example : ndarray of int, (stage,)
+    block, below : ndarray of bool, (stage, place)
+    weight : ndarray of float64, (stage,)
+    """
+
+    prior: Column
+    example: Codes
+    block: NDArray[np.bool_]
+    below: NDArray[np.bool_]
+    weight: Column
+
+    @classmethod
+    def of(cls, said: Said, prior: float, which: Codes) -> _Alike:
+        """Return some examples of the table, all of one size."""
+        some = [said.examples[i] for i in which]
+        flat = [(at, *stage) for at, example in enumerate(some) for stage in example.stages]
+        block = np.zeros((len(flat), some[0].size), bool)
+        below = np.zeros_like(block)
+        for stage, (_, above, under, _) in enumerate(flat):
+            block[stage, list(above)] = True
+            below[stage, list(under)] = True
+        return cls(
+            prior=np.stack([said.prior(example, prior) for example in some]),
+            example=np.array([at for at, *_ in flat], np.intp),
+            block=block,
+            below=below,
+            weight=np.array([weight for *_, weight in flat], np.float64),
+        )
+
+    def part(self, kept: Codes) -> _Alike:
+        """Return some of the examples."""
+        new = np.full(len(self.prior), -1, np.intp)
+        new[kept] = np.arange(kept.size)
+        stages = new[self.example] >= 0
+        return _Alike(
+            prior=self.prior[kept],
+            example=new[self.example[stages]],
+            block=self.block[stages],
+            below=self.below[stages],
+            weight=self.weight[stages],
+        )
+
+    def objective(self, log_share: Column) -> Column:
+        """Return log-likelihood plus log-prior of each example: (example,)."""
+        found: Column = (self.prior * log_share).sum(axis=1)
+        for stages, places in self._by_size():
+            log_ratio, _ = self._ratios(log_share, stages, places)
+            terms = self.weight[stages] * log_chances(log_ratio)
+            found += np.bincount(self.example[stages], terms, len(found))
+        return found
+
+    def step(self, log_share: Column) -> tuple[Column, Column]:
+        """Return Newton's step (example, place), and how much it promises (example,)."""
+        share = np.exp(log_share)
+        total = self.prior.sum(axis=1, keepdims=True)
+        slope = self.prior - total * share
+        bend = total[:, :, None] * (_diagonal(share) - share[:, :, None] * share[:, None, :])
+        size = share.shape[1]
+        for stages, places in self._by_size():
+            log_ratio, under = self._ratios(log_share, stages, places)
+            found, weight = moments(log_ratio), self.weight[stages]
+            gained = found.gradient * weight[:, None]
+            lost = gained.sum(axis=1)
+            curved = -found.curvature * weight[:, None, None]
+            rows, of = np.arange(len(stages))[:, None], self.example[stages]
+            first = -lost[:, None] * under
+            first[rows, places] += gained
+            inner = np.zeros((len(stages), size, size))
+            inner[rows[:, :, None], places[:, :, None], places[:, None, :]] = curved
+            across = inner.sum(axis=2)
+            inner -= across[:, :, None] * under[:, None, :] + under[:, :, None] * across[:, None, :]
+            inner += (across.sum(axis=1) - lost)[:, None, None] * (
+                under[:, :, None] * under[:, None, :]
+            )
+            inner += _diagonal(lost[:, None] * under)
+            np.add.at(slope, of, first)
+            np.add.at(bend, of, inner)
+        # Utilities are only known up to a factor: along it, any bend will do.
+        mean = np.trace(bend, axis1=1, axis2=2)[:, None] / size
+        bend += mean[:, :, None] / size + _diagonal(np.repeat(_RIDGE * mean, size, axis=1))
+        way: Column = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        way *= np.minimum(1.0, _LONGEST / np.abs(way).max(axis=1, initial=1e-300))[:, None]
+        promise: Column = (way * slope).sum(axis=1)
+        return way, promise
+
+    def _by_size(self) -> list[tuple[Codes, Codes]]:
+        """Return stages whose blocks have one size, and the places of their labels."""
+        sizes = self.block.sum(axis=1)
+        found = []
+        step = max(1, _NUMBERS_AT_ONCE // self.block.shape[1] ** 2)
+        for size in np.unique(sizes):
+            every = np.flatnonzero(sizes == size)
+            for at in range(0, every.size, step):
+                stages = every[at : at + step]
+                places = np.nonzero(self.block[stages])[1].reshape(stages.size, size)
+                found.append((stages, places))
+        return found
+
+    def _ratios(self, log_share: Column, stages: Codes, places: Codes) -> tuple[Column, Column]:
+        """Return log utilities of blocks over what is below (stage, place in the block).
+
+        And what share of all that is below each label has: (stage, place).
+        """
+        of = log_share[self.example[stages]]
+        under = np.where(self.below[stages], of, -np.inf)
+        largest = under.max(axis=1, keepdims=True)
+        share = np.exp(under - largest)
+        total = share.sum(axis=1, keepdims=True)
+        log_ratio = np.take_along_axis(of, places, axis=1) - (largest + np.log(total))
+        return log_ratio, share / total
+
+
+def fit(said: Said, prior: float, *, tolerance: float, iterations: int) -> Fit:
+    """Return the plausibilities of places at which each example is most likely.
+
+    Parameters
+    ----------
+    said : Said
+    prior : float
+        Shape of the gamma prior of every label.
+    tolerance : float
+        An example stops where a full step changes no plausibility by more.
+    iterations : int
+        It stops after so many steps.
+    """
+    sizes = np.array([example.size for example in said.examples], np.intp)
+    log_share: list[Column] = [np.zeros(size) for size in sizes]
+    steps, change = np.zeros(sizes.size, np.intp), np.zeros(sizes.size)
+    objective = np.zeros(sizes.size)
+    for size in np.unique(sizes[sizes > 1]):
+        which = np.flatnonzero(sizes == size)
+        found, steps[which], change[which], objective[which] = _climb(
+            _Alike.of(said, prior, which), tolerance, iterations
+        )
+        for i, row in zip(which, found, strict=True):
+            log_share[i] = row
+    return Fit(log_share=log_share, steps=steps, change=change, objective=objective)
+
+
+def _climb(
+    alike: _Alike, tolerance: float, iterations: int
+) -> tuple[Column, Codes, Column, Column]:
+    count, size = alike.prior.shape
+    log_share = np.full((count, size), -np.log(size))
+    objective = alike.objective(log_share)
+    change, steps = np.full(count, np.inf), np.zeros(count, np.intp)
+    going = np.arange(count)
+    while going.size and steps.max() < iterations:
+        part = alike.part(going)
+        here, before = log_share[going], objective[going]
+        way, promise = part.step(here)
+        there, reached, full = _higher(part, here, before, way, promise)
+        moved = np.abs(np.exp(there) - np.exp(here)).max(axis=1)
+        log_share[going], objective[going] = there, reached
+        steps[going] += 1
+        change[going] = moved
+        going = going[~(full & (moved <= tolerance))]
+    return log_share, steps, change, objective
+
+
+def _higher(
+    alike: _Alike, here: Column, before: Column, way: Column, promise: Column
+) -> tuple[Column, Column, NDArray[np.bool_]]:
+    """Return a place on the way that is no lower, what is reached, and whether at its end."""
+    there, reached = here.copy(), before.copy()
+    full = np.zeros(len(here), bool)
+    left = np.arange(len(here))
+    slack = _ROUNDING * (1.0 + np.abs(before))
+    scale = 1.0
+    for _ in range(_HALVINGS):
+        part = alike.part(left)
+        tried = _normalised(here[left] + scale * way[left])
+        value = part.objective(tried)
+        good = value >= before[left] + 1e-4 * scale * promise[left] - slack[left]
+        there[left[good]], reached[left[good]] = tried[good], value[good]
+        full[left[good]] = scale == 1.0
+        left = left[~good]
+        if not left.size:
+            break
+        scale /= 2.0
+    return there, reached, full
+
+
+def _normalised(logs: Column) -> Column:
+    largest = logs.max(axis=1, keepdims=True)
+    found: Column = logs - (largest + np.log(np.exp(logs - largest).sum(axis=1, keepdims=True)))
+    return found
+
+
+def _diagonal(rows: Column) -> Column:
+    """Return matrices with these diagonals: (row, place, place)."""
+    found: Column = rows[:, :, None] * np.eye(rows.shape[1])
+    return found
+
 
 CONVERGENCE = "convergence"
 

@@ -1,21 +1,380 @@
-"""Plackett-Luce, drawn: what the rankings leave open, as one set of plausibilities a draw."""
+"""How much one sweep of a chain has to do with the next."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import ClassVar
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from plausibly.plugin import InputError, Keys, counted, hash_names, listed, names, several, warn
-from plausibly_builtins.partial_ranking._felt import Felt
-from plausibly_builtins.partial_ranking._gamma import Column
-from plausibly_builtins.partial_ranking._gibbs import Chains
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Said, Unmentioned
+from plausibly.plugin import (
+    Hashes,
+    InputError,
+    Keys,
+    counted,
+    hash_names,
+    listed,
+    names,
+    ragged_uniforms,
+    several,
+    warn,
+)
+from plausibly_builtins.partial_ranking._gamma import HALF, Column, log_gamma, log_normalised
+from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Said, Unmentioned, by_example
 from plausibly_builtins.partial_ranking.plackett_luce import CONVERGENCE
+
+Codes = NDArray[np.intp]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Felt:
+    """Sums by which the correlation of two sweeps in a row is known, for each example.
+
+    Attributes
+    ----------
+    count : float
+        Pairs of sweeps that an item has had.
+    example : ndarray of int, (item,)
+    sums : ndarray of float64, (sum, item)
+        Of the earlier share, the later one, the squares of both, and their product.
+    n : int
+        Number of examples.
+    """
+
+    count: float
+    example: Codes
+    sums: Column
+    n: int
+
+    @classmethod
+    def none(cls, n: int) -> Felt:
+        """Return no sums."""
+        return cls(count=0.0, example=np.zeros(0, np.intp), sums=np.zeros((5, 0)), n=n)
+
+    @classmethod
+    def of(cls, before: Column, now: Column, example: Codes, n: int, copies: int) -> Felt:
+        """Return the sums of two sweeps of so many draws in a row."""
+        terms = np.stack([before, now, before * before, now * now, before * now])
+        folded = terms.reshape(5, copies, -1).sum(axis=1)
+        return cls(count=float(copies), example=example[: folded.shape[1]], sums=folded, n=n)
+
+    def plus(self, other: Felt) -> Felt:
+        """Return the sums of both."""
+        if not self.count:
+            return other
+        return attrs.evolve(self, count=self.count + other.count, sums=self.sums + other.sums)
+
+    def correlation(self) -> Column:
+        """Return the correlation, between 0 and 1, over all items of an example: (example,)."""
+        if not self.count:
+            return np.zeros(self.n)
+        first, second, squares, later, products = self.sums / self.count
+        together = np.bincount(self.example, products - first * second, self.n)
+        spread = np.bincount(self.example, squares - first**2 + later - second**2, self.n) / 2.0
+        seen = spread > 1e-12
+        found = np.where(seen, together, 0.0) / np.where(seen, spread, 1.0)
+        clipped: Column = np.clip(found, 0.0, 1.0)
+        return clipped
+
+
+_LEAST, _LATEST = 1e-250, 1e260  # of a utility and a time: beyond, products are no floats
+_BELOW_ONE = 1.0 - 2.0**-53
+_BLOCK = 10  # sweeps whose uniforms are made at once
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Chains:
+    """What is the same in every sweep: which item is in, or below, which stage.
+
+    Items are the places of all examples. Stages with one label in the block have one arrival time,
+    the sum over all times they were said; tied ones have a copy for each time they were said.
+
+    Attributes
+    ----------
+    size : ndarray of int, (example,)
+        Number of items.
+    shape : ndarray of float64, (item,)
+        Of the gamma variable that an item is, given arrival times.
+    prior : ndarray of float64, (example,)
+        Shape of the gamma prior of the sum of all utilities.
+    stage_example : ndarray of int, (stage,)
+    below_stage, below_item : ndarray of int, (below,)
+    single_stage, single_item : ndarray of int, (single,)
+    weight : ndarray of float64, (single,)
+        How often it was said.
+    copy_stage : ndarray of int, (copy,)
+    copy_item : ndarray of int, (copy, place)
+        Item at each place of the block; -1 where the block has no more.
+    """
+
+    size: Codes
+    shape: Column
+    prior: Column
+    stage_example: Codes
+    below_stage: Codes
+    below_item: Codes
+    single_stage: Codes
+    single_item: Codes
+    weight: Column
+    copy_stage: Codes
+    copy_item: Codes
+
+    @classmethod
+    def of(cls, said: Said, prior: float) -> Chains:
+        """Return the chains of a table."""
+        size = np.array([example.size for example in said.examples], np.intp)
+        priors = [said.prior(example, prior) for example in said.examples]
+        shape = np.concatenate(priors) if priors else np.zeros(0)
+        stages: list[int] = []
+        below: list[tuple[int, int]] = []
+        singles: list[tuple[int, int, float]] = []
+        copies: list[tuple[int, tuple[int, ...]]] = []
+        start = 0
+        for at, example in enumerate(said.examples):
+            for block, under, weight in example.stages:
+                stage = len(stages)
+                stages.append(at)
+                below += [(stage, start + place) for place in under]
+                items = tuple(start + place for place in block)
+                shape[list(items)] += weight
+                if len(items) == 1:
+                    singles.append((stage, items[0], weight))
+                else:
+                    copies += [(stage, items)] * round(weight)
+            start += example.size
+        widest = max((len(items) for _, items in copies), default=1)
+        copy_item = np.full((len(copies), widest), -1, np.intp)
+        for row, (_, items) in zip(copy_item, copies, strict=True):
+            row[: len(items)] = items
+        return cls(
+            size=size,
+            shape=shape,
+            prior=np.array([float(one.sum()) for one in priors]),
+            stage_example=np.array(stages, np.intp),
+            below_stage=np.array([stage for stage, _ in below], np.intp),
+            below_item=np.array([item for _, item in below], np.intp),
+            single_stage=np.array([stage for stage, *_ in singles], np.intp),
+            single_item=np.array([item for _, item, _ in singles], np.intp),
+            weight=np.array([weight for *_, weight in singles], np.float64),
+            copy_stage=np.array([stage for stage, _ in copies], np.intp),
+            copy_item=copy_item,
+        )
+
+    @property
+    def numbers(self) -> int:
+        """Numbers in the state of one chain."""
+        return self.shape.size + self.below_item.size + self.weight.size + self.copy_item.size
+
+    def times(self, count: int) -> Chains:
+        """Return the chains of so many draws, as if each were a table of its own, in a row."""
+        return Chains(
+            size=np.tile(self.size, count),
+            shape=np.tile(self.shape, count),
+            prior=np.tile(self.prior, count),
+            stage_example=_shifted(self.stage_example, count, self.size.size),
+            below_stage=_shifted(self.below_stage, count, self.stage_example.size),
+            below_item=_shifted(self.below_item, count, self.shape.size),
+            single_stage=_shifted(self.single_stage, count, self.stage_example.size),
+            single_item=_shifted(self.single_item, count, self.shape.size),
+            weight=np.tile(self.weight, count),
+            copy_stage=_shifted(self.copy_stage, count, self.stage_example.size),
+            copy_item=_shifted(self.copy_item, count, self.shape.size),
+        )
+
+    def run(
+        self, streams: Sequence[Keys], hashes: Hashes, sweeps: int
+    ) -> tuple[list[list[Column]], Felt]:
+        """Return the shares of places where each chain ends: by draw, by example, (place,).
+
+        Parameters
+        ----------
+        streams : sequence of Keys
+            One a draw.
+        hashes : ndarray of uint64, (example,)
+        sweeps : int
+        """
+        chains = self.times(len(streams))
+        needed = _Needed.of(self)
+        n = self.size.size
+        owner = np.repeat(np.arange(chains.size.size), chains.size)
+        share = 1.0 / chains.size[owner]
+        waits, felt = np.zeros(chains.copy_item.shape), Felt.none(n)
+        for sweep in range(sweeps):
+            block, within = divmod(sweep, _BLOCK)
+            if within == 0:
+                made = [needed.block(stream.child(str(block)), hashes) for stream in streams]
+            taken = needed.taken([one[within] for one in made])
+            now, waits = _sweep(chains, share, waits, owner, taken)
+            if sweep > sweeps // 2:
+                felt = felt.plus(Felt.of(share, now, owner % max(n, 1), n, len(streams)))
+            share = now
+        parts = by_example(share, chains.size)
+        return [parts[at * n : (at + 1) * n] for at in range(len(streams))], felt
+
+
+def _shifted(codes: Codes, count: int, step: int) -> Codes:
+    """Return codes once a draw, each draw's pointing at its own copy; -1 stays."""
+    shift = np.arange(count).reshape(-1, *[1] * codes.ndim) * step
+    found: Codes = np.where(codes < 0, -1, codes + shift).reshape(-1, *codes.shape[1:])
+    return found
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Needed:
+    """How many uniforms a sweep takes of each example, and what each is for.
+
+    Attributes
+    ----------
+    counts : ndarray of int, (example,)
+    single, item, total : ndarray of int, (two, ...)
+        Places of the two uniforms of each gamma variable.
+    copy : ndarray of int, (copy, place)
+        Places of the uniforms of arrival times in ties.
+    """
+
+    counts: Codes
+    single: Codes
+    item: Codes
+    total: Codes
+    copy: Codes
+
+    @classmethod
+    def of(cls, chains: Chains) -> _Needed:
+        n = chains.size.size
+        owners = (
+            np.repeat(chains.stage_example[chains.single_stage], 2),
+            np.repeat(np.repeat(np.arange(n), chains.size), 2),
+            np.repeat(np.arange(n), 2),
+            np.repeat(chains.stage_example[chains.copy_stage], chains.copy_item.shape[1]),
+        )
+        owner = np.concatenate(owners)
+        used = np.ones(owner.size, bool)
+        # a place that a narrower block does not have takes no uniform
+        used[owner.size - owners[3].size :] = chains.copy_item.ravel() >= 0
+        order = np.argsort(owner[used], kind="stable")
+        places = np.zeros(owner.size, np.intp)
+        place_of = np.empty(order.size, np.intp)
+        place_of[order] = np.arange(order.size)
+        places[used] = place_of
+        single, item, total, copy = np.split(places, np.cumsum([one.size for one in owners])[:-1])
+        return cls(
+            counts=np.bincount(owner[used], minlength=n),
+            single=single.reshape(-1, 2).T,
+            item=item.reshape(-1, 2).T,
+            total=total.reshape(-1, 2).T,
+            copy=copy.reshape(chains.copy_item.shape),
+        )
+
+    def block(self, keys: Keys, hashes: Hashes) -> Column:
+        """Return the uniforms of some sweeps in a row: (sweep, uniform)."""
+        flat = ragged_uniforms(keys, hashes, self.counts * _BLOCK)
+        start = np.cumsum(self.counts) - self.counts
+        at = np.arange(int(self.counts.sum())) + np.repeat(start, self.counts) * (_BLOCK - 1)
+        step = np.repeat(self.counts, self.counts)
+        found: Column = flat[at + np.arange(_BLOCK)[:, None] * step]
+        return found
+
+    def taken(self, uniforms: Sequence[Column]) -> _Taken:
+        """Return the uniforms of some draws, each used for what it is for."""
+        return _Taken(
+            single=np.concatenate([one[self.single] for one in uniforms], axis=1),
+            item=np.concatenate([one[self.item] for one in uniforms], axis=1),
+            total=np.concatenate([one[self.total] for one in uniforms], axis=1),
+            copy=np.concatenate([one[self.copy] for one in uniforms]),
+        )
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Taken:
+    """Uniforms of one sweep, in the order of the chains.
+
+    Attributes
+    ----------
+    single, item, total : ndarray of float64, (two, ...)
+    copy : ndarray of float64, (copy, place)
+    """
+
+    single: Column
+    item: Column
+    total: Column
+    copy: Column
+
+
+def _sweep(
+    chains: Chains, share: Column, waits: Column, owner: Codes, uniform: _Taken
+) -> tuple[Column, Column]:
+    """Return shares, and arrival times in ties, after one sweep.
+
+    Times are those at which labels would arrive if utilities had the sum 1, as shares have.
+    Rankings say nothing of that sum: it is a gamma variable, drawn from its prior in every sweep.
+
+    Parameters
+    ----------
+    chains : Chains
+    share : ndarray of float64, (item,)
+    waits : ndarray of float64, (copy, place)
+    owner : ndarray of int, (item,)
+        Example of each item, counted on from draw to draw.
+    uniform : _Taken
+    """
+    stages, items = chains.stage_example.size, share.size
+    utility = np.maximum(share, _LEAST)
+    under = _sums(chains.below_stage, utility[chains.below_item], stages)
+    rate = utility[chains.single_item] + under[chains.single_stage]
+    alone = np.exp(log_gamma(chains.weight, *uniform.single)) / rate
+    waits = _arrivals(chains, utility, under, waits, uniform.copy)
+    last = _sums(chains.single_stage, alone, stages)
+    last += _sums(chains.copy_stage, waits.max(axis=1, initial=0.0), stages)
+    inside = chains.copy_item >= 0
+    exposed = np.maximum(np.exp(log_gamma(chains.prior, *uniform.total)), _LEAST)[owner]
+    exposed += _sums(chains.single_item, alone, items)
+    exposed += _sums(chains.copy_item[inside], waits[inside], items)
+    exposed += _sums(chains.below_item, last[chains.below_stage], items)
+    logs = log_gamma(chains.shape, *uniform.item) - np.log(exposed)
+    scale = np.bincount(owner, np.exp(logs), chains.size.size)
+    waits = waits * scale[chains.stage_example[chains.copy_stage], None]
+    found = np.exp(log_normalised(logs, owner, chains.size.size))
+    return found, np.minimum(waits, _LATEST)
+
+
+def _sums(cells: Codes, terms: Column, size: int) -> Column:
+    """Return the sum of the terms of each cell, in the order in which they stand."""
+    return np.bincount(cells, terms, size).astype(np.float64, copy=False)
+
+
+def _arrivals(
+    chains: Chains, utility: Column, under: Column, waits: Column, uniform: Column
+) -> Column:
+    """Return new arrival times in ties, one place after the other: (copy, place).
+
+    Given the last m of the others, the density of the time x of a label of utility l, T being the
+    utility of all below, is in proportion to ``exp(-l x)`` up to m and ``exp(-(l + T) x + T m)``
+    after it.
+    """
+    waits = waits.copy()
+    below = under[chains.copy_stage]
+    for place, item in enumerate(chains.copy_item.T):
+        rows = np.flatnonzero(item >= 0)
+        waits[rows, place] = 0.0
+        last = waits[rows].max(axis=1)
+        rate, rest = utility[item[rows]], below[rows]
+        early = -np.expm1(-rate * last)
+        late = np.exp(-rate * last) * (rate / (rate + rest))
+        at = np.minimum(uniform[rows, place] + HALF, _BELOW_ONE)
+        reached = at * (early + late)
+        is_early = (reached < early) | (late == 0.0)
+        soon = -np.log1p(-np.where(is_early, np.minimum(reached, _BELOW_ONE), 0.0)) / rate
+        # What is left of `late`, not as a difference: it may be too small for that.
+        left = (1.0 - at) * (early + late) / np.where(is_early, 1.0, late)
+        after = last - np.log(np.where(is_early, 1.0, left)) / (rate + rest)
+        waits[rows, place] = np.where(is_early, soon, after)
+    return waits
+
 
 _FELT = 0.01  # what may be left of the start after the warm-up
 _AT_ONCE = 1 << 18  # numbers in the state of the chains at a time

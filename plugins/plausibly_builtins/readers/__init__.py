@@ -71,7 +71,7 @@ def register(registrar: Registrar) -> None:
     registrar.add(
         READER,
         "label-studio-min",
-        "plausibly_builtins.readers.label_studio_min:LabelStudioMin",
+        "plausibly_builtins.readers.label_studio:LabelStudioMin",
         summary="one record an annotation (Label Studio JSON-MIN)",
     )
     registrar.add(

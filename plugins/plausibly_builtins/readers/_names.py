@@ -1,12 +1,14 @@
-"""Names out of files: shown in messages, and each there once."""
+"""Helpers that several readers share."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal
 
-from plausibly.plugin import InputError, counted, quoted, several
+from plausibly.plugin import InputError, counted, listed, quoted, several, warn
 
 _MOST_SHOWN = 60
 
@@ -56,3 +58,87 @@ def check_names(whose: str, names: Sequence[str], noun: Literal["example", "labe
             do=f"name each {noun}",
             whose=whose,
         )
+
+
+LIKE_MISSING = frozenset(
+    {"NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NAN", "None", "NONE", "null", "NULL", "NaT"}
+)
+"""What programs write where there is nothing."""
+
+
+def warn_like_missing(
+    whose: str, said: Mapping[str, int], *, also: Set[str] = frozenset(), stacklevel: int = 6
+) -> None:
+    """Warn of labels that may be no labels.
+
+    Parameters
+    ----------
+    whose : str
+        Name of the file.
+    said : mapping of str to int
+        How often each label is said.
+    also : set of str
+        Further texts that look so in this format.
+    stacklevel : int
+        Of the caller's caller.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``labels-like-missing``.
+    """
+    seen = {text: count for text, count in said.items() if text in LIKE_MISSING | also}
+    if not seen:
+        return
+    total = sum(seen.values())
+    warn(
+        "labels-like-missing",
+        f"{whose}: {several(total, 'label')} {listed(quoted(text) for text in seen)} "
+        f"{'is' if total == 1 else 'are'} kept as text",
+        expected='a label name (text stays as written); is it "no answer"?',
+        do=f"--missing {','.join(seen)}, if it is",
+        whose=whose,
+        details={"labels": seen},
+        stacklevel=stacklevel,
+    )
+
+
+_LOOK = 65_536
+
+CONSOLIDATED: Final = "consolidated"
+"""Annotator of what several people said together, or nobody knows who."""
+
+
+def one_or_all(kind: str, labels: Sequence[str]) -> object:
+    """Return labels as an answer of a kind: the label where one alone can be said."""
+    return labels[0] if kind == "single-label" and len(labels) == 1 else list(labels)
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    """Return the files below a folder, in the order of their names, hidden ones left out."""
+    found = (path for path in folder.rglob(pattern) if path.is_file())
+    inside = ((path.relative_to(folder).parts, path) for path in found)
+    return [path for parts, path in sorted(inside) if not any(p.startswith(".") for p in parts)]
+
+
+def first_bytes(folder: Path, pattern: str) -> bytes:
+    """Return the start of the first file below a folder, for readers asked if they recognise it."""
+    try:
+        for file in files_below(folder, pattern)[:1]:
+            with file.open("rb") as stream:
+                return stream.read(_LOOK)
+    except OSError:
+        pass  # what cannot be read is not recognised
+    return b""
+
+
+@contextmanager
+def within(folder: Path, file: Path) -> Iterator[None]:
+    """Let errors that begin with the name of a file say in which folder it is."""
+    try:
+        yield
+    except InputError as error:
+        if error.what.startswith(file.name):
+            around = (folder.name, *file.relative_to(folder).parts[:-1])
+            error.what = f"{'/'.join(around)}/{error.what}"
+        raise

@@ -1,10 +1,10 @@
-"""Argilla: records with responses to questions, nested, flat, or of version 1."""
+"""Argilla: values as answers of a kind, statuses as states, suggestions as scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 import xarray as xr
@@ -12,20 +12,461 @@ import xarray as xr
 from plausibly.plugin import (
     AnnotationTable,
     InputError,
+    JsonNumber,
     NamedPrediction,
     Response,
     ResponseOptions,
+    counted,
+    file_opening,
     from_named,
+    json_head,
     json_shown,
     listed,
     near,
     quoted,
+    read_json,
     several,
     warn,
 )
-from plausibly_builtins.readers._argilla_answers import answer_of, kind_of, scores_of, state_of
-from plausibly_builtins.readers._argilla_records import USUAL_NAMES, Record, has_records, load
 from plausibly_builtins.readers._names import short
+from plausibly_builtins.readers.counts import objects
+
+Form: TypeAlias = Literal["label", "list", "ranks"]
+
+_STATES: Final = {"submitted": "answered", "draft": "unfinished", "discarded": "skipped"}
+_NOT_THERE = "pending"
+_FITS: Final[dict[Form, tuple[str, ...]]] = {
+    "label": ("single-label", "label-set"),
+    "list": ("label-set", "partial-ranking"),
+    "ranks": ("partial-ranking",),
+}
+_CALLED: Final[dict[Form, str]] = {
+    "label": "single labels",
+    "list": "lists of labels",
+    "ranks": "labels with ranks",
+}
+
+
+def kind_of(path: Path, question: str, given: Sequence[Given | Suggested], kind: str | None) -> str:
+    """Return the kind of the answers: what their form says, or the user."""
+    first: dict[Form, str] = {}
+    for said in given:
+        form = _form(path, said)
+        if form is not None:
+            first.setdefault(form, said.place)
+    empty = [said.place for said in given if said.value == []]
+    if empty and "ranks" not in first:
+        first.setdefault("list", empty[0])
+    if "label" in first and len(first) > 1:
+        raise InputError(
+            "answers-mixed",
+            f"{path.name}: answers to {quoted(question)} are of two forms",
+            expected="labels, or lists of labels",
+            got=listed(f"{_CALLED[form]} ({place})" for form, place in first.items()),
+            do="mend the records of one form, or put them into a file of their own",
+            whose=path.name,
+        )
+    form = "ranks" if "ranks" in first else next(iter(first), None)
+    if form is None:
+        return kind or "single-label"
+    if kind is not None and kind not in _FITS[form]:
+        raise InputError(
+            "kind-unfit",
+            f"{path.name}: answers to {quoted(question)} are {_CALLED[form]}",
+            expected=f"answers of kind {kind}",
+            got=f"{_CALLED[form]}, first {first[form]}",
+            do=f"kind = {quoted(_FITS[form][0])}, or leave kind out",
+            whose=path.name,
+        )
+    if kind is None and form == "list":
+        raise InputError(
+            "kind-unclear",
+            f"{path.name} does not say whether answers to {quoted(question)} are sets or rankings",
+            expected="the kind of the answers: the export writes both as lists",
+            got=f"lists of labels, first {first[form]}",
+            do=f'--reader \'{{name = "argilla", question = {quoted(question)}, '
+            'kind = "label-set"}\', or "partial-ranking"',
+            whose=path.name,
+        )
+    return kind or _FITS[form][0]
+
+
+def state_of(path: Path, said: Given) -> str | None:
+    """Return the state of a response; None for somebody who has yet to answer."""
+    status = said.status
+    if status == _NOT_THERE:
+        return None
+    if status is not None and (not isinstance(status, str) or status not in _STATES):
+        raise InputError(
+            "status-unknown",
+            f"{path.name} {said.place} has a status that is none",
+            expected=listed((*_STATES, _NOT_THERE), most=len(_STATES) + 1),
+            got=json_shown(status),
+            do="mend that record, or export again",
+            whose=path.name,
+            details={"place": said.place},
+        )
+    state = "answered" if status is None else _STATES[status]
+    return "skipped" if state == "answered" and said.value is None else state
+
+
+def _form(path: Path, said: Given | Suggested) -> Form | None:
+    """Return the form of an answer; None where there is none, or an empty list."""
+    value = said.value
+    if value is None or value == []:
+        return None
+    if isinstance(value, str):
+        return "label"
+    if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
+        return "list"
+    if isinstance(value, list) and _ranked(value):
+        return "ranks"
+    raise InputError(
+        "answer-unfit",
+        f"{path.name} {said.place} names no label",
+        expected="a label, a number, a list of labels, or labels with ranks from 1",
+        got=json_shown(value),
+        do='question = "..." with a question about labels; spans and tables are not read',
+        whose=path.name,
+        details={"place": said.place},
+    )
+
+
+def _ranked(items: Sequence[object]) -> bool:
+    """Return whether all items are labels with ranks, or all labels in order."""
+    with_rank = 0
+    for item in items:
+        if not isinstance(item, dict) or not isinstance(item.get("value"), str):
+            return False
+        rank = item.get("rank")
+        whole = rank.whole if isinstance(rank, JsonNumber) else None
+        if not item["value"] or (rank is not None and (whole is None or whole < 1)):
+            return False
+        with_rank += "rank" in item
+    return with_rank in (0, len(items))
+
+
+def answer_of(kind: str, value: object) -> object:
+    """Return a value as its kind of answer reads it."""
+    if value is None:
+        return None
+    if kind == "partial-ranking":
+        return _blocks(value) if isinstance(value, list) else None
+    if kind == "label-set":
+        items = value if isinstance(value, list) else [value]
+        return list(dict.fromkeys(map(str, items)))
+    return str(value)
+
+
+def _blocks(items: Sequence[object]) -> list[list[str]]:
+    """Return the labels of a ranking by rank; what has the rank null is not ranked."""
+    blocks: dict[int, list[str]] = {}
+    for place, item in enumerate(items, start=1):
+        if not isinstance(item, dict):
+            blocks[place] = [str(item)]
+        elif "rank" not in item:
+            blocks[place] = [str(item["value"])]
+        elif isinstance(item["rank"], JsonNumber):
+            blocks.setdefault(item["rank"].whole or 0, []).append(str(item["value"]))
+    return [blocks[rank] for rank in sorted(blocks)]
+
+
+def scores_of(path: Path, said: Suggested) -> Iterator[tuple[str, str | None]]:
+    """Yield the labels of a suggestion, each with its score: one for all, or one each."""
+    several_labels = isinstance(said.value, list)
+    labels = said.value if isinstance(said.value, list) else [said.value]
+    score = said.score
+    scores = score if several_labels and isinstance(score, list) else [score] * len(labels)
+    if len(scores) != len(labels):
+        raise InputError(
+            "scores-unlike",
+            f"{path.name} {said.place}: the suggestion has not as many scores as labels",
+            expected="one score for all labels, or one each",
+            got=f"{several(len(labels), 'label')}, {several(len(scores), 'score')}",
+            do="mend that record, or export again",
+            whose=path.name,
+            details={"place": said.place},
+        )
+    for label, number in zip(labels, scores, strict=True):
+        # What is no number is shown as it stands, and refused with its example.
+        yield str(label), None if number is None else json_shown(number)
+
+
+Fields: TypeAlias = Mapping[str, object]
+
+USUAL_NAMES: Final = ("id", "external_id", "_server_id")
+"""Keys that name the examples, the first that has a value in every record."""
+
+_RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
+_SUGGESTION, _SCORE, _AGENT = ".suggestion", ".suggestion.score", ".suggestion.agent"
+_EXPECTED = "a list of records, or one a line"
+_BESIDE = ("suggestions", "metadata", "vectors")
+_NOBODY = "None"  # what version 2 writes for a response without user
+
+
+@attrs.frozen(kw_only=True)
+class Given:
+    """What one annotator said to a question; what the file does not say is None."""
+
+    user: str | None
+    status: object
+    value: object
+    place: str
+
+
+@attrs.frozen(kw_only=True)
+class Suggested:
+    """What a model suggested as the answer to a question."""
+
+    value: object
+    score: object
+    agent: object
+    place: str
+
+
+@attrs.frozen(kw_only=True)
+class Record:
+    """A record, in any of the forms.
+
+    Attributes
+    ----------
+    whose : str
+        Name of the file.
+    place : str
+        Where in it: ``record 3``, ``line 3``.
+    fields : mapping
+        What stands there.
+    columns : frozenset of str or None
+        Keys of all records of a flat file; None in other forms.
+    """
+
+    whose: str
+    place: str
+    fields: Fields
+    columns: frozenset[str] | None
+
+    def named(self, key: str) -> object:
+        """Return what stands under a key of the record, of its metadata or of its fields."""
+        for part in (self.fields, self.fields.get("metadata"), self.fields.get("fields")):
+            if isinstance(part, dict) and part.get(key) is not None:
+                return part[key]
+        return self.fields.get(key)
+
+    def questions(self) -> list[str]:
+        """Return the questions that have responses, or columns for them."""
+        if self.columns is not None:
+            return _stems(self.fields, _RESPONSES)
+        responses = self._part("responses")
+        if isinstance(responses, dict):
+            return list(responses)
+        return [name for values in map(self._values, self._entries(responses)) for name in values]
+
+    def responses(self, question: str) -> list[Given]:
+        """Return what annotators said to a question."""
+        if self.columns is not None:
+            return self._columns(question, self.columns)
+        responses = self._part("responses")
+        if isinstance(responses, dict):
+            entries = self._entries(responses.get(question))
+            return [self._given(entry, entry.get("value"), at) for at, entry in _placed(entries)]
+        return [
+            self._given(entry, self._values(entry).get(question), at)
+            for at, entry in _placed(self._entries(responses))
+        ]
+
+    def suggested(self) -> list[str]:
+        """Return the questions that have suggestions."""
+        if self.columns is not None:
+            return _stems(self.fields, _SUGGESTION)
+        part = self._part("suggestions")
+        if isinstance(part, dict):
+            return list(part)
+        return [str(entry.get("question_name")) for entry in self._entries(part)]
+
+    def suggestions(self, question: str) -> list[Suggested]:
+        """Return what models suggested as the answer to a question."""
+        if self.columns is not None:
+            keys = (question + end for end in (_SUGGESTION, _SCORE, _AGENT))
+            found = [
+                dict(zip(("value", "score", "agent"), map(self.fields.get, keys), strict=True))
+            ]
+            return list(map(self._suggestion, found))
+        part = self._part("suggestions")
+        if isinstance(part, dict):
+            return list(map(self._suggestion, self._entries([part.get(question) or {}])))
+        entries = self._entries(part)
+        return [self._suggestion(e) for e in entries if e.get("question_name") == question]
+
+    def _part(self, key: str) -> dict[str, object] | list[object]:
+        found = self.fields.get(key)
+        if found is None:
+            return {}
+        if not isinstance(found, (dict, list)):
+            raise self.unlike(f"no list or object of {key}", found)
+        return found
+
+    def _entries(self, found: object) -> list[Fields]:
+        if found is None:
+            return []
+        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+            raise self.unlike("no list of responses or suggestions", found)
+        return found
+
+    def _values(self, entry: Fields) -> dict[str, object]:
+        """Return the values by question of a response of version 1; none where it has null."""
+        values = entry.get("values")
+        if values is None:
+            return {}
+        if not isinstance(values, dict):
+            raise self.unlike('a response whose "values" are no object', values)
+        return {
+            name: value.get("value") if isinstance(value, dict) else value
+            for name, value in values.items()
+        }
+
+    def _columns(self, question: str, columns: frozenset[str]) -> list[Given]:
+        """Return the responses in the three lists of a flat record, which go together."""
+        said = self._list(question + _RESPONSES)
+        beside: dict[str, list[object]] = {
+            end: self._list(question + end) if question + end in columns else [None] * len(said)
+            for end in (_USERS, _STATUS)
+        }
+        users, statuses = beside[_USERS], beside[_STATUS]
+        if not len(said) == len(users) == len(statuses):
+            raise InputError(
+                "responses-unlike",
+                f"{self.whose} {self.place}: the lists of {quoted(question)} are not equally long",
+                expected="a user and a status for each response",
+                got=f"{several(len(said), 'response')}, {several(len(users), 'user')}, "
+                f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}",
+                do="mend that record, or export again",
+                whose=self.whose,
+                details={"place": self.place, "question": question},
+            )
+        return [
+            self._given({"user_id": user, "status": status}, value, at)
+            for at, (value, user, status) in enumerate(
+                zip(said, users, statuses, strict=True), start=1
+            )
+        ]
+
+    def _list(self, key: str) -> list[object]:
+        found = self.fields.get(key)
+        if found is not None and not isinstance(found, list):
+            raise self.unlike(f"no list as {quoted(key)}", found)
+        return found or []
+
+    def _given(self, entry: Fields, value: object, at: int) -> Given:
+        key = "user_id" if entry.get("user_id") is not None else "user"
+        user = entry.get(key)
+        if user is not None and not isinstance(user, str):
+            raise self.unlike(f"no name of a user as {quoted(key)}", user)
+        return Given(
+            user=str(user) if user and user != _NOBODY else None,
+            status=entry.get("status"),
+            value=value,
+            place=f"{self.place} response {counted(at)}",
+        )
+
+    def _suggestion(self, entry: Fields) -> Suggested:
+        value, score, agent = (entry.get(key) for key in ("value", "score", "agent"))
+        return Suggested(value=value, score=score, agent=agent, place=self.place)
+
+    def unlike(self, holds: str, found: object) -> InputError:
+        """Return the error about a record of another shape."""
+        return InputError(
+            "record-unlike",
+            f"{self.whose} {self.place} holds {holds}",
+            expected="a record as Argilla exports it",
+            got=json_shown(found),
+            do="mend that record, or export again",
+            whose=self.whose,
+            details={"place": self.place},
+        )
+
+
+def _placed(entries: Sequence[Fields]) -> Iterator[tuple[int, Fields]]:
+    return enumerate(entries, start=1)
+
+
+def _stems(fields: Fields, end: str) -> list[str]:
+    return [key.removesuffix(end) for key in fields if key.endswith(end) and key != end]
+
+
+def has_records(head: bytes) -> bool:
+    """Return whether a file that starts so holds records of Argilla."""
+    values = json_head(head)
+    listing = values[0] if len(values) == 1 and isinstance(values[0], list) else values
+    return any(isinstance(record, dict) and _is_record(record) for record in listing)
+
+
+def _is_record(fields: Fields) -> bool:
+    if _is_flat(fields):
+        return any(question + _USERS in fields for question in _stems(fields, _RESPONSES)) or any(
+            question + _AGENT in fields for question in _stems(fields, _SUGGESTION)
+        )
+    return (
+        isinstance(fields.get("fields"), dict)
+        and isinstance(fields.get("responses"), (dict, list))
+        and any(key in fields for key in _BESIDE)
+    )
+
+
+def _is_flat(fields: Fields) -> bool:
+    return any(_stems(fields, end) for end in (_RESPONSES, _SUGGESTION))
+
+
+def load(path: Path) -> list[Record]:
+    """Return the records of a JSON or JSON Lines file.
+
+    Raises
+    ------
+    InputError
+        ``argilla-shape`` where it holds something else, ``record-unlike``, ``line-unlike``, and
+        what `plausibly.plugin.read_json` says.
+    """
+    whose = path.name
+    found = _listing(path)
+    columns = frozenset(key for _, fields in found for key in fields)
+    flat = any(_is_flat(fields) for _, fields in found)
+    if not flat and not columns & {"responses", "suggestions"}:
+        raise InputError(
+            "argilla-shape",
+            f"{whose} holds no responses of Argilla",
+            expected='"responses" in the records, or "QUESTION.responses" in flat ones',
+            got=listed(map(short, sorted(columns))) or several(len(found), "record"),
+            do="export the records with their responses (records.to_list, records.to_json)",
+            whose=whose,
+            details={"seen": sorted(columns)},
+        )
+    return [
+        Record(whose=whose, place=place, fields=fields, columns=columns if flat else None)
+        for place, fields in found
+    ]
+
+
+def _listing(path: Path) -> list[tuple[str, dict[str, object]]]:
+    """Return the records with their places: of a list, or of the lines."""
+    start = file_opening(path, "annotations").removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start.startswith(b"["):
+        return [(f"line {counted(line)}", fields) for line, fields in objects(path)]
+    found = read_json(path, expected=_EXPECTED)
+    listing = found if isinstance(found, list) else []
+    records: list[tuple[str, dict[str, object]]] = []
+    for number, fields in enumerate(listing, start=1):
+        if not isinstance(fields, dict):
+            raise InputError(
+                "record-unlike",
+                f"{path.name} record {counted(number)} is no object",
+                expected=_EXPECTED,
+                got=json_shown(fields),
+                do="mend or remove that record",
+                whose=path.name,
+                details={"place": f"record {number}"},
+            )
+        records.append((f"record {counted(number)}", fields))
+    return records
+
 
 Kind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
 

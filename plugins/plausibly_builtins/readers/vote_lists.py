@@ -18,17 +18,17 @@ from plausibly.plugin import (
     listed,
     quoted,
 )
-from plausibly_builtins.readers._counts_json import (
+from plausibly_builtins.readers._names import short
+from plausibly_builtins.readers.counts import (
     check_once,
     first_object,
     is_lines,
     name_key,
     named,
     objects,
+    reason,
     unnamed_refused,
 )
-from plausibly_builtins.readers._counts_text import reason
-from plausibly_builtins.readers._names import short
 
 _FIELDS = ("annotator_labels", "label_distribution")
 
