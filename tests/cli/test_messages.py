@@ -72,7 +72,6 @@ def test_flags_in_messages_exist() -> None:
     ("place", "where"),
     [
         ("plausibly/io/arrays.py", READS_PREDICTIONS),
-        ("plausibly/io/arrays.py", READS_PREDICTIONS),
         ("plausibly/data/validate.py", READS_PREDICTIONS),
         ("plausibly/data/named.py", READS_PREDICTIONS),
         ("plausibly/data/rows.py", READS_ANNOTATIONS),

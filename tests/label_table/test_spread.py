@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import label_table_trees as lt
 import plausibly
+import plausibly.data.annotations
 from io_files import refusal, said
 from plausibly.data import match_labels
 from plausibly.data.labels import Hierarchy
@@ -258,7 +259,7 @@ def test_units_that_would_pass_what_a_float_holds() -> None:
     table = lt.table_of(tree, [("x", "top"), ("x", "k0")])
     huge = 2.0**52 - 1  # prime to 3: three times as many units would be needed
     table = table.assign(response_weight=("response", [huge, 1.0]))
-    table = plausibly.data.table.rebuilt(table)
+    table = plausibly.data.annotations.rebuilt(table)
     lam = plausibly.aggregate(table, "spread")
     assert "denominator" not in lam.coords
     assert abs(lam.values.sum() - 1) < 1e-12

@@ -350,7 +350,6 @@ def likenesses(answers: Answers, depth: int) -> list[Likeness]:
     depth : int
         Of rankings: down to which place they are compared.
     """
-
     found = [equal(answers)]
     if answers.kind == "label-set":
         found += [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -46,10 +45,6 @@ from plausibly.protocols import (
     ScoreFunction,
 )
 from plausibly.registry.calls import calling, failed
-
-if TYPE_CHECKING:
-    from plausibly.conformal.predictor import ConformalPredictor
-
 
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     import dask.array
 
     from plausibly.calibration.threshold import Decisions
-    from plausibly.conformal.array_predictor import ArrayPredictor
 
 
 def columns_later(

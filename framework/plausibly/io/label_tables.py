@@ -128,16 +128,16 @@ def _check_parents(
 
 def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) -> None:
     row_of: dict[float, int] = {}
-    for row, text in enumerate(texts):
-        if not text:
+    for row, cell in enumerate(texts):
+        if not cell:
             continue
-        value = plain([text])
+        value = plain([cell])
         if value is None:
             raise InputError(
                 "number-unreadable",
                 f'{table.place(row)}, column "{ORDER}" is not a number',
                 expected="the place of the label, such as 1, or an empty cell",
-                got=quoted(text),
+                got=quoted(cell),
                 do="number the labels from one end to the other",
                 whose=table.whose,
                 details={"lines": [table.lines[row]]},
@@ -149,7 +149,7 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
                 f"{table.whose} puts {quoted(labels[before])} and {quoted(labels[row])} at one "
                 f"place of the order ({table.places([before, row])})",
                 expected="a place of its own for each label",
-                got=f"{text} twice",
+                got=f"{cell} twice",
                 do="number them apart, or make one an alias of the other",
                 whose=table.whose,
                 details={"lines": [table.lines[before], table.lines[row]]},

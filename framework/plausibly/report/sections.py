@@ -1231,8 +1231,8 @@ def vote(subject: Subject, found: Measured, voted: Measured | None) -> Vote:
     true = interval(evaluation, "true_coverage") if "true_coverage_mean" in evaluation else None
     if voted is None:
         sentence = (
-            f"These sets hold {measured_text(aggregated)} of what {subject.words.annotators} say, and "
-            f"{measured_text(votes[0][1])} of their votes."
+            f"These sets hold {measured_text(aggregated)} of what "
+            f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
         )
     else:
         sentence = _beside(subject, evaluation, voted.evaluation)
@@ -1404,7 +1404,8 @@ def _weak_sentence(
     if split is not None:
         return (
             f"{start}Where {words.annotators} split most ({split.title}), the sets cover "
-            f"{measured_text(split.covered)}; that is not known of a new {words.example} beforehand."
+            f"{measured_text(split.covered)}; that is not known of a new "
+            f"{words.example} beforehand."
         )
     return start or f"However much {words.annotators} split, the sets cover about what {promised}."
 

@@ -9,9 +9,6 @@ from plausibly.extras import require
 # Before anything of it is imported, so that a missing extra is said by its name.
 require("sklearn", extra="sklearn", whose="plausibly.sklearn")
 
-from plausibly.sklearn.classifier import (
-    AmbiguousConformalClassifier,  # noqa: E402  # see above
-    NotConformalized,  # noqa: E402  # see above
-)
+from plausibly.sklearn.classifier import AmbiguousConformalClassifier, NotConformalized  # noqa: E402  # see above
 
 __all__ = ["AmbiguousConformalClassifier", "NotConformalized"]
