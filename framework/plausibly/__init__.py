@@ -139,7 +139,7 @@ if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name tha
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
-            value: object = import_module("importlib.metadata").version("plausibly")
+            value: object = import_module("plausibly.extras").version()
         elif name in _MODULES:
             value = import_module(f"plausibly.{name}")
         elif name in _HOME:

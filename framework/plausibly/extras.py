@@ -44,3 +44,8 @@ def require(module: str, *, extra: str, whose: str) -> ModuleType:
             whose=whose,
             details={"module": module, "extra": extra},
         ) from error
+
+
+def version() -> str:
+    """Return the version of plausibly that is installed."""
+    return str(import_module("importlib.metadata").version("plausibly"))

@@ -14,7 +14,8 @@ import plausibly
 from plausibly.calibration import data as module
 from plausibly.calibration import pools
 from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.examples import AsGiven, scores_as_given
+from plausibly.calibration.examples import AsGiven
+from plausibly.conformal.array_predictor import scores_as_given
 from plausibly.kernels import blocks
 from plausibly.plugin import Floats, ScoreInput
 from plausibly_builtins.scores.probability import Probability

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from plausibly import palette
 from plausibly.errors import InputError, MissingExtra
 from plausibly.paper import page
 from plausibly.paper.run import reproduce
-from plausibly.plots import style
 from repro_runs import PLAIN, all_axes, drawn, made, overlaps, texts
 
 
@@ -64,7 +64,7 @@ def test_colours_are_told_apart_by_any_eye() -> None:
     }
     assert len({(look.line, look.hatch) for look in page.OTHERS}) == len(page.OTHERS)
     assert len({look.line for look in page.METHOD_LOOKS}) == len(page.METHOD_LOOKS)
-    assert page.AGGREGATED.colour == style.BLUE
+    assert page.AGGREGATED.colour == palette.BLUE
 
 
 @pytest.mark.parametrize("form", ["png", "svg"])

@@ -12,20 +12,6 @@ from numpy.typing import NDArray
 from plausibly.kernels import blocks
 from plausibly.kernels.random import Names
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
-from plausibly.protocols import ScoreFunction
-
-
-def scores_as_given(score: ScoreFunction, scale: str) -> bool:
-    """Return whether scores are the numbers as given.
-
-    Parameters
-    ----------
-    score : ScoreFunction
-    scale : {"probability", "logit", "independent", "any"}
-        Of the predictions.
-    """
-    plain = scale != "logit" and score.reads == "probability"
-    return plain and getattr(score, "identity", False) is True
 
 
 @attrs.frozen(eq=False)

@@ -35,9 +35,9 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from plausibly import __version__
+        from plausibly.extras import version
 
-        typer.echo(f"plausibly {__version__}")
+        typer.echo(f"plausibly {version()}")
         raise typer.Exit
 
 

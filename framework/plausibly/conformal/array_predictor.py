@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.calibration.claim import Evidence, warn_if_vacuous, warn_of_small_cells
-from plausibly.calibration.examples import Examples, scores_as_given
+from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, Queries, combined
 from plausibly.calibration.threshold import Decisions, Facts, Kept
@@ -66,6 +66,19 @@ def score_input(values: Floats, scale: str, score: ScoreFunction, name: str) -> 
         probabilities: Floats = softmax(values, axis=-1)
         return probabilities
     return values
+
+
+def scores_as_given(score: ScoreFunction, scale: str) -> bool:
+    """Return whether scores are the numbers as given.
+
+    Parameters
+    ----------
+    score : ScoreFunction
+    scale : {"probability", "logit", "independent", "any"}
+        Of the predictions.
+    """
+    plain = scale != "logit" and score.reads == "probability"
+    return plain and getattr(score, "identity", False) is True
 
 
 def scores_of(

@@ -19,6 +19,7 @@ from plausibly import registry
 from plausibly.atomic import check_ours, holds, is_store, replacing
 from plausibly.conformal import FORMAT
 from plausibly.conformal.stored import ATTRIBUTE, CHECKSUM, checksum, said_of
+from plausibly.extras import version
 from plausibly.guarantee import converter
 from plausibly.kernels.types import Hashes, Numbers
 from plausibly.protocols import COMBINER, SCORE
@@ -63,12 +64,11 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
         low, high = _split(predictor.hashes)
         variables["hash_low"] = (("named_example",), low)
         variables["hash_high"] = (("named_example",), high)
-    from plausibly import __version__
 
     text = json.dumps(
         {
             "format": FORMAT,
-            "version": __version__,
+            "version": version(),
             "labels": list(predictor.labels),
             "score": dict(registry.describe(SCORE, predictor.score)),
             "combiner": dict(registry.describe(COMBINER, predictor.combiner)),

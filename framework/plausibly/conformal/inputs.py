@@ -16,12 +16,12 @@ from plausibly import registry
 from plausibly.calibration.claim import warn_of_heavy, warn_of_unseen
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
 from plausibly.calibration.data import CalibrationData, ScoreSource, check_weights
-from plausibly.calibration.examples import AsGiven, Examples, scores_as_given
+from plausibly.calibration.examples import AsGiven, Examples
 from plausibly.calibration.pvalues import Queries
 from plausibly.calibration.scores import LABEL_CELLS, Replicates
 from plausibly.calibration.threshold import Facts
 from plausibly.conformal.aggregate import aggregated, default_aggregator
-from plausibly.conformal.array_predictor import scores_of
+from plausibly.conformal.array_predictor import scores_as_given, scores_of
 from plausibly.conformal.components import called as called_as
 from plausibly.data import align, names, validate
 from plausibly.data.known import names_of

@@ -724,9 +724,9 @@ class PlausibilityRegion:
         MissingExtra
             ``extra-missing`` without matplotlib.
         """
-        from plausibly.plots import regions
+        from plausibly.conformal import regions_draw
 
-        return regions.draw(self, predictions, alpha, plausibilities, axes)
+        return regions_draw.draw(self, predictions, alpha, plausibilities, axes)
 
     def __repr__(self) -> str:
         facts = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"

@@ -30,6 +30,7 @@ from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.components import described
 from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.extras import version
 from plausibly.guarantee import converter
 from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
@@ -378,21 +379,20 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
         if len(stored.text) > _TEXT:
             raise ValueError("a long description")
         about = json.loads(stored.text)
-        written, version = about["format"], str(about["version"])[:40]
+        written, writer = about["format"], str(about["version"])[:40]
         if type(written) is not int:
             raise TypeError("format")
     except (ValueError, KeyError, TypeError, RecursionError) as reason:
         raise _not_ours(place, "a damaged description") from reason
-    from plausibly import __version__
 
     if written < FORMAT:
         raise _not_ours(place, f"format {written}, of an earlier version")
     if written > FORMAT:
         raise InputError(
             "predictor-newer",
-            f"{place.name} has format {written}, this is plausibly {__version__}",
+            f"{place.name} has format {written}, this is plausibly {version()}",
             expected=f"format {FORMAT}",
-            got=f"format {written}, written by plausibly {version}",
+            got=f"format {written}, written by plausibly {writer}",
             do="upgrade here: pip install -U plausibly; or calibrate again",
             whose=str(place),
         )

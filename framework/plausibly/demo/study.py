@@ -28,8 +28,8 @@ from plausibly.evaluation.study import METHOD, SPLIT, Progress, compare
 from plausibly.extras import require
 from plausibly.io import write_plausibilities, write_sets
 from plausibly.kernels.random import Keys, hash_names
+from plausibly.palette import INK
 from plausibly.plots.sets import GUARANTEED, NOTHING, VACUOUS, draw_rows, legend_of
-from plausibly.plots.style import INK
 
 
 @attrs.frozen(kw_only=True)

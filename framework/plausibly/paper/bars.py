@@ -10,12 +10,12 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.palette import VERMILION
 from plausibly.paper import page, splitting
 from plausibly.paper.casestudy import ALPHA, METHODS, MONTE_CARLO, VOTED
 from plausibly.paper.data import nodules
 from plausibly.paper.page import Asked, Claim, Drawing, decimal
 from plausibly.plots import examples
-from plausibly.plots.style import VERMILION
 
 SHOWN = 4
 MOST_LABELS = 8

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.evaluation.design import MethodTable
 from plausibly.kernels.random import Keys, hash_names
+from plausibly.palette import GREY, INK
 from plausibly.paper import page, splitting
 from plausibly.paper.data import toy_data
 from plausibly.paper.page import Asked, Claim, Drawing, close, decimal, mean_spread
-from plausibly.plots.style import GREY, INK
 
 COUNT = 10_000
 TESTS = 10

@@ -10,10 +10,10 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.demo.data import AXIS
 from plausibly.kernels.types import Floats, Ints
+from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.paper import page, splitting
 from plausibly.paper.data import toy_data, toy_model
 from plausibly.paper.page import Asked, Claim, Drawing, close, mean_spread
-from plausibly.plots.style import BLUE, GREEN, INK, VERMILION
 
 ALPHA = "0.05"
 POINTS = 5000

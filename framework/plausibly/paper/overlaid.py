@@ -24,10 +24,10 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
+from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.paper import page, splitting
 from plausibly.paper.data import LABELS, WHOSE, Data, Digits, load, one_thread
 from plausibly.paper.page import Asked, Claim, Drawing, close, decimal, mean_spread
-from plausibly.plots.style import BLUE, GREY, INK, VERMILION
 from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"

@@ -18,18 +18,14 @@ from plausibly.data import names
 from plausibly.errors import counted
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
+from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
 from plausibly.paper.data import WHOSE, Data
 from plausibly.plots.style import (
     AGGREGATED,
-    BLUE,
-    GREEN,
-    INK,
     OTHERS,
-    PURPLE,
     SIZE,
     SMALL,
     TRUE,
-    VERMILION,
     VOTED,
     Look,
     edges,

@@ -17,10 +17,10 @@ from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.evaluation.design import MethodTable
+from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.paper import page, splitting
 from plausibly.paper.data import toy_data
 from plausibly.paper.page import Asked, Claim, Drawing, close, decimal
-from plausibly.plots.style import BLUE, GREY, INK, VERMILION
 
 ALPHA = "0.1"
 POINTS = 4000

@@ -14,12 +14,12 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.errors import counted
 from plausibly.kernels import coverage
+from plausibly.palette import INK
 from plausibly.paper import page, splitting
 from plausibly.paper.casestudy import ALPHA, METHODS, VOTED
 from plausibly.paper.data import nodules
 from plausibly.paper.page import CLOSE, Asked, Claim, Drawing, decimal
 from plausibly.plots import style
-from plausibly.plots.style import INK
 
 _TITLE = "What sets cover of each test example, one split"
 

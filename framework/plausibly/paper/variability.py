@@ -10,10 +10,10 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.data import names
 from plausibly.evaluation.design import MethodTable
 from plausibly.kernels.types import Bools, Floats
+from plausibly.palette import BLUE, INK
 from plausibly.paper import page, splitting
 from plausibly.paper.data import Data, toy_data
 from plausibly.paper.page import Asked, Claim, Drawing, close, decimal
-from plausibly.plots.style import BLUE, INK
 
 ALPHA = "0.05"
 POINTS = 2000

@@ -15,14 +15,10 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.results import TOLERATED
 from plausibly.extras import require
+from plausibly.palette import BLUE, GREY, INK, PURPLE, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import (
-    BLUE,
-    GREY,
-    INK,
-    PURPLE,
     SMALL,
-    VERMILION,
     Axes,
     Dot,
     Look,

@@ -14,10 +14,9 @@ from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats
+from plausibly.palette import BLUE, GREY
 from plausibly.plots import reading
 from plausibly.plots.style import (
-    BLUE,
-    GREY,
     OTHERS,
     Axes,
     Look,

@@ -22,16 +22,14 @@ from plausibly.evaluation.results import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Ints
+from plausibly.palette import BLUE, GREEN, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import (
-    BLUE,
     DASHES,
-    GREEN,
     MEASURES,
     OTHERS,
     SIZE,
     SMALL,
-    VERMILION,
     Axes,
     Dot,
     Look,

@@ -14,16 +14,7 @@ import numpy as np
 
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Numbers
-
-BLUE = "#0072B2"
-VERMILION = "#D55E00"
-GREEN = "#009E73"
-PURPLE = "#CC79A7"
-ORANGE = "#E69F00"
-SKY = "#56B4E9"
-INK = "#222222"
-GREY = "#767676"
-
+from plausibly.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 
 ELLIPSIS = "…"
 UNREADABLE = "�"

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -14,9 +14,6 @@ from plausibly.errors import ComponentError, counted, listed
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import Problem, members
 from plausibly.registry.entries import Asked, Disabled, Entry, Failure, Source, missing
-
-if TYPE_CHECKING:
-    from plausibly.registry.mistakes import Mistake
 
 
 def an(noun: str) -> str:
@@ -290,26 +287,3 @@ def invalid(
             "problems": [attrs.asdict(p) for p in found],
         },
     )
-
-
-def with_others(
-    mistake: Mistake, kind: Kind[Any], entry: Entry, entries: Callable[[], Iterable[Entry]]
-) -> Mistake:
-    """Return the mistake, with the components that do have such a parameter."""
-    from plausibly.registry.parameters import parameters_of
-
-    if not mistake.unknown or mistake.key or "." in mistake.path:
-        return mistake
-    having = []
-    for other in entries():
-        if other.kind == kind.name and other.source.builtin and other != entry:
-            try:
-                names = [p.name for p in parameters_of(other.load())]
-            except ComponentError:  # it cannot be loaded: then it is no advice
-                continue
-            having += [other.name] * (mistake.path in names)
-    if not having:
-        return mistake
-    *most, last = having
-    those = f"{', '.join(most)} and {last} have it" if most else f"{last} has it"
-    return attrs.evolve(mistake, text=f"no such parameter; {those}")

@@ -19,6 +19,7 @@ import cattrs
 from plausibly.errors import ComponentError
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import problems
+from plausibly.registry.entries import Entry
 from plausibly.registry.messages import an
 from plausibly.registry.mistakes import (
     Mistake,
@@ -480,3 +481,24 @@ def plain(value: object, describe: Describe) -> object:
             p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))
         }
     raise _NotPlain
+
+
+def with_others(
+    mistake: Mistake, kind: Kind[Any], entry: Entry, entries: Callable[[], Iterable[Entry]]
+) -> Mistake:
+    """Return the mistake, with the components that do have such a parameter."""
+    if not mistake.unknown or mistake.key or "." in mistake.path:
+        return mistake
+    having = []
+    for other in entries():
+        if other.kind == kind.name and other.source.builtin and other != entry:
+            try:
+                names = [p.name for p in parameters_of(other.load())]
+            except ComponentError:  # it cannot be loaded: then it is no advice
+                continue
+            having += [other.name] * (mistake.path in names)
+    if not having:
+        return mistake
+    *most, last = having
+    those = f"{', '.join(most)} and {last} have it" if most else f"{last} has it"
+    return attrs.evolve(mistake, text=f"no such parameter; {those}")

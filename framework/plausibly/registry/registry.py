@@ -597,7 +597,7 @@ class Registry:
 
     def _build(self, kind: Kind[P], entry: Entry, given: Mapping[str, object]) -> P:
         from plausibly.registry.mistakes import Mistakes, ParameterError
-        from plausibly.registry.parameters import Strict, signature
+        from plausibly.registry.parameters import Strict, signature, with_others
 
         whose = f'{kind.name} "{entry.name}"'
         try:
@@ -610,7 +610,7 @@ class Registry:
         try:
             component = self._strict.build(target, given)
         except Mistakes as error:
-            mistakes = [messages.with_others(m, kind, entry, self.entries) for m in error.mistakes]
+            mistakes = [with_others(m, kind, entry, self.entries) for m in error.mistakes]
             raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
         try:
             return self._checked(kind, component, whose, entry.source)

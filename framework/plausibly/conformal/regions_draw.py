@@ -14,7 +14,7 @@ from plausibly.conformal.regions import check_drawable, vertices
 from plausibly.data import align, names, validate
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
-from plausibly.plots.style import BLUE, INK, VERMILION
+from plausibly.palette import BLUE, INK, VERMILION
 
 if TYPE_CHECKING:
     from plausibly.conformal.regions import PlausibilityRegion
