@@ -37,20 +37,7 @@ _CELL = 240
 
 @attrs.frozen(kw_only=True, repr=False)
 class Listing:
-    """Rows under titles; made when they are asked for.
-
-    Attributes
-    ----------
-    title : str
-    columns : tuple of str
-    total : int
-        Number of rows.
-    rows : callable
-        Returns the rows from a start up to an end.
-    most : int
-        Rows that are printed.
-    notes : tuple of str
-    """
+    """Rows under titles; made when they are asked for."""
 
     title: str
     columns: tuple[str, ...]
@@ -109,19 +96,7 @@ def as_text(value: object) -> str:
 
 
 def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) -> Guarantee:
-    """Return the guarantee at an alpha; the only one, where none is asked for.
-
-    Parameters
-    ----------
-    array : DataArray or Dataset
-    alpha : number or text, optional
-
-    Raises
-    ------
-    InputError
-        ``guarantee-unstated`` where it states none, ``guarantee-alpha`` where it states several, or
-        none at this alpha.
-    """
+    """Return the guarantee at an alpha; the only one, where none is asked for."""
     kind = type(array).__name__
     stated = json.loads(str(array.attrs.get(GUARANTEES, "[]")))
     if not stated or not isinstance(stated, list):
@@ -151,17 +126,7 @@ def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) ->
 
 
 class DatasetFigures:
-    """Figures of a result; `repr` says which there are.
-
-    Parameters
-    ----------
-    result : Dataset
-
-    Notes
-    -----
-    Every method takes matplotlib axes (``axes=``) and returns those that it drew into. A figure
-    that the result does not have is refused with ``figure-unsuitable``.
-    """
+    """Figures of a result; `repr` says which there are."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self._result = result
@@ -242,12 +207,7 @@ class DatasetFigures:
 
 
 class ArrayFigures:
-    """Figures of a DataArray.
-
-    Parameters
-    ----------
-    array : DataArray
-    """
+    """Figures of a DataArray."""
 
     def __init__(self, array: xr.DataArray) -> None:
         self._array = array
@@ -268,21 +228,8 @@ class ArrayFigures:
         most: int = 12,
         axes: Axes | None = None,
     ) -> Axes:
-        """Draw one example: `plausibly.plots.example`, this array being its sets or plausibilities.
-
-        Parameters
-        ----------
-        name : str, optional
-            Of the example; by default the first.
-        plausibilities, predictions : DataArray, (example, label), optional
-            To draw beside prediction sets.
-        most : int
-            Labels that are shown.
-        axes : matplotlib Axes, optional
-
-        Returns
-        -------
-        matplotlib Axes
+        """Draw one example: `plausibly.plots.example`, this array being its sets or
+        plausibilities.
         """
         if self._array.dtype == bool:
             return plots.example(
@@ -293,34 +240,13 @@ class ArrayFigures:
 
 
 class ArrayAccessor:
-    """What plausibly does with a DataArray.
-
-    Parameters
-    ----------
-    array : DataArray
-    """
+    """What plausibly does with a DataArray."""
 
     def __init__(self, array: xr.DataArray) -> None:
         self._array = array
 
     def names(self, most: int = SHOWN) -> Listing:
-        """Return the labels in each prediction set, by name.
-
-        Parameters
-        ----------
-        most : int
-            Rows that are printed; ``to_frame()`` has all.
-
-        Returns
-        -------
-        Listing
-            A row an example and alpha, labels in their order: a set is no ranking.
-
-        Raises
-        ------
-        InputError
-            Where this is no array of prediction sets, see `plausibly.evaluate`.
-        """
+        """Return the labels in each prediction set, by name."""
         given = as_sets(self._array)
         examples = [str(name) for name in given[names.EXAMPLE].values]
         # As they came: the order of the calibration is for ties, not for reading.
@@ -356,18 +282,7 @@ class ArrayAccessor:
         )
 
     def guarantee(self, alpha: float | str | None = None) -> Guarantee:
-        """Return what these sets promise.
-
-        Parameters
-        ----------
-        alpha : number or text, optional
-            Needed where the sets are of several.
-
-        Raises
-        ------
-        InputError
-            ``guarantee-unstated`` where the array states none, ``guarantee-alpha``.
-        """
+        """Return what these sets promise."""
         return guarantee_of(self._array, alpha)
 
     @property
@@ -383,12 +298,7 @@ _NOTHING = 1e-9  # plausibility that sums of shares may miss by their last bits
 
 
 class DatasetAccessor:
-    """What plausibly does with a Dataset.
-
-    Parameters
-    ----------
-    result : Dataset
-    """
+    """What plausibly does with a Dataset."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self._result = result
@@ -401,30 +311,7 @@ class DatasetAccessor:
         sets: xr.DataArray | None = None,
         plausibilities: xr.DataArray | xr.Dataset | None = None,
     ) -> Listing:
-        """Return the examples whose sets leave out most plausibility.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        alpha : float, optional
-            Which of several; by default the first.
-        sets : DataArray of bool, (example, label[, alpha]), optional
-            The sets that were measured, to show their labels.
-        plausibilities : DataArray or Dataset, (example, label), optional
-            What they were measured against, to show what was said; an annotation table too.
-
-        Returns
-        -------
-        Listing
-            The most plausibility left out first; of equal ones the larger sets, then by name.
-            Examples of which nothing is left out are not listed.
-
-        Raises
-        ------
-        InputError
-            ``examples-unmeasured`` where this is no result of `plausibly.evaluate`.
-        """
+        """Return the examples whose sets leave out most plausibility."""
         if reading.EVALUATION not in reading.kinds_of(self._result):
             raise InputError(
                 "examples-unmeasured",
@@ -471,18 +358,7 @@ class DatasetAccessor:
         )
 
     def guarantee(self, alpha: float | str | None = None) -> Guarantee:
-        """Return what the sets that were measured promise.
-
-        Parameters
-        ----------
-        alpha : number or text, optional
-            Needed where there are several.
-
-        Raises
-        ------
-        InputError
-            ``guarantee-unstated``, ``guarantee-alpha``.
-        """
+        """Return what the sets that were measured promise."""
         return guarantee_of(self._result, alpha)
 
     @property
@@ -533,10 +409,5 @@ register()
 
 
 def of(array: xr.DataArray | xr.Dataset) -> ArrayAccessor | DatasetAccessor:
-    """Return the accessor of a DataArray or Dataset.
-
-    Parameters
-    ----------
-    array : DataArray or Dataset
-    """
+    """Return the accessor of a DataArray or Dataset."""
     return DatasetAccessor(array) if isinstance(array, xr.Dataset) else ArrayAccessor(array)

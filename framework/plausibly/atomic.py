@@ -43,20 +43,7 @@ def unwritable(path: Path, reason: OSError | ValueError) -> InputError:
 
 
 def check_writable(path: Path | str, *, below: bool = False) -> None:
-    """Raise what `replacing` would raise, as far as can be known without writing anything.
-
-    Parameters
-    ----------
-    path : Path or str
-        File or folder to be written.
-    below : bool
-        Whether missing folders above it would be made.
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``.
-    """
+    """Raise what `replacing` would raise, as far as can be known without writing anything."""
     target = Path(path)
     folder = _target(target).parent
     while below and not folder.exists() and folder != folder.parent:
@@ -75,19 +62,7 @@ def check_writable(path: Path | str, *, below: bool = False) -> None:
 def check_ours(
     path: Path | str, ours: Callable[[Path], bool], expected: str, *, do: str = ""
 ) -> None:
-    """Raise ``output-occupied`` where `path` holds something else than would be written there.
-
-    Parameters
-    ----------
-    path : Path or str
-        Nothing, or an empty file, may be there.
-    ours : callable
-        Whether what is there is such a file; one that cannot be read is not.
-    expected : str
-        What may be there, such as ``"an older report"``.
-    do : str
-        What to do instead of another ``-o``.
-    """
+    """Raise ``output-occupied`` where `path` holds something else than would be written there."""
     place = Path(path)
     try:
         if not place.exists() or (place.is_file() and not place.stat().st_size) or ours(place):
@@ -113,14 +88,7 @@ def holds(path: Path, sign: bytes) -> bool:
 
 
 def is_store(path: Path, told: Callable[[Mapping[str, object]], bool]) -> bool:
-    """Return whether a folder is a Zarr store as it was written, with nothing else in it.
-
-    Parameters
-    ----------
-    path : Path
-    told : callable
-        Whether the metadata of all its arrays are those of the kind.
-    """
+    """Return whether a folder is a Zarr store as it was written, with nothing else in it."""
     metadata = json.loads((path / ".zmetadata").read_text(encoding="utf-8"))["metadata"]
     for entry in path.rglob("*"):
         name = entry.relative_to(path).as_posix()
@@ -149,18 +117,7 @@ def _target(path: Path) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block ends well.
-
-    Parameters
-    ----------
-    path : Path or str
-        File or folder (a Zarr store) to write; see `check_ours`. Its mode is kept, and a link.
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``; what stood at `path` is untouched.
-    """
+    """Yield a temporary path beside `path` that takes its place when the block ends well."""
     target = _target(Path(path))
     try:
         with together(target.parent) as part:
@@ -171,17 +128,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def together(folder: Path) -> Iterator[Path]:
-    """Yield a folder whose files go to `folder` when the block ends well: all of them or none.
-
-    Of several files the old ones are all moved aside before the first new one comes, in the order
-    of their names; the new ones come in the opposite order. Where the process is killed in between,
-    the next one that writes there, or misses one of them, restores or finishes; see `recover`.
-
-    Raises
-    ------
-    OSError
-        Everything is as it was.
-    """
+    """Yield a folder whose files go to `folder` when the block ends well: all of them or none."""
     recover(folder)
     with _claimed(folder) as hidden:
         try:
@@ -229,14 +176,7 @@ def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
 
 
 def recover(folder: Path, *needed: str) -> None:
-    """Finish or undo what processes that were killed have left in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-    *needed : str
-        Files of the folder that are read: where all of them are there, nothing is done.
-    """
+    """Finish or undo what processes that were killed have left in a folder."""
     if needed and all((folder / name).exists() for name in needed):
         return
     with contextlib.suppress(OSError):
@@ -262,9 +202,8 @@ def _settle(hidden: Path, folder: Path) -> None:
 
 
 def _move(hidden: Path, folder: Path) -> list[Path]:
-    """Move all new files to where they belong, and return those that replaced others unlike them.
-
-    Where one cannot be moved, all are as they were.
+    """Move all new files to where they belong, and return those that replaced others unlike
+    them.
     """
     new, going, old = hidden / _NEW, hidden / _GOING, hidden / _OLD
     moves = [(part.name, _target(folder / part.name)) for part in sorted(new.iterdir())]

@@ -39,21 +39,7 @@ class _Handle(Protocol):
 
 @contextlib.contextmanager
 def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
-    """Yield what is called after each step.
-
-    Parameters
-    ----------
-    progress : callable or bool, optional
-        A function that is told; True for a bar on a terminal or in a notebook, which is silent
-        where stderr is neither.
-    what : str
-        What takes so long, such as ``"comparing methods"``.
-
-    Yields
-    ------
-    callable
-        Takes the number of finished steps, and of all.
-    """
+    """Yield what is called after each step."""
     if callable(progress):
         yield progress
         return
@@ -70,13 +56,7 @@ def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
 
 @contextlib.contextmanager
 def naming_if_slow(what: str) -> Iterator[None]:
-    """Say on a terminal what takes longer than `PATIENCE`, such as a component of others.
-
-    Parameters
-    ----------
-    what : str
-        Such as ``"reader mine looks at votes.csv"``.
-    """
+    """Say on a terminal what takes longer than `PATIENCE`, such as a component of others."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return

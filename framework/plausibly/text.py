@@ -24,22 +24,7 @@ def escaped(text: object) -> Html:
 def table(
     rows: Iterable[Sequence[object]], *, head: Sequence[object] = (), titled: bool = False
 ) -> Html:
-    """Return rows of texts as a table.
-
-    Parameters
-    ----------
-    rows : iterable of sequence
-        Of plain texts.
-    head : sequence, optional
-        What the columns are called.
-    titled : bool
-        Whether the first text of a row is what the row is called.
-
-    Returns
-    -------
-    Html
-        Each cell finds the direction of its writing by itself.
-    """
+    """Return rows of texts as a table."""
     written = []
     if head:
         titles = "".join(f'<th scope="col" style="{_HEAD}">{escaped(one)}</th>' for one in head)

@@ -76,13 +76,7 @@ def moved(batch: Batch, device: object) -> Batch:
 def outputs_of(
     module: Module, batch: Batch, call: Callable[[Module, Batch], object] | None, number: int
 ) -> Tensor:
-    """Return what the module gives for a batch.
-
-    Raises
-    ------
-    InputError
-        ``batch-unfit``.
-    """
+    """Return what the module gives for a batch."""
     if call is not None:
         outputs: Tensor = call(module, batch)
     elif hasattr(batch, "detach"):
@@ -110,13 +104,7 @@ def _batch_unfit(found: object, what: str) -> InputError:
 
 
 def values_of(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
-    """Return the numbers of one batch, (example, label).
-
-    Raises
-    ------
-    InputError
-        ``outputs-shape``.
-    """
+    """Return the numbers of one batch, (example, label)."""
     outputs = outputs.detach()
     if str(outputs.dtype) in _HALVES:  # of which numpy has one at most
         outputs = outputs.float()

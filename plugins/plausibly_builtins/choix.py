@@ -68,10 +68,7 @@ class Compared:
 
     @property
     def one_sided(self) -> bool:
-        """Whether some group of labels never loses to a label outside it, or never meets one.
-
-        Then no finite utilities are the most likely ones (Ford 1957).
-        """
+        """Whether some group of labels never loses to a label outside it, or never meets one."""
         above = np.eye(len(self.labels), dtype=bool)
         for winner, loser in self.times:
             above[winner, loser] = True
@@ -99,22 +96,7 @@ def aggregated(
     regularisation: float,
     iterations: int | None = None,
 ) -> xr.DataArray:
-    """Return plausibilities (example, label): the softmax of the utilities of each example.
-
-    Parameters
-    ----------
-    annotations : Dataset
-        A table of partial rankings.
-    estimate : callable
-    called : str
-        Name of the component.
-    form : {"list", "matrix"}
-        What `estimate` reads.
-    regularisation : float
-        What it was told to add.
-    iterations : int, optional
-        What it was allowed.
-    """
+    """Return plausibilities (example, label): the softmax of the utilities of each example."""
     rows = answered_rows(annotations, ACCEPTS)
     if form == "list" and not rows.counts:
         raise InputError(
@@ -274,21 +256,7 @@ class IterativeSpectral:
     iterations: int = attrs.field(default=1000, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label, ``ranking-one-sided``,
-            ``not-converged``; `MissingExtra` without choix.
-        """
+        """Return plausibilities (example, label)."""
         estimate = partial(
             choix(_ITERATIVE_SPECTRAL).ilsr_pairwise_dense,
             alpha=self.regularisation,
@@ -353,21 +321,7 @@ class MinorizationMaximization:
     iterations: int = attrs.field(default=10_000, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label, ``ranking-one-sided``,
-            ``weights-broken``, ``not-converged``; `MissingExtra` without choix.
-        """
+        """Return plausibilities (example, label)."""
         estimate = partial(
             choix(_MM).mm_pairwise,
             alpha=self.regularisation,
@@ -422,21 +376,7 @@ class Optimised:
     tolerance: float = attrs.field(default=1e-8, validator=attrs.validators.gt(0.0))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label, ``ranking-one-sided``,
-            ``weights-broken``, ``not-converged``; `MissingExtra` without choix.
-        """
+        """Return plausibilities (example, label)."""
         estimate = partial(
             choix(_OPTIMISED).opt_pairwise,
             alpha=self.regularisation,
@@ -482,21 +422,7 @@ class RankCentrality:
     regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label, ``ranking-one-sided``,
-            ``weights-broken``, ``not-converged``; `MissingExtra` without choix.
-        """
+        """Return plausibilities (example, label)."""
         estimate = partial(
             choix(_RANK_CENTRALITY).rank_centrality,
             alpha=self.regularisation,
@@ -542,21 +468,7 @@ class Spectral:
     regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label, ``ranking-one-sided``,
-            ``not-converged``; `MissingExtra` without choix.
-        """
+        """Return plausibilities (example, label)."""
         estimate = partial(
             choix(_SPECTRAL).lsr_pairwise_dense,
             alpha=self.regularisation,

@@ -223,13 +223,7 @@ _LIKENESS = {
 
 
 def measure_titles(kind: str) -> dict[str, str]:
-    """Return what the measures of a kind of answers are called.
-
-    Parameters
-    ----------
-    kind : str
-        Such as ``"single-label"``.
-    """
+    """Return what the measures of a kind of answers are called."""
     answer = _ANSWERS[kind]
     return {name: title.format(answer=answer) for name, title in {**_TITLES, **_SHARES}.items()}
 
@@ -512,11 +506,7 @@ def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Values]
 
 
 def left_out_votes(answers: Answers) -> Values:
-    """Return the chance that what the others vote for is named by an answer of a cell: (cell,).
-
-    The others vote for the label with the most plausibility without this answer; of tied ones for
-    each with equal chances. Of a ranking the first rank counts. NaN where there are no others.
-    """
+    """Return the chance that what the others vote for is named by an answer of a cell: (cell,)."""
     cell, support = answers.spread_support(answers.cell_example)
     left = answers.mass[support]
     named = np.zeros(len(left), dtype=bool)

@@ -32,31 +32,7 @@ _TIED = 1e-9  # relative: sums of 1 / (rank x ties) that should be equal are clo
 
 @attrs.frozen(kw_only=True, eq=False)
 class Answers:
-    """Answers in an order that belongs to names: no sum depends on the caller's order.
-
-    Examples stand in the order of their names' hashes. A *value* is one of the different answers
-    (a label, a set, a ranking); a *cell* is a value that somebody gave to an example.
-
-    Attributes
-    ----------
-    kind : str
-    labels, annotators : list of str
-    examples : ndarray of str, (example,)
-    hashes : ndarray of uint64, (example,)
-    value, owner : ndarray of int, (answer,)
-        Value and example of each answer.
-    annotator : ndarray of int, (answer,)
-        Code, -1 = unknown.
-    weight : ndarray of int64, (answer,)
-        How many answers it stands for, as in a table of counts.
-    mention_value, mention_label, mention_block : ndarray of int, (mention,)
-        What each value names.
-    mention_mass : ndarray of float64, (mention,)
-        What the label gets from an answer of this value: 1, equal parts of 1 in a set, and
-        1 / (rank x ties) in a ranking, as in the default aggregator of the kind.
-    excluded : bool
-        Whether a label that a ranking does not list comes after all that it lists.
-    """
+    """Answers in an order that belongs to names: no sum depends on the caller's order."""
 
     kind: str
     labels: list[str]
@@ -75,18 +51,7 @@ class Answers:
 
     @classmethod
     def of(cls, table: xr.Dataset) -> Answers:
-        """Return the answers of a table that say something.
-
-        Raises
-        ------
-        InputError
-            ``agreement-kind`` and ``weights-fractional``, and what `check_table` raises.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``annotator-repeats`` where one annotator answers an example several times.
-        """
+        """Return the answers of a table that say something."""
         rows = Rows.of(check_table(table))
         kind = str(table.attrs[names.KIND])
         _check(rows, kind)
@@ -445,18 +410,7 @@ Sums: TypeAlias = Mapping[str, NDArray[np.float64]]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Resampling:
-    """How examples are resampled.
-
-    Attributes
-    ----------
-    hashes : ndarray of uint64, (unit,)
-        Of the names of what is resampled with replacement, ascending.
-    of : ndarray of int, (example,)
-        The unit of each example.
-    resamples : int
-    keys : Keys
-    confidence : float
-    """
+    """How examples are resampled."""
 
     hashes: Hashes
     of: Ints
@@ -465,12 +419,7 @@ class Resampling:
     confidence: float
 
     def times(self) -> Iterator[NDArray[np.float64]]:
-        """Yield how often each example is in each resample, (example, replicate), in blocks.
-
-        Nothing is yielded where there is nothing to resample. What comes first are all examples,
-        and all but a few units at a time (the jackknife). Each unit of a resample is one of all,
-        chosen by a uniform that belongs to the name of the unit in whose place it stands.
-        """
+        """Yield how often each example is in each resample, (example, replicate), in blocks."""
         units = len(self.hashes)
         if not units or not self.resamples:
             return
@@ -495,15 +444,7 @@ class Resampling:
         return min(len(self.hashes), _PARTS)
 
     def ends(self, values: NDArray[np.float64]) -> tuple[float, float]:
-        """Return an interval from values of all that `times` yields; NaN where too few have one.
-
-        Notes
-        -----
-        BCa (Efron 1987): percentiles at levels that the bias of the replicates and the skewness of
-        the jackknife correct; with quantiles of Student's t times sqrt(n / (n - 1)) in the place
-        of normal ones, since a resample of n units varies less than n new ones. NaN where all
-        replicates are equal: then nothing is known of how others would vary.
-        """
+        """Return an interval from values of all that `times` yields; NaN where too few have one."""
         from scipy.special import ndtr, ndtri, stdtrit
 
         units, first = len(self.hashes), self._parts + 1

@@ -31,32 +31,13 @@ _STEP = 500_000
 
 
 def jaccard(answers: Answers, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return ``|A & B| / |A | B|`` of pairs of values: (pair,).
-
-    Parameters
-    ----------
-    answers : Answers
-    first, second : ndarray of int, (pair,)
-        Values.
-    """
+    """Return ``|A & B| / |A | B|`` of pairs of values: (pair,)."""
     both, one, other = _sizes(answers, first, second)
     return both / (one + other - both)
 
 
 def masi(answers: Answers, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return Jaccard times 1 for equal sets, 2/3 where one holds the other, 1/3 else: (pair,).
-
-    Parameters
-    ----------
-    answers : Answers
-    first, second : ndarray of int, (pair,)
-        Values.
-
-    References
-    ----------
-    Passonneau, Measuring agreement on set-valued items (MASI) for semantic and pragmatic
-    annotation, LREC 2006.
-    """
+    """Return Jaccard times 1 for equal sets, 2/3 where one holds the other, 1/3 else: (pair,)."""
     both, one, other = _sizes(answers, first, second)
     held = both == np.minimum(one, other)
     factor = np.where(held & (one == other), 1.0, np.where(held, 2 / 3, 1 / 3))
@@ -202,18 +183,7 @@ def first_choices(answers: Answers) -> Features:
 
 
 def places(answers: Answers, depth: int) -> Features:
-    """Return features by which s is the unnormalised average overlap.
-
-    With A_k(y) = s_k(y) + t_k, where t_k is the share of a label that is not listed, and K labels,
-    ``sum_y A_k(y) B_k(y) = sum_y s_k(y) s'_k(y) + k^2 / K - K (t_k - k/K) (t'_k - k/K)``: features
-    of the listed labels, and two more for each place, of which one counts against. Where it is
-    unknown what labels that are not listed would get, t_k = 0 and the two are left out.
-
-    Parameters
-    ----------
-    answers : Answers
-    depth : int
-    """
+    """Return features by which s is the unnormalised average overlap."""
     total = len(answers.labels)
     value, block = answers.mention_value, answers.mention_block
     size = np.bincount(value, minlength=answers.values)
@@ -304,23 +274,7 @@ Chance = Callable[[Sums], NDArray[np.float64]]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Likeness:
-    """A likeness of answers, summed over those of each example.
-
-    Attributes
-    ----------
-    name : str
-        Of the mean over pairs.
-    alpha : str
-        Of Krippendorff's alpha with the distance 1 - s; empty where it has none, as where an answer
-        is not wholly like itself.
-    answers : Answers
-    cells : ndarray of float64, (cell,)
-        Sum of s over the other answers to the example of the cell.
-    features : dict of str to csr_array, (example, feature)
-        What `chance` needs sums of.
-    chance : callable or None
-        None where the values are too many.
-    """
+    """A likeness of answers, summed over those of each example."""
 
     name: str
     alpha: str
@@ -342,14 +296,7 @@ class Likeness:
 
 
 def likenesses(answers: Answers, depth: int) -> list[Likeness]:
-    """Return the likenesses of a kind of answer, the one that annotators are compared by last.
-
-    Parameters
-    ----------
-    answers : Answers
-    depth : int
-        Of rankings: down to which place they are compared.
-    """
+    """Return the likenesses of a kind of answer, the one that annotators are compared by last."""
     found = [equal(answers)]
     if answers.kind == "label-set":
         found += [
@@ -387,15 +334,7 @@ def equal(answers: Answers) -> Likeness:
 def by_distance(
     answers: Answers, name: str, alike: Callable[[Answers, Ints, Ints], NDArray[np.float64]]
 ) -> Likeness:
-    """Return a likeness that is known for each pair of values.
-
-    Parameters
-    ----------
-    answers : Answers
-    name : str
-    alike : callable
-        Returns s of pairs of values; s(u, u) = 1.
-    """
+    """Return a likeness that is known for each pair of values."""
     size = np.bincount(answers.cell_example, minlength=answers.n)
     cell, other = ranges((np.cumsum(size) - size)[answers.cell_example], size[answers.cell_example])
     s = alike(answers, answers.cell_value[cell], answers.cell_value[other])
@@ -429,17 +368,7 @@ def by_features(
     features: Matrix,
     sign: NDArray[np.float64],
 ) -> Likeness:
-    """Return s(u, v) = sum_f sign_f phi_f(u) phi_f(v).
-
-    Parameters
-    ----------
-    answers : Answers
-    name, alpha : str
-    features : csr_array, (value, feature)
-        phi.
-    sign : ndarray of float64, (feature,)
-        1 or -1.
-    """
+    """Return s(u, v) = sum_f sign_f phi_f(u) phi_f(v)."""
     there = np.unique(features.indices)  # others are of labels that nobody names
     features, sign = features[:, there], sign[there]
     signed = scaled(features, columns=sign)
@@ -478,18 +407,7 @@ Values = NDArray[np.float64]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measure:
-    """A number of the table, and how to have it of resamples.
-
-    Attributes
-    ----------
-    name : str
-    value : float
-        NaN where there is none, and then why.
-    reason : str
-    features : dict of str to csr_array, (example, feature)
-    of : callable or None
-        Returns (replicate,) from sums of the features; None where there is no interval.
-    """
+    """A number of the table, and how to have it of resamples."""
 
     name: str
     value: float
@@ -517,18 +435,7 @@ def exact_sum(numerators: Ints, denominators: Ints) -> Fraction:
 def mean(
     name: str, values: Values, among: Bools, reason: str, *, exact: float | None = None
 ) -> Measure:
-    """Return the mean over some examples.
-
-    Parameters
-    ----------
-    name : str
-    values : ndarray of float64, (example,)
-    among : ndarray of bool, (example,)
-    reason : str
-        Why there are none, where there are none.
-    exact : float, optional
-        The mean, where it is known exactly.
-    """
+    """Return the mean over some examples."""
     count = int(among.sum())
     value = math.fsum(values[among].tolist()) / count if count else math.nan
     return Measure(
@@ -561,11 +468,7 @@ def pair_shares(likeness: Likeness) -> Values:
 
 
 def fleiss_kappa(likeness: Likeness) -> Measure:
-    """Return ``(P - P_e) / (1 - P_e)``: P the mean of pairs, P_e the sum of squared shares.
-
-    Numbers of answers may differ: P is the mean over examples of the share of pairs that agree, and
-    shares are of all answers to examples with two or more.
-    """
+    """Return ``(P - P_e) / (1 - P_e)``: P the mean of pairs, P_e the sum of squared shares."""
     answers = likeness.answers
     base = pair_mean(likeness)
     counts = answers.counts()
@@ -600,16 +503,7 @@ def all_same(answers: int) -> str:
 
 
 def krippendorff(likeness: Likeness) -> Measure:
-    """Return ``1 - D_o / D_e`` with the distance 1 - s, from counts of values.
-
-    With m_i answers to example i, of all n that have company,
-    ``D_o = 1/n sum_i (sum over pairs of the distance) / (m_i - 1)``, and D_e is the mean distance
-    of two different ones of the n answers.
-
-    References
-    ----------
-    Krippendorff, Content analysis, 2004, chapter 11.
-    """
+    """Return ``1 - D_o / D_e`` with the distance 1 - s, from counts of values."""
     answers = likeness.answers
     m, paired = answers.answers, answers.paired
     n = int(m[paired].sum())
@@ -642,17 +536,8 @@ def krippendorff(likeness: Likeness) -> Measure:
 
 
 def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
-    """Return measures of labels that have an order: neighbouring, and alpha with ordinal distances.
-
-    The distance of labels c and k is ``(sum_{g=c..k} n_g - (n_c + n_k) / 2)^2``, which is the
-    squared difference of the mean ranks that their answers have among all.
-
-    Parameters
-    ----------
-    answers : Answers
-        Single labels.
-    position : ndarray of int, (value,)
-        Place of the label in the order.
+    """Return measures of labels that have an order: neighbouring, and alpha with ordinal
+    distances.
     """
     size = np.bincount(answers.cell_example, minlength=answers.n)
     cell, other = ranges((np.cumsum(size) - size)[answers.cell_example], size[answers.cell_example])

@@ -81,23 +81,7 @@ def _refused(value: object) -> InputError:
 
 
 def read_alpha(value: object) -> Fraction:
-    """Return alpha exactly as typed.
-
-    Parameters
-    ----------
-    value : str, float, Fraction or Decimal
-        0 < alpha < 1; a float stands for its shortest decimal, so 0.1 is one tenth.
-
-    Raises
-    ------
-    InputError
-        ``alpha-range`` where it is not a number between 0 and 1.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``alpha-large`` from 0.5 on: most likely a confidence level.
-    """
+    """Return alpha exactly as typed."""
     number = exact(value)
     # By their integers, which are compared several times faster than fractions are.
     if number is None or not 0 < number.numerator < number.denominator:

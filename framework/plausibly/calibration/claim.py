@@ -271,14 +271,7 @@ class Evidence:
 
 
 def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
-    """Warn where every set is every label.
-
-    Parameters
-    ----------
-    promise : Guarantee
-    combiner : str
-        Name of the combiner, for the message.
-    """
+    """Warn where every set is every label."""
     if not promise.vacuous:
         return
     alpha = f"{float(promise.alpha):g}"
@@ -330,16 +323,7 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
 
 
 def warn_of_small_cells(promise: Guarantee, replicates: Replicates, small: Sequence[int]) -> None:
-    """Warn of groups or labels that get every label, with what they have and would need.
-
-    Parameters
-    ----------
-    promise : Guarantee
-    replicates : Replicates
-        Whose p-values are kept apart.
-    small : sequence of int
-        Cells whose threshold is -inf.
-    """
+    """Warn of groups or labels that get every label, with what they have and would need."""
     if not small:
         return
     of_labels = replicates.by == LABEL_CELLS
@@ -397,16 +381,7 @@ def warn_of_unseen(
 
 
 def warn_of_heavy(count: int, total: int, replicates: Replicates, alpha: float) -> None:
-    """Warn of new examples that weigh too much for anything but every label.
-
-    Parameters
-    ----------
-    count, total : int
-        Those of them, and all new examples.
-    replicates : Replicates
-        What they are compared with.
-    alpha : float
-    """
+    """Warn of new examples that weigh too much for anything but every label."""
     largest = "1" if replicates.own == 1 else "largest risk"
     those = "all calibration weights"
     if replicates.by:

@@ -14,17 +14,7 @@ from plausibly.errors import InputError, counted, listed
 
 
 def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputError:
-    """Return the error that examples, or labels, have no such coordinate.
-
-    Parameters
-    ----------
-    name : str
-    there : sequence of str
-        Coordinates that they have.
-    of : {"examples", "labels"}
-    whose : str
-        Who asks.
-    """
+    """Return the error that examples, or labels, have no such coordinate."""
     close = difflib.get_close_matches(name, there, n=1)
     dim = of.removesuffix("s")
     more = "-e/--examples with such a column" if dim == names.EXAMPLE else "--labels with a column"
@@ -42,19 +32,7 @@ def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputErr
 def coordinates_over(
     dim: str, arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> dict[str, NDArray[np.generic]]:
-    """Return the coordinates over one dim, by name; the first array that has one decides.
-
-    Parameters
-    ----------
-    dim : str
-    arrays : sequence of DataArray
-        Aligned along `dim`.
-
-    Returns
-    -------
-    dict of str to ndarray, (dim,)
-        Numbers and booleans as they are, all else as text; those with missing values as they came.
-    """
+    """Return the coordinates over one dim, by name; the first array that has one decides."""
     found: dict[str, NDArray[np.generic]] = {}
     for array in arrays:
         for name, values in array.coords.items():
@@ -78,18 +56,7 @@ def incomplete(
     examples: Sequence[str] = (),
     of: str = "examples",
 ) -> InputError:
-    """Return the error that some examples, or labels, have no value of a coordinate.
-
-    Parameters
-    ----------
-    values : ndarray
-    name : str
-    whose : str
-        Who reads it.
-    examples : sequence of str
-        Names, where they are known.
-    of : {"examples", "labels"}
-    """
+    """Return the error that some examples, or labels, have no value of a coordinate."""
     empty = emptiness(values)
     without = [str(one) for one, gone in zip(examples, empty, strict=False) if gone]
     return InputError(
@@ -119,13 +86,7 @@ def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
 
 
 def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[np.generic]:
-    """Return a coordinate of new examples, (example,), which each of them must have.
-
-    Raises
-    ------
-    InputError
-        ``coordinate-missing`` or ``coordinate-empty``.
-    """
+    """Return a coordinate of new examples, (example,), which each of them must have."""
     coordinate = predictions.coords.get(name)
     if coordinate is None or coordinate.dims != (names.EXAMPLE,):
         there = sorted(coordinates_over(names.EXAMPLE, [predictions]))

@@ -76,16 +76,7 @@ _WORTH = 1 << 18  # cells that are worth a thread
 
 
 class Atoms(NamedTuple):
-    """Every label of every example that has a mass: by rising example, then by rising label.
-
-    Attributes
-    ----------
-    row, label : ndarray of int, (atom,)
-        Place of the example and code of the label.
-    units : ndarray of int64, (atom,)
-        Masses, above 0, in 1/`denominator` of the example: see `CalibrationData.units`.
-    denominator : ndarray of int64, (example,)
-    """
+    """Every label of every example that has a mass: by rising example, then by rising label."""
 
     row: NDArray[np.intp]
     label: NDArray[np.intp]
@@ -326,11 +317,7 @@ class CalibrationData:
         return Atoms(row, slot, units, denominator)
 
     def _above_zero(self, values: Floats) -> Atoms:
-        """Return the masses above 0 of rows of plausibilities, or of the slots of them.
-
-        As `_masses`, in blocks that stay in the cache: masses of all would take as long to get
-        memory for as to compute.
-        """
+        """Return the masses above 0 of rows of plausibilities, or of the slots of them."""
         total = self._counted
         if total is not None:
             found = _in_blocks(values, lambda block: exact_units(values[block], total[block]))

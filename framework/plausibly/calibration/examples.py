@@ -20,10 +20,6 @@ class AsGiven:
 
     Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
     bits.
-
-    Attributes
-    ----------
-    values : ndarray, (example, label)
     """
 
     values: Floats = attrs.field(converter=unwritable)
@@ -62,15 +58,7 @@ def _names(given: Names | Sequence[str] | Hashes) -> Names | Hashes:
 
 @attrs.frozen(eq=False)
 class Examples:
-    """Examples by name, or by the hashes of names that a file kept.
-
-    Attributes
-    ----------
-    given : Names, or ndarray of uint64, (example,)
-        Names, which a sequence of text becomes, or hashes of names.
-    numbered : bool
-        Whether these are only the numbers of rows, from which nothing follows.
-    """
+    """Examples by name, or by the hashes of names that a file kept."""
 
     given: Names | Hashes = attrs.field(converter=_names)
     numbered: bool = False
@@ -97,13 +85,7 @@ class Examples:
         return Examples([texts[row] for row in rows.tolist()], self.numbered)
 
     def common(self, others: Examples) -> int:
-        """Return how many of other examples are among these.
-
-        Parameters
-        ----------
-        others : Examples
-            Compared by name where both have names, by the hashes of names otherwise.
-        """
+        """Return how many of other examples are among these."""
         if self.numbered or others.numbered:
             return 0
         if not isinstance(self.given, np.ndarray) and not isinstance(others.given, np.ndarray):

@@ -22,23 +22,7 @@ _ALL, _SIGN = np.uint32(2**32 - 1), np.uint32(2**31)
 
 @attrs.frozen(eq=False)
 class Pool:
-    """One bag of atoms.
-
-    Attributes
-    ----------
-    ordered : ndarray, (atom,)
-        Scores in ascending order.
-    cumulative : ndarray of int64 or of Python integers, (atom + 1,)
-        Cumulative masses, from zero.
-    own : int
-        Mass of the test example in the numerator.
-    total : int
-        Mass of all examples and of the test example.
-    base : int
-        Mass of all examples.
-    bits : int or None
-        Where examples are weighted: a test example of weight w counts ``w 2^bits`` times.
-    """
+    """One bag of atoms."""
 
     ordered: Floats = attrs.field(converter=unwritable)
     cumulative: Masses = attrs.field(converter=unwritable)
@@ -79,13 +63,6 @@ class Pool:
 
         ``p(s) = (mass of atoms <= s + w own) / (mass of examples + w)``, rounded up throughout;
         1 for a weight beyond all others.
-
-        Parameters
-        ----------
-        scores : ndarray, (*query)
-        weight : ndarray, broadcast to (*query)
-        times : int
-            How many such ratios are added up.
         """
         bits = 0 if self.bits is None else self.bits
         unit = self.total - self.base
@@ -116,13 +93,7 @@ def _counting(scores: Floats, own: int) -> Pool:
 
 
 def stable_order(scores: Floats) -> NDArray[np.intp]:
-    """Return the places of scores in ascending order; of equal ones the first comes first.
-
-    Parameters
-    ----------
-    scores : ndarray, (atom,)
-        Without NaN.
-    """
+    """Return the places of scores in ascending order; of equal ones the first comes first."""
     if scores.dtype != np.float32 or not _FEW < scores.size < 2**32:
         return np.argsort(scores, kind="stable")
     # Numbers that hold a score and its place are sorted in a third of the time.

@@ -229,19 +229,7 @@ _BLOCK = 1 << 20
 
 @attrs.frozen(kw_only=True, eq=False)
 class Queries:
-    """Every label of every new example.
-
-    Attributes
-    ----------
-    scores : ndarray, (example, label), or (augmentation, example, label) where these are separate
-    cell : ndarray of int, (example,), or None
-        Group of each example, -1 for groups that calibration lacks.
-    weight : ndarray, (example,), or None
-    uniform : ndarray, (example, 1), or None
-        One an example, for p-values that split ties.
-    order : ndarray of int, (augmentation, example), or None
-        Order of the replicates, random for each example.
-    """
+    """Every label of every new example."""
 
     scores: Floats
     cell: Ints | None = None
@@ -350,20 +338,6 @@ def keyed_share(
 
     Those with the smallest keys, whatever their sizes: a group that is taken only where it fits
     is likely to be a small one, and new examples then are unlike those that were taken.
-
-    Parameters
-    ----------
-    share : Fraction
-        Of the groups; 0 <= share <= 1.
-    hashes : ndarray of uint64, (example,)
-        From `plausibly.kernels.random.hash_names`.
-    keys : Keys
-    groups : ndarray, (example,), optional
-        Group of each example; by default each is a group of its own.
-
-    Returns
-    -------
-    ndarray of bool, (example,)
     """
     units, member = hashes, np.arange(len(hashes))
     if groups is not None:

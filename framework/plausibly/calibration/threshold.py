@@ -49,18 +49,6 @@ def least_numerator(pools: Pools, combine: CombineFunction, alpha: Fraction) -> 
     """Return the least numerator of the mean p-value with which a label stays in the set.
 
     One more than the total where none does.
-
-    Parameters
-    ----------
-    pools : Pools
-    combine : callable
-        The combiner, with the held-out p-values bound.
-    alpha : Fraction
-
-    Raises
-    ------
-    IncompatibleComponents
-        Where the rule needs more than the mean.
     """
     total = pools.pooled.total
     dtype = pools.pooled.cumulative.dtype
@@ -80,14 +68,6 @@ def threshold(
     """Return tau: the set at `alpha` is every label whose score is at least tau.
 
     -inf where every label is in every set, +inf where none is.
-
-    Parameters
-    ----------
-    pools : Pools
-    combine : callable
-        The combiner, with the held-out p-values bound; monotone.
-    alpha : Fraction
-        Exactly as typed.
     """
     pooled = pools.pooled
     try:
@@ -119,18 +99,7 @@ def _bisected(
 
 @attrs.frozen(kw_only=True)
 class Facts:
-    """What a predictor remembers of how it was made.
-
-    Attributes
-    ----------
-    scale : str
-        Scale of the calibration predictions.
-    seed : int
-    calibrator, score, combiner, aggregator : str
-        Names.
-    augmentations : tuple of str
-        Names of the augmentations of the calibration examples; none where they had none.
-    """
+    """What a predictor remembers of how it was made."""
 
     scale: str
     seed: int
@@ -165,16 +134,7 @@ class Kept(dict[K, V]):
 
 @attrs.frozen(eq=False)
 class Decisions:
-    """Sets of one predictor.
-
-    Attributes
-    ----------
-    pools : Pools
-    combine : callable
-        The combiner, with the held-out p-values bound.
-    facts : Facts
-        For messages.
-    """
+    """Sets of one predictor."""
 
     pools: Pools
     combine: Combine
@@ -210,13 +170,7 @@ class Decisions:
         return None
 
     def taus(self, alpha: Fraction) -> Floats:
-        """Return the threshold of each cell, (cell,).
-
-        Raises
-        ------
-        IncompatibleComponents
-            ``threshold-none``.
-        """
+        """Return the threshold of each cell, (cell,)."""
         known = self._thresholds.get(alpha)
         if known is None:
             if not self.has_threshold:
@@ -250,15 +204,7 @@ class Decisions:
         return [self.at_least(queries.scores, self.taus(one), queries.cell) for one in alphas]
 
     def at_least(self, scores: Floats, taus: Floats, cell: Ints | None) -> Bools:
-        """Return which scores reach the threshold of their cell; all do where that is unknown.
-
-        Parameters
-        ----------
-        scores : ndarray, (example, label)
-        taus : ndarray, (cell,)
-        cell : ndarray of int, (example,), or None
-            None: all in one cell, or each label in its own.
-        """
+        """Return which scores reach the threshold of their cell; all do where that is unknown."""
         if cell is not None:
             known = np.append(taus, taus.dtype.type(-np.inf))  # at -1
             taus = known[cell][:, None]

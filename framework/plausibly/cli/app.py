@@ -68,13 +68,7 @@ def plausibly(
 
 
 def main() -> int:
-    """Run the command that the arguments name.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the command that the arguments name."""
     tolerate()
     code = app(standalone_mode=False)
     return code if isinstance(code, int) else 0

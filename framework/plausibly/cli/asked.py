@@ -17,17 +17,7 @@ Table: TypeAlias = "str | dict[str, object] | None"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Naming:
-    """How labels are called.
-
-    Attributes
-    ----------
-    labels : Path or None
-        Declares them.
-    strip : bool
-        Whether to take blanks off both ends.
-    rename : mapping of str to str
-        New names by old ones, in whichever file has them.
-    """
+    """How labels are called."""
 
     labels: Path | None
     strip: bool
@@ -41,20 +31,7 @@ class Naming:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AskedOpinions:
-    """Where the file is that says what the experts said, and how to read and aggregate it.
-
-    Attributes
-    ----------
-    path : Path
-    aggregated : bool
-        Whether it holds plausibilities, to which nothing below applies.
-    reader : str, dict or None
-    options : mapping
-        Parameters of the reader that have a flag of their own.
-    unanswered : str or None
-    aggregator : str, dict or None
-    seed : int
-    """
+    """Where the file is that says what the experts said, and how to read and aggregate it."""
 
     path: Path
     aggregated: bool
@@ -77,16 +54,7 @@ class AskedOpinions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AskedPredictions:
-    """Where predictions are, and how to read them.
-
-    Attributes
-    ----------
-    path : Path
-    examples : Path or None
-        Table of the examples.
-    options : mapping
-        Arguments of `plausibly.read_predictions`.
-    """
+    """Where predictions are, and how to read them."""
 
     path: Path
     examples: Path | None
@@ -154,14 +122,7 @@ def opinions(
     aggregator: str | None,
     seed: int,
 ) -> AskedOpinions:
-    """Return where the file is that says what the experts said, and how to read it.
-
-    Raises
-    ------
-    InputError
-        ``opinions-missing`` where none or two were named, ``option-unfit`` where an option does not
-        go with it, ``option-malformed``.
-    """
+    """Return where the file is that says what the experts said, and how to read it."""
     options: dict[str, object] = {
         "columns": values.mapping(columns, "--columns", "task=item,worker=rater,label=answer"),
         "kind": kind,
@@ -208,13 +169,7 @@ def model_of_sets(
     normalise: bool,
     bad_rows: BadRows | None,
 ) -> AskedPredictions | None:
-    """Return where the predictions of sets are, or None where none are named.
-
-    Raises
-    ------
-    InputError
-        ``option-unfit`` for options of predictions without any.
-    """
+    """Return where the predictions of sets are, or None where none are named."""
     if path is not None:
         return model(
             path,

@@ -21,16 +21,7 @@ NO_THRESHOLD = "none (by p-value)"
 
 @attrs.frozen(kw_only=True)
 class Threshold:
-    """The least score that stays in a set at one alpha.
-
-    Attributes
-    ----------
-    by : str
-        What thresholds are kept apart by: a coordinate of the examples, ``"label"``, or nothing.
-    values : mapping of str to float
-        By group or label; one value under the empty name where there is one for all; none where
-        sets are made by p-value.
-    """
+    """The least score that stays in a set at one alpha."""
 
     by: str
     values: dict[str, float]
@@ -51,18 +42,7 @@ class Threshold:
 
 
 def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Threshold]:
-    """Return the threshold at each alpha.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    alphas : sequence of str
-
-    Warns
-    -----
-    PlausiblyWarning
-        Where every set is every label, overall or in a group.
-    """
+    """Return the threshold at each alpha."""
     by = predictor.pools.replicates.by
     try:
         array = predictor.threshold(list(alphas))
@@ -102,18 +82,7 @@ def asked_of_new(predictor: ConformalPredictor) -> str:
 def next_command(
     predictor: ConformalPredictor, path: Path, alpha: object, out: str, *, view: str | None = None
 ) -> list[object]:
-    """Return the words of the command that predicts for new examples.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    path : Path
-        Where it was saved.
-    alpha, out : object
-        What ``--alpha`` and ``-o`` say.
-    view : str, optional
-        Column that named the views of the calibration examples.
-    """
+    """Return the words of the command that predicts for new examples."""
     words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]

@@ -35,23 +35,7 @@ Scheduler: TypeAlias = Annotated[
 def computing(
     chunks: int | None, scheduler: str | None, *, dry_run: bool = False
 ) -> Iterator[None]:
-    """Have chunks computed by who was asked to, and close what was opened for it.
-
-    Parameters
-    ----------
-    chunks : int or None
-        None: everything is in memory, and nothing of Dask is imported.
-    scheduler : str or None
-        ``"threads"``, ``"local"`` for processes on this machine, or the address of a scheduler.
-    dry_run : bool
-        Whether nothing will be computed, so that no processes are started.
-
-    Raises
-    ------
-    InputError
-        ``option-unfit`` for a scheduler without chunks, ``extra-missing``, and
-        ``scheduler-unreachable``.
-    """
+    """Have chunks computed by who was asked to, and close what was opened for it."""
     if chunks is None:
         if scheduler is not None:
             raise InputError(
@@ -99,14 +83,7 @@ def computing(
 
 @contextlib.contextmanager
 def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
-    """Tell of every task that is finished, and of how many there are.
-
-    Parameters
-    ----------
-    chunks : int or None
-        None: there are no tasks.
-    tick : callable
-    """
+    """Tell of every task that is finished, and of how many there are."""
     if chunks is None:
         yield
         return

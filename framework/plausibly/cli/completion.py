@@ -84,13 +84,7 @@ def figures(incomplete: str) -> Offered:
 
 
 def columns(file: str) -> OfferBeside:
-    """Return what offers the columns of a table that another option named.
-
-    Parameters
-    ----------
-    file : str
-        The parameter that names it, such as ``"examples"``. Only the first line of text is read.
-    """
+    """Return what offers the columns of a table that another option named."""
 
     def offer(context: typer.Context, incomplete: str) -> Offered:
         return _beginning(incomplete, lambda: _columns(context.params.get(file)))

@@ -29,30 +29,7 @@ def show(
     write: Iterable[Path] = (),
     into: Path | None = None,
 ) -> None:
-    """Say what would be done.
-
-    Parameters
-    ----------
-    output : Output
-        Its document gets ``dry_run``: `read`, `would`, `memory_bytes` and `would_write`.
-    read : mapping of str to Path or None
-        Files that were read, by option; None where one was not named.
-    rows : iterable of (title, text)
-        What is known of them already.
-    would : str
-        What would be computed.
-    memory : int, optional
-        Bytes of the arrays that are in hand at once, about.
-    write : iterable of Path
-        Files and folders that would be written.
-    into : Path, optional
-        Their folder, which would be made.
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``.
-    """
+    """Say what would be done."""
     from plausibly.atomic import check_writable
 
     inputs = {flag: path for flag, path in read.items() if path is not None}
@@ -102,11 +79,6 @@ def _place(path: Path, called: str) -> str:
 
 
 def memory_of(predictions: object, *others: object) -> int:
-    """Return about how many bytes predictions, their scores and other arrays take.
-
-    Parameters
-    ----------
-    predictions, *others : DataArray or Dataset
-    """
+    """Return about how many bytes predictions, their scores and other arrays take."""
     sizes = [int(getattr(array, "nbytes", 0)) for array in (predictions, *others)]
     return 2 * sizes[0] + sum(sizes[1:])

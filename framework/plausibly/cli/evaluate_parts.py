@@ -125,13 +125,7 @@ def read_for_parts(
 
 
 def parts(judged: Judged) -> list[Part]:
-    """Return the further measures that were asked for, in the order in which they are printed.
-
-    Raises
-    ------
-    InputError
-        What a measure says of its input.
-    """
+    """Return the further measures that were asked for, in the order in which they are printed."""
     measure = judged.measure
     found = []
     if len(measure.by) > 1:

@@ -14,13 +14,7 @@ WIDTH = terminal.PIPED
 
 
 def fields(rows: Iterable[tuple[str, str | list[str]]]) -> str:
-    """Return titled lines, the titles in one column, long texts wrapped under their start.
-
-    Parameters
-    ----------
-    rows : iterable of (title, text)
-        Rows with an empty text are left out. A list of lines is printed as it is.
-    """
+    """Return titled lines, the titles in one column, long texts wrapped under their start."""
     kept = [(title, text) for title, text in rows if text]
     width = max((len(title) for title, _ in kept), default=0) + 2
     return "\n".join(_field(title, text, width) for title, text in kept)
@@ -36,20 +30,7 @@ def _field(title: str, text: str | list[str], width: int) -> str:
 
 
 def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
-    """Return a command that can be pasted, broken before an option where it is too long.
-
-    Parameters
-    ----------
-    words : iterable
-        What to type; each is quoted where the shell needs it.
-    indent : int
-        Columns that its title takes.
-
-    Returns
-    -------
-    list of str
-        Its lines.
-    """
+    """Return a command that can be pasted, broken before an option where it is too long."""
     parts: list[str] = []
     for word in words:
         text = shlex.quote(str(word))
@@ -87,12 +68,7 @@ def _value(value: object) -> str:
 
 
 def choices(made: Iterable[tuple[str, Mapping[str, object] | int, bool]]) -> str:
-    """Return what was chosen: first what the user said, then what was chosen for the user.
-
-    Parameters
-    ----------
-    made : iterable of (title, component or number, by default)
-    """
+    """Return what was chosen: first what the user said, then what was chosen for the user."""
     said: list[str] = []
     ours: list[str] = []
     for title, value, by_default in made:

@@ -17,16 +17,7 @@ from plausibly.protocols import COMBINER, SCORE
 
 
 def check_renames(naming: Naming, *unknown: frozenset[str], labels: list[str]) -> None:
-    """Raise ``label-unknown`` where a name to be changed is in none of the files.
-
-    Parameters
-    ----------
-    naming : Naming
-    *unknown : frozenset of str
-        Of each file.
-    labels : list of str
-        Names that there are, for the message.
-    """
+    """Raise ``label-unknown`` where a name to be changed is in none of the files."""
     nowhere = sorted(frozenset(naming.rename).intersection(*unknown))
     if nowhere:
         guess = near(nowhere[0], labels)
@@ -49,26 +40,7 @@ def matched(
     only_common: bool,
     declared: bool,
 ) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
-    """Return predictions or sets, and plausibilities, of the same labels and examples.
-
-    Parameters
-    ----------
-    model : DataArray, (example, label, ...)
-    opinions : Opinions
-    whose : str
-        What messages call `model`.
-    only_common : bool
-        Whether to leave out the examples that only one of them has.
-    declared : bool
-        Whether the user declared labels already.
-
-    Returns
-    -------
-    model : DataArray
-    plausibilities : DataArray or packed Dataset
-    left_out : dict of str to int
-        How many examples were left out on the way, by reason.
-    """
+    """Return predictions or sets, and plausibilities, of the same labels and examples."""
     lam = opinions.plausibilities
     labels = label_names(model)
     unsaid = set(label_names(lam)) < set(labels)

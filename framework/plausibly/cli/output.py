@@ -49,26 +49,7 @@ class OurFault(InputError):
 
 
 class Output:
-    """Where a command prints.
-
-    Parameters
-    ----------
-    command : str
-        Name of the command, for the document.
-    json : bool
-        Print one JSON document on stdout instead of text for people.
-    quiet : bool
-        Print nothing but errors, and the document of `json`.
-    strict : bool
-        Count warnings as a check that did not pass.
-    debug : bool
-        Print the traceback of errors.
-
-    Attributes
-    ----------
-    document : dict
-        What `json` prints at the end; a command fills it in.
-    """
+    """Where a command prints."""
 
     def __init__(
         self,
@@ -109,20 +90,7 @@ class Output:
         return working(what, shown=not self.quiet)
 
     def run(self, action: Callable[[], int | None], *, apart: bool = True) -> int:
-        """Run a command's body and say whatever goes wrong.
-
-        Parameters
-        ----------
-        action : callable
-            Returns an exit code, None for 0.
-        apart : bool
-            Whether what others print meanwhile goes to stderr.
-
-        Returns
-        -------
-        int
-            0 done, 1 our fault, 2 input, 3 a check did not pass, 130 interrupted.
-        """
+        """Run a command's body and say whatever goes wrong."""
         failure: InputError | None = None
         code = 0
         own_output = terminal.aside() if apart else contextlib.nullcontext()

@@ -19,17 +19,7 @@ from plausibly.registry.listing import Row, overview, select
 
 
 def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: bool) -> int:
-    """Print what was found; return the exit code.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Components, plugins or distributions; none = everything that is on.
-    rules : bool
-        Whether to run the author's kit; of our own components only on those that are named.
-    json, quiet, debug : bool
-        As for every command.
-    """
+    """Print what was found; return the exit code."""
     output = Output("plugins check", json=json, quiet=quiet, debug=debug)
 
     def body() -> int:

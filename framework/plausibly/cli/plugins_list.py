@@ -31,17 +31,7 @@ def show(
     quiet: bool = False,
     debug: bool = False,
 ) -> int:
-    """Print the list; return the exit code.
-
-    Parameters
-    ----------
-    kind : str, optional
-        Only components of one kind.
-    installed : bool
-        Only what the metadata of distributions say, without importing a plugin.
-    json, quiet, debug : bool
-        As for every command.
-    """
+    """Print the list; return the exit code."""
     output = Output("plugins list", json=json, quiet=quiet, debug=debug)
 
     def body() -> None:
@@ -59,13 +49,7 @@ def show(
 
 
 def of_kind(rows: Sequence[Row], kind: str | None) -> list[Row]:
-    """Return the rows of one kind, and plugins without a component, which may be of any.
-
-    Raises
-    ------
-    InputError
-        ``kind-unknown``.
-    """
+    """Return the rows of one kind, and plugins without a component, which may be of any."""
     from plausibly.protocols import KINDS
 
     names = [known.name for known in KINDS]

@@ -47,21 +47,7 @@ def show(
     debug: bool,
     dry_run: bool = False,
 ) -> int:
-    """Write the distribution, and print what it holds; return the exit code.
-
-    Parameters
-    ----------
-    name : str
-        What the distribution, its plugin and its component are called.
-    kind : str or None
-        What the component is; it has to be said.
-    folder : Path or None
-        Where to write it; None = a folder of that name, here.
-    json, quiet, debug : bool
-        As for every command.
-    dry_run : bool
-        Say what would be written, and write nothing.
-    """
+    """Write the distribution, and print what it holds; return the exit code."""
     output = Output("plugins new", json=json, quiet=quiet, debug=debug)
 
     def body() -> None:
@@ -121,15 +107,7 @@ def check_kind(kind: str | None) -> None:
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:
-    """Raise ``plugin-name`` where a name is none, or ``plugin-name-taken`` where it is in use.
-
-    Parameters
-    ----------
-    name, kind : str
-        What the distribution is to be called, and of which kind its component is.
-    registry : Registry
-        Knows the names that come with plausibly.
-    """
+    """Raise ``plugin-name`` where a name is none, or ``plugin-name-taken`` where it is in use."""
     module = name.replace("-", "_")
     if not _NAME.fullmatch(name) or len(name) > LONGEST or keyword.iskeyword(module):
         raise InputError(
@@ -183,20 +161,7 @@ def _holder(name: str, module: str, registry: Registry) -> str:
 
 
 def write(name: str, kind: str, place: Path) -> list[str]:
-    """Write the files of a plugin, all or none; return their paths below `place`.
-
-    Parameters
-    ----------
-    name, kind : str
-        What the component is called, and what it is.
-    place : Path
-        The folder to write; it must not exist.
-
-    Raises
-    ------
-    InputError
-        ``output-exists``, or ``output-unwritable``.
-    """
+    """Write the files of a plugin, all or none; return their paths below `place`."""
     made = rendered(name, kind)
     check_free(place)
     with replacing(place) as part:

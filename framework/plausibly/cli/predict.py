@@ -220,16 +220,7 @@ def _run(
 
 @dataclasses.dataclass(frozen=True)
 class SetSizes:
-    """How large the sets at one alpha are.
-
-    Attributes
-    ----------
-    alpha : str
-        As it was typed.
-    threshold : Threshold
-    counts : list of int
-        Number of sets of 0, 1, 2, … labels, up to the largest there is.
-    """
+    """How large the sets at one alpha are."""
 
     alpha: str
     threshold: Threshold
@@ -257,14 +248,7 @@ class SetSizes:
 
 
 def table(rows: Sequence[SetSizes], labels: int) -> list[str]:
-    """Return the lines of a table: a row an alpha, a column a set size, or a range of them.
-
-    Parameters
-    ----------
-    rows : sequence of SetSizes
-    labels : int
-        How many there are.
-    """
+    """Return the lines of a table: a row an alpha, a column a set size, or a range of them."""
     width = max(5, *(len(row.alpha) for row in rows))
     wide = max(9, *(len(row.threshold.text) for row in rows))
     room = (terminal.width() - len(_head("", "", width, wide)) - len(_cells([], "", ""))) // _CELL

@@ -17,19 +17,8 @@ Tick: TypeAlias = Callable[[int, int], None]
 
 @contextlib.contextmanager
 def working(what: str, *, shown: bool = True) -> Iterator[Tick]:
-    """Say on stderr what is going on, once it takes longer than `PATIENCE`, and wipe it off after.
-
-    Parameters
-    ----------
-    what : str
-        Such as ``"reading votes.csv"``.
-    shown : bool
-        Whether to say anything; nothing is ever said where stderr is no terminal.
-
-    Yields
-    ------
-    callable
-        Takes the number of finished steps, and of all; a bar then shows them.
+    """Say on stderr what is going on, once it takes longer than `PATIENCE`, and wipe it off
+    after.
     """
     if not shown or not sys.stderr.isatty():
         yield _silent

@@ -15,26 +15,13 @@ _EXPERTS = "what experts say"
 
 
 def promise_of(predictor: ConformalPredictor, alpha: AlphaLike) -> str:
-    """Return what a predictor promises at one alpha, in words, and from which n on.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    alpha : number or text
-    """
+    """Return what a predictor promises at one alpha, in words, and from which n on."""
     promise = predictor.guarantee(alpha)
     return promise_text(promise, needs=_needs_of(predictor, promise))
 
 
 def promise_text(promise: Guarantee, *, needs: str | None = None) -> str:
-    """Return what sets at one alpha promise, in words.
-
-    Parameters
-    ----------
-    promise : Guarantee
-    needs : str, optional
-        From which n on it says something, where the guarantee alone does not tell.
-    """
+    """Return what sets at one alpha promise, in words."""
     alpha = f"alpha {float(promise.alpha):g}"
     if promise.level is None:
         return f"{alpha}: no guarantee; {promise.why}."

@@ -41,27 +41,7 @@ P = TypeVar("P")
 
 @attrs.frozen(kw_only=True, eq=False)
 class Opinions:
-    """Plausibilities with what there is to say of them.
-
-    Attributes
-    ----------
-    plausibilities : DataArray, (example, label), or packed Dataset
-        Packed where labels are many, which changes no result.
-    aggregator : mapping or None
-        Name and parameters of the aggregator, None where plausibilities were given.
-    by_default : bool
-        Whether nobody named it.
-    whose : str
-        Name of the file.
-    text : str
-        What it holds, in words.
-    facts : mapping
-        The same as data.
-    unknown : frozenset of str
-        Old names of `Naming.rename` that it does not have.
-    table : Dataset or None
-        The annotation table, its labels named alike.
-    """
+    """Plausibilities with what there is to say of them."""
 
     plausibilities: xr.DataArray | xr.Dataset
     aggregator: Mapping[str, object] | None
@@ -90,21 +70,7 @@ def read_opinions(
     *,
     declared: list[str] | None = None,
 ) -> Opinions:
-    """Return plausibilities: aggregated from annotations, or as they were given.
-
-    Parameters
-    ----------
-    asked : AskedOpinions
-    naming : Naming
-    output : Output
-    declared : list of str, optional
-        Labels that annotations may name, where `naming` neither declares nor changes any.
-
-    Raises
-    ------
-    InputError
-        What the readers and the aggregator say.
-    """
+    """Return plausibilities: aggregated from annotations, or as they were given."""
     if asked.aggregated:
         return _given(asked.path, naming, output)
     whose = asked.path.name
@@ -189,16 +155,7 @@ def _given(path: Path, naming: Naming, output: Output) -> Opinions:
 def read_model(
     asked: AskedPredictions, naming: Naming, output: Output, *, scale: str | None = None
 ) -> Model:
-    """Return predictions, with the coordinates of the examples where they were given.
-
-    Parameters
-    ----------
-    asked : AskedPredictions
-    naming : Naming
-    output : Output
-    scale : str, optional
-        Used where the user did not say one.
-    """
+    """Return predictions, with the coordinates of the examples where they were given."""
     options = dict(asked.options)
     if scale is not None:
         options.setdefault("scale", scale)

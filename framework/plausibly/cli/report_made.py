@@ -47,21 +47,7 @@ class Judging:
 
 
 def check_source(study: Path | None, predictor: Path | None, said: Mapping[str, object]) -> None:
-    """Raise where it is not clear what to report, or an option would change nothing.
-
-    Parameters
-    ----------
-    study, predictor : Path or None
-    said : mapping
-        What was typed, by option.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing``.
-    InputError
-        ``report-source``, ``option-unfit``.
-    """
+    """Raise where it is not clear what to report, or an option would change nothing."""
     require("jinja2", extra="report", whose="the report")
     lacking = "-p" if not said["-p"] else "-a"
     without = not (said["-p"] and (said["-a"] or said["--plausibilities"]))
@@ -103,22 +89,7 @@ def of_study(
     out: Path,
     dry_run: bool,
 ) -> None:
-    """Write the report of a study that ran.
-
-    Parameters
-    ----------
-    output : Output
-    path : Path
-        Its folder or file.
-    options : Options
-    examples, labels : Path or None
-        Tables of what else is known.
-    by : sequence of str or None
-    said : mapping
-    out : Path
-    dry_run : bool
-        Say what would be written instead.
-    """
+    """Write the report of a study that ran."""
     with output.working(f"reading {path.name}"):
         found = sources.finished(path)
     command = ""
@@ -148,22 +119,7 @@ def of_predictor(
     out: Path,
     dry_run: bool,
 ) -> None:
-    """Write the report of a predictor on new examples.
-
-    Parameters
-    ----------
-    output : Output
-    path : Path
-        Of the predictor.
-    asked_model, asked_opinions, naming
-        Where the data are, and how to read them.
-    options : Options
-    judging : Judging
-    said : mapping
-    out : Path
-    dry_run : bool
-        Say what would be written instead.
-    """
+    """Write the report of a predictor on new examples."""
     read_alphas(list(judging.alphas))
     ties = inputs.check_ties(judging.ties)
     predictor = load_predictor(path)
@@ -228,23 +184,7 @@ def _would(output: Output, subject: Subject, read: Mapping[str, Path | None], ou
 
 
 def after_run(output: Output, result: StudyResult) -> Path:
-    """Write the report of a study that has just run, into its folder.
-
-    Parameters
-    ----------
-    output : Output
-    result : StudyResult
-
-    Returns
-    -------
-    Path
-        Of the report.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing``.
-    """
+    """Write the report of a study that has just run, into its folder."""
     require("jinja2", extra="report", whose="the report")
     folder = result.prepared.study.output.folder
     with output.working("writing the report"):
@@ -268,12 +208,7 @@ def _command(words: Sequence[object], said: Mapping[str, object]) -> str:
 
 
 def facts(data: ReportData) -> dict[str, object]:
-    """Return what a report says first, as data.
-
-    Parameters
-    ----------
-    data : ReportData
-    """
+    """Return what a report says first, as data."""
     return {
         "title": data.title,
         "examples": data.cases.total,
@@ -298,12 +233,7 @@ def facts(data: ReportData) -> dict[str, object]:
 
 
 def rows(data: ReportData) -> list[tuple[str, str | list[str]]]:
-    """Return what a report says first, as lines: of its first method.
-
-    Parameters
-    ----------
-    data : ReportData
-    """
+    """Return what a report says first, as lines: of its first method."""
     found: list[tuple[str, str | list[str]]] = []
     for view in data.views[: len(data.alphas)]:
         several = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
@@ -317,13 +247,7 @@ def rows(data: ReportData) -> list[tuple[str, str | list[str]]]:
 
 
 def say(output: Output, report: Report) -> None:
-    """Say what was written, and what it says first.
-
-    Parameters
-    ----------
-    output : Output
-    report : Report
-    """
+    """Say what was written, and what it says first."""
     output.document |= {
         "report": report.path,
         "bytes": report.size,

@@ -144,18 +144,7 @@ def outcome(
     report: Path | None = None,
     instead: str = "",
 ) -> list[tuple[str, str | list[str]]]:
-    """Return what is promised, where it is weak, what was written, and how to go on.
-
-    Parameters
-    ----------
-    result : StudyResult
-    written : sequence of Path
-        The files of the study.
-    report : Path or None
-        The report, where there is one.
-    instead : str
-        What to type to have one, where an extra is missing.
-    """
+    """Return what is promised, where it is weak, what was written, and how to go on."""
     study, first = result.prepared.study, result.first
     rows: list[tuple[str, str | list[str]]] = [
         ("guaranteed", f"{first}, {promise_of(result.predictor, alpha)}") for alpha in study.alphas

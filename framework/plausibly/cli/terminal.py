@@ -42,13 +42,7 @@ _CELLS = re.compile(r" {2,}")
 
 
 class Aside:
-    """Standard output while components run: what they print goes to stderr.
-
-    Attributes
-    ----------
-    results : file
-        Where results go.
-    """
+    """Standard output while components run: what they print goes to stderr."""
 
     def __init__(self, results: TextIO) -> None:
         self.results = results
@@ -82,13 +76,7 @@ def is_styled(stream: TextIO) -> bool:
 
 
 def width(stream: TextIO | None = None) -> int:
-    """Return how many columns a line may have: those of the terminal, 40 to 120; 80 in a pipe.
-
-    Parameters
-    ----------
-    stream : file, optional
-        Standard output where it is not given.
-    """
+    """Return how many columns a line may have: those of the terminal, 40 to 120; 80 in a pipe."""
     if not (results() if stream is None else stream).isatty():
         return PIPED
     return min(max(shutil.get_terminal_size((PIPED, 24)).columns, _NARROWEST), _WIDEST)

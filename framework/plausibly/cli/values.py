@@ -14,39 +14,14 @@ from plausibly.errors import InputError
 
 
 def component(text: str | None, flag: str) -> str | dict[str, object] | None:
-    """Return a component as its name, or as the table that an inline TOML table stands for.
-
-    Parameters
-    ----------
-    text : str or None
-        Such as ``"ecdf"`` or ``'{name = "ecdf", delta = 0.01}'``.
-    flag : str
-        The option, for messages.
-
-    Raises
-    ------
-    InputError
-        ``option-malformed`` where the table cannot be read.
-    """
+    """Return a component as its name, or as the table that an inline TOML table stands for."""
     if text is None or not text.lstrip().startswith("{"):
         return text
     return _table(text, flag, do=f"""{flag} '{{name = "NAME", parameter = 0.5}}'""")
 
 
 def mapping(text: str | None, flag: str, example: str) -> dict[str, str] | None:
-    """Return what ``a=b,c=d`` or an inline TOML table says.
-
-    Parameters
-    ----------
-    text : str or None
-    flag, example : str
-        The option and a value that it takes, for messages.
-
-    Raises
-    ------
-    InputError
-        ``option-malformed``.
-    """
+    """Return what ``a=b,c=d`` or an inline TOML table says."""
     if text is None:
         return None
     if text.lstrip().startswith("{"):
@@ -62,13 +37,7 @@ def mapping(text: str | None, flag: str, example: str) -> dict[str, str] | None:
 
 
 def renames(texts: Sequence[str] | None) -> dict[str, str]:
-    """Return new names of labels by their old ones; each text is ``OLD=NEW``, blanks kept.
-
-    Raises
-    ------
-    InputError
-        ``option-malformed``.
-    """
+    """Return new names of labels by their old ones; each text is ``OLD=NEW``, blanks kept."""
     flag, example = "--rename", '"old name=new name"'
     found: dict[str, str] = {}
     for text in texts or ():
@@ -89,13 +58,7 @@ def texts(given: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def share(text: str | None, flag: str) -> float | None:
-    """Return a share of 0 to 1.
-
-    Raises
-    ------
-    InputError
-        ``share-range``.
-    """
+    """Return a share of 0 to 1."""
     if text is None:
         return None
     try:
@@ -116,20 +79,7 @@ def share(text: str | None, flag: str) -> float | None:
 
 
 def outputs(path: Path, inputs: Mapping[str, Path | None]) -> Path:
-    """Return the output, which must have a name, and be none of the files that are read.
-
-    Parameters
-    ----------
-    path : Path
-        What ``-o`` says.
-    inputs : mapping of str to Path or None
-        Files that are read, by option.
-
-    Raises
-    ------
-    InputError
-        ``output-is-input``, or ``output-unwritable``.
-    """
+    """Return the output, which must have a name, and be none of the files that are read."""
     try:
         if path.name in ("", ".."):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

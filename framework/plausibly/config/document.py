@@ -37,19 +37,7 @@ def path_text(parts: Sequence[str | int]) -> str:
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Return the line, from 1, of every key, table and item of a list, by its path.
-
-    Parameters
-    ----------
-    text : str
-        TOML that `tomllib` reads.
-
-    Returns
-    -------
-    dict of str to int
-        Paths are written as `path_text` writes them. Two keys that would be written alike, such as
-        ``a.b`` and ``"a.b"``, have none.
-    """
+    """Return the line, from 1, of every key, table and item of a list, by its path."""
     scanner = _Scanner(text)
     with suppress(_Lost):
         scanner.document()
@@ -179,17 +167,7 @@ _BACKSLASH = re.compile(r'"[^"]*\\[^"]*"')
 
 @attrs.frozen(kw_only=True)
 class Document:
-    """What a study file says.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, as messages call it.
-    tables : mapping
-        Plain data; decimals are numbers as typed.
-    lines : mapping of str to int
-        Of each key, by its path.
-    """
+    """What a study file says."""
 
     name: str
     tables: Mapping[str, object]
@@ -197,13 +175,7 @@ class Document:
 
 
 def parse(text: str, name: str) -> Document:
-    """Return what the text of a study file says.
-
-    Raises
-    ------
-    InputError
-        ``toml-broken`` with the line.
-    """
+    """Return what the text of a study file says."""
     try:
         tables = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
@@ -233,17 +205,7 @@ Note = Callable[[str], str]
 
 
 def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
-    """Return tables as TOML.
-
-    Parameters
-    ----------
-    tables : mapping
-        Plain data; what is None has a comment where notes are asked for, else nothing. Tables in
-        lists stand under ``[[name]]`` where the list is at the top; components, which are tables
-        with a name, have a line a parameter.
-    note : callable, optional
-        What to write as a comment beside each value.
-    """
+    """Return tables as TOML."""
     blocks = (_block(header, table, path, note) for header, path, table in _sections(tables))
     return "\n".join(blocks)
 

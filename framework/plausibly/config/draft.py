@@ -32,19 +32,7 @@ _NO_CALIBRATION = "is required: one [[calibrations]] or more; an empty one is th
 
 @attrs.frozen(kw_only=True)
 class Draft:
-    """What can be said of a study file before any other file is read.
-
-    Attributes
-    ----------
-    parts : mapping
-        Fields of `Study`, by name: those that were written, and are right.
-    mistakes : tuple of Mistake
-        What is wrong with the others.
-    tables : mapping
-        What was written, right or wrong.
-    folder : Path
-        Where relative paths start.
-    """
+    """What can be said of a study file before any other file is read."""
 
     parts: Mapping[str, object]
     mistakes: tuple[Mistake, ...]
@@ -78,13 +66,7 @@ class Draft:
 
 
 def draft(tables: Mapping[str, object]) -> Draft:
-    """Return the parts of a study, and what is wrong with its tables.
-
-    Parameters
-    ----------
-    tables : mapping
-        As `tomllib` gives them, with numbers as floats or as decimals.
-    """
+    """Return the parts of a study, and what is wrong with its tables."""
     parameters = {p.name: p for p in parameters_of(Study, typed=True)}
     found = [
         unknown_key(key, value, parameters, noun="key")
@@ -160,11 +142,7 @@ def _calibrations(strict: Strict, parameter: Parameter, value: object) -> object
 
 
 def made_name(table: Mapping[str, object]) -> str:
-    """Return what a calibration without a name is called: its components, as they were written.
-
-    The calibrator, the combiner where one was written, and a score that is not the default, such as
-    ``"monte-carlo(draws=5), maximum"``: as `plausibly.compare` calls it.
-    """
+    """Return what a calibration without a name is called: its components, as they were written."""
     parts = [_as_written(table.get("calibrator", "expected"))]
     if "combiner" in table:
         parts.append(_as_written(table["combiner"]))
@@ -212,15 +190,7 @@ _WIDTH = 80
 
 @attrs.frozen
 class Located:
-    """A mistake and the line of the file on which it stands.
-
-    Attributes
-    ----------
-    mistake : Mistake
-        With the path from the top of the file.
-    line : int or None
-        None where it is not known: the path then stands alone.
-    """
+    """A mistake and the line of the file on which it stands."""
 
     mistake: Mistake
     line: int | None
@@ -252,16 +222,8 @@ class Located:
 
 
 def located(mistakes: Iterable[Mistake], lines: Mapping[str, int]) -> list[Located]:
-    """Return mistakes with their lines, in the order of the file; those without a line come last.
-
-    What is missing stands on the line of the table that lacks it.
-
-    Parameters
-    ----------
-    mistakes : iterable of Mistake
-        With paths from the top of the file.
-    lines : mapping of str to int
-        From `plausibly.config.document.lines_of`.
+    """Return mistakes with their lines, in the order of the file; those without a line come
+    last.
     """
     found = [Located(mistake, _line(mistake.path, lines)) for mistake in mistakes]
     return sorted(found, key=lambda one: (one.line is None, one.line or 0))
@@ -274,23 +236,11 @@ def _line(path: str, lines: Mapping[str, int]) -> int | None:
 
 
 class StudyError(InputError):
-    """A study file with mistakes: ``config-key``.
-
-    The fields are about the first mistake; ``details["mistakes"]`` has all of them, and as text all
-    are listed.
-    """
+    """A study file with mistakes: ``config-key``."""
 
     @classmethod
     def about(cls, whose: str, mistakes: Iterable[Located]) -> StudyError:
-        """Return the error about all mistakes of a file.
-
-        Parameters
-        ----------
-        whose : str
-            Name of the file.
-        mistakes : iterable of Located
-            One or more, in the order of the file.
-        """
+        """Return the error about all mistakes of a file."""
         those = list(mistakes)
         first, count = those[0], len(those)
         mistake = first.mistake

@@ -23,26 +23,7 @@ _KINDS: Mapping[str, Kind[Any]] = {  # Any: each has its own Protocol
 
 
 def resolved(study: Study, path: Callable[[Path], Path] = Path) -> dict[str, object]:
-    """Return the tables from which an equal study is made.
-
-    Parameters
-    ----------
-    study : Study
-    path : callable
-        What to write for a path.
-
-    Returns
-    -------
-    dict
-        Plain data in the order of the documentation. What is not set is None, and a table without
-        any key that is set is left out.
-
-    Raises
-    ------
-    ComponentError
-        ``component-unregistered`` or ``component-unwritable``: a file holds names and plain
-        parameters, never code.
-    """
+    """Return the tables from which an equal study is made."""
     changed = with_paths(study, path)
     tables = _table(changed) if isinstance(changed, Study) else {}
     return {name: table for name, table in tables.items() if table is not None}
@@ -92,14 +73,7 @@ def _annotations(part: AnnotationFile) -> dict[str, object]:
 
 
 def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
-    """Return name and parameters of a component.
-
-    Raises
-    ------
-    ComponentError
-        ``component-unwritable`` where another component would be made of them in a file, which
-        leaves out what is None.
-    """
+    """Return name and parameters of a component."""
     table = registry.describe(kind, component)
     again = registry.describe(kind, registry.resolve(kind, without_unset(table)))
     # Compared as text, where a number that is none is equal to itself.
@@ -116,15 +90,7 @@ def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
 
 
 def origins(document: Document, made: Mapping[str, str]) -> Note:
-    """Return what says where the value at a path comes from: ``line 3`` or ``default``.
-
-    Parameters
-    ----------
-    document : Document
-        The study file.
-    made : mapping of str to str
-        Origins of values that are neither written nor a default.
-    """
+    """Return what says where the value at a path comes from: ``line 3`` or ``default``."""
     written = set(_paths(document.tables, ()))
 
     def origin(path: str) -> str:

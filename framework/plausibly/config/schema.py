@@ -38,12 +38,7 @@ _BOUNDS = {
 
 
 def schema() -> Schema:
-    """Return the JSON schema of study files, draft 2020-12.
-
-    It knows the components that are installed here, by their names and by ``plugin:name``, and the
-    parameters of each. It refuses what `plausibly run` refuses, but for what depends on data, and
-    for a component that cannot be loaded, which takes anything.
-    """
+    """Return the JSON schema of study files, draft 2020-12."""
     study = _object(Study)
     # How rates, counts and responses are read, no type says: see `plausibly.config.study`.
     study["properties"]["alphas"] |= {

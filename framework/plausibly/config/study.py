@@ -99,13 +99,7 @@ _OF_READER = ("reader", "options")
 
 
 def read_alphas(value: object) -> tuple[Decimal, ...]:
-    """Return miscoverage rates exactly as typed.
-
-    Raises
-    ------
-    Wrong, Mistakes
-        Text is no number, and 5 is no miscoverage rate: what was meant is said.
-    """
+    """Return miscoverage rates exactly as typed."""
     if not isinstance(value, list | tuple):
         instead = _unquoted(value)
         raise Wrong(f"a list, each {_RATE}", value, None if instead is None else [instead])
@@ -148,19 +142,7 @@ def _unquoted(value: object) -> object:
 
 
 def read_annotations(strict: Strict, value: object) -> AnnotationFile:
-    """Return where annotations are, with their reader, whose parameters stand beside its name.
-
-    Parameters
-    ----------
-    strict : Strict
-        Of the study file.
-    value : object
-        The table ``[annotations]``.
-
-    Raises
-    ------
-    Wrong, Mistakes
-    """
+    """Return where annotations are, with their reader, whose parameters stand beside its name."""
     if not isinstance(value, Mapping):
         raise Wrong(expected(AnnotationFile), value)
     own = {p.name: p for p in parameters_of(AnnotationFile, typed=True)}
@@ -548,15 +530,7 @@ class Study:
 
 
 def with_paths(value: object, change: Callable[[Path], Path]) -> object:
-    """Return a study, or a part of one, with each path changed, also those inside components.
-
-    Parameters
-    ----------
-    value : object
-        A class with fields, a component, a list, a table, or a value.
-    change : callable
-        Returns the path to put in the place of another.
-    """
+    """Return a study, or a part of one, with each path changed, also those inside components."""
     if isinstance(value, Path):
         return change(value)
     if isinstance(value, tuple | list):

@@ -142,15 +142,7 @@ def aggregate(
 def aggregated(
     annotations: xr.Dataset, aggregator: ComponentLike[Aggregator] | None = None, *, seed: int = 0
 ) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities in the form that is computed with: packed where labels are many.
-
-    Which form it is depends on the number of labels and the aggregator alone, and no result does.
-
-    Parameters
-    ----------
-    annotations, aggregator, seed
-        As `aggregate` takes them.
-    """
+    """Return plausibilities in the form that is computed with: packed where labels are many."""
     sparse = annotations.sizes[names.LABEL] > FEW_LABELS
     return _aggregated(annotations, aggregator, {}, seed, "error", sparse=sparse)
 

@@ -30,19 +30,7 @@ Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
 
 def score_input(values: Floats, scale: str, score: ScoreFunction, name: str) -> Floats:
-    """Return predictions in the form that a score function reads.
-
-    Parameters
-    ----------
-    values : ndarray, (example, label)
-        Predictions on `scale`.
-    scale : {"probability", "logit", "independent", "any"}
-        Logits go through the softmax, or through its logarithm without leaving log space.
-    score : ScoreFunction
-        Says what it reads.
-    name : str
-        Its name, for messages.
-    """
+    """Return predictions in the form that a score function reads."""
     if score.reads == "log-probability":
         if scale == "any":
             raise IncompatibleComponents(
@@ -69,14 +57,7 @@ def score_input(values: Floats, scale: str, score: ScoreFunction, name: str) -> 
 
 
 def scores_as_given(score: ScoreFunction, scale: str) -> bool:
-    """Return whether scores are the numbers as given.
-
-    Parameters
-    ----------
-    score : ScoreFunction
-    scale : {"probability", "logit", "independent", "any"}
-        Of the predictions.
-    """
+    """Return whether scores are the numbers as given."""
     plain = scale != "logit" and score.reads == "probability"
     return plain and getattr(score, "identity", False) is True
 
@@ -90,29 +71,7 @@ def scores_of(
     *,
     room: Floats | None = None,
 ) -> Floats:
-    """Return conformity scores (example, label) in the dtype of `values`; larger = fits better.
-
-    Parameters
-    ----------
-    values : ndarray, (example, label)
-    scale : str
-    score : ScoreFunction
-    name : str
-        Name of the score function, for messages.
-    uniform : ndarray, (example, 1), or None
-        One uniform an example, for randomised score functions.
-    room : ndarray, (example, label), optional
-        Where the score function gets its copy of `values`, in their dtype; what is returned may be
-        this. Memory that is used again and again is had at no cost.
-
-    Raises
-    ------
-    IncompatibleComponents
-        ``score-malformed`` where the score function answers with another shape, with NaN or inf.
-        -inf is the logarithm of a probability of 0.
-    ComponentError
-        ``component-failed`` where it raises.
-    """
+    """Return conformity scores (example, label) in the dtype of `values`; larger = fits better."""
     read = score_input(values, scale, score, name)
     if room is None or read is not values:
         given = np.array(read, copy=True, order="C")
@@ -155,30 +114,8 @@ _LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class ArrayPredictor:
-    """A calibrated predictor that reads rows of numbers, from `load_predictor` with `array_only`.
-
-    It may be asked from several threads at once.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        In the order of the calibration predictions.
-    score, combiner : object
-        Components that score and merge at test time.
-    calibrator : mapping or None
-        Name and parameters of the calibrator, which is not needed any more.
-    pools : Pools
-        The atoms that test scores are compared with.
-    held_out_scores : ndarray, (held-out example,), or None
-    examples : Examples or None
-        All calibration examples, by name or by the hashes of their names; None where the user left
-        them out.
-    evidence : Evidence
-        The facts that guarantees rest on.
-    facts : Facts
-        How it was made.
-    reference : ndarray, (example,), or None
-        The largest score of each calibration example, in ascending order: new ones should be alike.
+    """A calibrated predictor that reads rows of numbers, from `load_predictor` with
+    `array_only`.
     """
 
     labels: tuple[str, ...]
@@ -297,23 +234,7 @@ class ArrayPredictor:
         return scores_as_given(self.score, self.facts.scale)
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
-        """Return the least score that stays in a set, as plain numbers.
-
-        Parameters
-        ----------
-        alpha : number or text
-
-        Returns
-        -------
-        ndarray, () or (label,)
-            In the float type of the scores; one for each label where the calibrator keeps these
-            apart. -inf: in every set, +inf: in none.
-
-        Raises
-        ------
-        IncompatibleComponents
-            ``array-not-enough`` where more is read of an example than its row.
-        """
+        """Return the least score that stays in a set, as plain numbers."""
         return self._taus(alpha).copy()
 
     if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name that is not there
@@ -329,33 +250,7 @@ class ArrayPredictor:
     def predict_array(
         self, predictions: ArrayLike, alpha: AlphaLike, *, uniform: Floats | None = None
     ) -> Bools:
-        """Return sets of one row or a batch of plain arrays.
-
-        Parameters
-        ----------
-        predictions : ndarray, (label,) or (example, label)
-            On the scale of the calibration predictions, in the order of `labels`. That they are
-            numbers is all that is checked: this is the path of a service that checks its own model.
-        alpha : number or text
-        uniform : ndarray, (example, 1), optional
-            For randomised score functions, which have no name to key one by.
-
-        Returns
-        -------
-        ndarray of bool, of the shape of `predictions`
-
-        Raises
-        ------
-        InputError
-            ``array-shape``, ``array-nan``, or ``uniform-missing`` where the score is randomised.
-        IncompatibleComponents
-            ``array-not-enough`` where more is read of an example than its row.
-
-        Warns
-        -----
-        PlausiblyWarning
-            Where every set is every label: the first time that this alpha is asked for.
-        """
+        """Return sets of one row or a batch of plain arrays."""
         # As `_rows` does it: on this path even a call counts.
         values: Floats = asarray(predictions, self._dtype)
         batch = values.shape != self._row
@@ -378,25 +273,7 @@ class ArrayPredictor:
     def p_values_array(
         self, predictions: ArrayLike, *, uniform: Floats | None = None
     ) -> NDArray[np.float64]:
-        """Return the combined p-values of one row or a batch of plain arrays.
-
-        Parameters
-        ----------
-        predictions : ndarray, (label,) or (example, label)
-            As for `predict_array`.
-        uniform : ndarray, (example, 1), optional
-            For randomised score functions.
-
-        Returns
-        -------
-        ndarray of float64, of the shape of `predictions`
-            Sets are ``p > alpha``; `predict_array` makes the same sets by threshold.
-
-        Raises
-        ------
-        InputError, IncompatibleComponents
-            As `predict_array`.
-        """
+        """Return the combined p-values of one row or a batch of plain arrays."""
         values = self._rows(predictions)
         self._decisions.require_rows()
         queries = Queries(scores=self._scores(values, uniform), uniform=None)

@@ -104,18 +104,7 @@ def _unfit(replicates: Replicates, data: CalibrationData) -> str:
 def check_replicates(
     replicates: Replicates, data: CalibrationData, called: Mapping[str, str], *, held_out: bool
 ) -> None:
-    """Raise `IncompatibleComponents` where calibrator, data and combiner do not go together.
-
-    Parameters
-    ----------
-    replicates : Replicates
-    data : CalibrationData
-        All of it, held-out examples included.
-    called : mapping
-        Names of the components.
-    held_out : bool
-        Whether the combiner sets examples aside.
-    """
+    """Raise `IncompatibleComponents` where calibrator, data and combiner do not go together."""
     calibrator, combiner = called["calibrator"], called["combiner"]
     if data.augmented is not None and replicates.reads == "plain":
         raise IncompatibleComponents(
@@ -138,19 +127,7 @@ def check_replicates(
 
 
 def held_out_scores(held: CalibrationData, replicates: Replicates, keys: Keys) -> Floats:
-    """Return the scores of the one label of each held-out example.
-
-    Parameters
-    ----------
-    held : CalibrationData
-    replicates : Replicates
-        Say how an example gets its label, and which of its scores are compared.
-    keys : Keys
-
-    Returns
-    -------
-    ndarray, (held-out example,), or (augmentation, held-out example)
-    """
+    """Return the scores of the one label of each held-out example."""
     codes = held.voted() if replicates.truth == "voted" else held.draw(1, keys)[0]
     if held.augmented is None or replicates.reads not in ("separate", "single"):
         return held.scores_at(codes)
@@ -177,25 +154,7 @@ def evidence_of(
     joint: str,
     allow_no_guarantee: bool,
 ) -> Evidence:
-    """Return the facts on which the guarantee of a pair depends.
-
-    Parameters
-    ----------
-    replicates : Replicates
-    called : mapping
-        Names of calibrator and combiner.
-    examples, held_out : int
-        Examples that calibrate, and that are set aside.
-    group : str
-        Coordinate of which each held-out example has a value of its own, or empty.
-    resampled : bool
-        Whether draws have plausibilities of their own.
-    randomised : bool
-        Whether the score has a uniform for each example.
-    joint : str
-        Name of the aggregator, where plausibilities depend on other examples; else empty.
-    allow_no_guarantee : bool
-    """
+    """Return the facts on which the guarantee of a pair depends."""
     notes = (*replicates.notes, _RESAMPLED) if resampled else replicates.notes
     assumptions, of_what = replicates.assumptions, replicates.of_what
     if group:
@@ -247,10 +206,7 @@ def largest_cell(replicates: Replicates) -> int:
 
 
 def try_combiner(predictor: ConformalPredictor) -> None:
-    """Raise where the combiner cannot merge these p-values, or lowers one for a larger score.
-
-    Better now than at the first set.
-    """
+    """Raise where the combiner cannot merge these p-values, or lowers one for a larger score."""
     pools = predictor.pools.cells[0]
     replicates = pools.replicates
     ordered = pools.pooled.ordered

@@ -23,12 +23,7 @@ from plausibly.kernels.types import Floats, FloatType, Ints
 
 @attrs.frozen(eq=False)
 class _Checking:
-    """How one chunk is checked.
-
-    Attributes
-    ----------
-    labels : tuple of str
-    """
+    """How one chunk is checked."""
 
     labels: tuple[str, ...]
 
@@ -63,19 +58,7 @@ def _read(
 
 
 def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities") -> xr.DataArray:
-    """Return plausibilities in the same chunks, each of which is checked when it is read.
-
-    Parameters
-    ----------
-    plausibilities : DataArray, (example, label), in chunks
-    whose : str
-
-    Raises
-    ------
-    InputError
-        ``label-axis-split``, and what is said of dims, names and types of any array; when a chunk
-        is read, what `borders.check_plausibilities` finds in it.
-    """
+    """Return plausibilities in the same chunks, each of which is checked when it is read."""
     array, checking, asks = _read(plausibilities, whose)
     return array.copy(data=mapped(checking, array, asks, array.dtype.type))
 
@@ -83,24 +66,7 @@ def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities
 def packed_chunks(
     plausibilities: xr.DataArray | xr.Dataset, *, whose: str = "plausibilities"
 ) -> xr.Dataset:
-    """Return the packed form of plausibilities in chunks, which are read once.
-
-    Parameters
-    ----------
-    plausibilities : DataArray, (example, label), or Dataset, in chunks
-        A Dataset is read as it is: packed plausibilities and annotations are small.
-    whose : str
-
-    Returns
-    -------
-    Dataset
-        Packed plausibilities in memory: the bits that `plausibly.pack` makes of the whole array.
-
-    Raises
-    ------
-    InputError
-        What `borders.check_plausibilities` finds in a chunk, and ``label-axis-split``.
-    """
+    """Return the packed form of plausibilities in chunks, which are read once."""
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
     array, checking, asks = _read(plausibilities, whose)
@@ -121,28 +87,12 @@ def _widened(values: NDArray[Any], width: int, padding: int) -> NDArray[Any]:  #
 
 @attrs.frozen(eq=False)
 class Scoring:
-    """What is made of one chunk.
-
-    Attributes
-    ----------
-    rows : RowScores
-    """
+    """What is made of one chunk."""
 
     rows: RowScores
 
     def __call__(self, values: Floats, ask: Ask) -> Answer:
-        """Return what is asked of one chunk.
-
-        Parameters
-        ----------
-        values : ndarray, (example, label)
-        ask : Ask
-
-        Raises
-        ------
-        InputError
-            What `borders.check_predictions` finds in it.
-        """
+        """Return what is asked of one chunk."""
         checked = self.rows.checked(values, ask.named)
         row = ask.rows(len(checked))
         order = np.argsort(row, kind="stable")
@@ -171,16 +121,7 @@ def _hard(values: Floats) -> int:
 
 @attrs.frozen(eq=False)
 class Ask:
-    """Which scores of one chunk are wanted: as few bytes as can be, since they travel.
-
-    Attributes
-    ----------
-    named : Named
-    label : ndarray of int, (atom,)
-    some : ndarray of int, (atom,), or None
-        Places of the examples in the chunk. None: all in turn, again and again, as calibrators
-        that draw a label for each example ask.
-    """
+    """Which scores of one chunk are wanted: as few bytes as can be, since they travel."""
 
     named: Named
     label: Ints
@@ -211,15 +152,7 @@ def _narrow(places: Ints, size: int) -> Ints:
 
 @attrs.frozen(eq=False)
 class Answer:
-    """What is kept of one chunk.
-
-    Attributes
-    ----------
-    scores : ndarray, (atom,)
-    largest : ndarray, (example,)
-    hard : int
-        How many rows are only 0 and 1.
-    """
+    """What is kept of one chunk."""
 
     scores: Floats
     largest: Floats
@@ -236,18 +169,7 @@ class _Seen:
 
 @attrs.frozen(kw_only=True, eq=False)
 class ChunkedScores:
-    """Scores (example, label) that are computed where they are asked for.
-
-    Attributes
-    ----------
-    predictions : DataArray, (example, label), in chunks
-        From `named_chunks`.
-    scoring : RowScores
-    rows : ndarray of int, (example,)
-        Places in `predictions` of the examples that are meant.
-    whose : str
-        What messages call the predictions.
-    """
+    """Scores (example, label) that are computed where they are asked for."""
 
     predictions: xr.DataArray
     scoring: RowScores
@@ -257,14 +179,7 @@ class ChunkedScores:
 
     @classmethod
     def of(cls, predictions: xr.DataArray, scoring: RowScores, whose: str) -> ChunkedScores:
-        """Return the scores of all examples.
-
-        Parameters
-        ----------
-        predictions : DataArray, (example, label), in chunks
-        scoring : RowScores
-        whose : str
-        """
+        """Return the scores of all examples."""
         examples = predictions.sizes[names.EXAMPLE]
         return cls(
             predictions=predictions,
@@ -287,15 +202,7 @@ class ChunkedScores:
         return attrs.evolve(self, rows=self.rows[rows])
 
     def at(self, row: Ints, label: Ints) -> Floats:
-        """Return the scores of pairs of example and label, of any shape; chunks are read once.
-
-        Parameters
-        ----------
-        row : ndarray of int
-            Places among these examples.
-        label : ndarray of int
-            Codes of the labels, of the same shape.
-        """
+        """Return the scores of pairs of example and label, of any shape; chunks are read once."""
         places = self.rows[row].reshape(-1)
         codes = np.asarray(label).reshape(-1)
         chunks = chunks_of(self.predictions)
@@ -319,10 +226,7 @@ class ChunkedScores:
         return found.reshape(row.shape)
 
     def largest(self) -> Floats:
-        """Return the largest score of each example, (example,).
-
-        Whatever was not read yet is read, so that every chunk has been checked afterwards.
-        """
+        """Return the largest score of each example, (example,)."""
         none = np.empty(0, dtype=np.intp)
         self.at(none, none)
         if self.scoring.scale == "probability":

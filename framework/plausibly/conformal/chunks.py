@@ -30,14 +30,7 @@ _NAME = "plausibly"
 
 @attrs.frozen
 class Chunk:
-    """Consecutive examples, [start, stop), in one chunk.
-
-    Attributes
-    ----------
-    place : int
-        Which of the chunks it is.
-    start, stop : int
-    """
+    """Consecutive examples, [start, stop), in one chunk."""
 
     place: int
     start: int
@@ -45,22 +38,7 @@ class Chunk:
 
 
 def named_chunks(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
-    """Return an array (example, label) under text names, whose numbers are not read.
-
-    Parameters
-    ----------
-    array : DataArray, (example, label), in chunks
-        Coordinates that are in chunks themselves are read: they are small.
-    whose : str
-        What the messages call it.
-    what : {"predictions", "plausibilities"}
-
-    Raises
-    ------
-    InputError
-        ``label-axis-split`` where the labels of one example are in several chunks, and what is
-        said of dims, names and types of any array.
-    """
+    """Return an array (example, label) under text names, whose numbers are not read."""
     if names.AUGMENTATION in array.dims or names.DRAW in array.dims:
         dim = names.AUGMENTATION if names.AUGMENTATION in array.dims else names.DRAW
         raise InputError(
@@ -110,17 +88,7 @@ def reduced(
     array: xr.DataArray,
     asks: Sequence[tuple[Chunk, A]],
 ) -> Iterator[T]:
-    """Return one small result for each of some chunks: all are computed in one pass.
-
-    Parameters
-    ----------
-    what : callable
-        Takes the entries of a chunk, and what is asked of it.
-    array : DataArray, (example, label[, alpha])
-        In several chunks over ``example`` alone.
-    asks : sequence of (Chunk, object)
-        The chunks that are read, with what is asked of each.
-    """
+    """Return one small result for each of some chunks: all are computed in one pass."""
     if not asks:
         return iter(())
     # Any: Dask says nothing of what its methods return
@@ -140,26 +108,7 @@ def of_each(
     dtype: type[np.generic] | type[object],
     axis: int = 0,
 ) -> dask.array.Array:
-    """Return an array of one chunk for each of some chunks, computed when it is asked for.
-
-    What is asked stands in the task itself. From an array of its own Dask would read the chunks
-    ahead, and keep them until they are wanted.
-
-    Parameters
-    ----------
-    what : callable
-        Takes the entries of a chunk of each array, and what is asked of it.
-    arrays : sequence of DataArray, (example, ...)
-        In the same chunks over ``example``, and in one over each other dim.
-    asks : sequence of (Chunk, object)
-        Of which chunks, in the order of the result, and what.
-    chunks : tuple of tuple of int
-        Sizes of the result.
-    dtype : type
-        Of the result.
-    axis : int
-        Along which chunks follow each other in the result.
-    """
+    """Return an array of one chunk for each of some chunks, computed when it is asked for."""
     da = require("dask.array", extra="dask", whose="an array in chunks")
     graphs = require("dask.highlevelgraph", extra="dask", whose="an array in chunks")
     name = f"{_NAME}-{uuid4().hex}"
@@ -214,20 +163,7 @@ def mapped(
     *,
     alphas: int | None = None,
 ) -> dask.array.Array:
-    """Return an array over the same chunks that is computed when it is asked for.
-
-    Parameters
-    ----------
-    what : callable
-        Takes the entries (example, label) of a chunk, and what is asked of it: None where it has
-        no examples; returns (example, label), or (alpha, example, label) where `alphas` is given.
-    array : DataArray, (example, label), in chunks
-    asks : sequence of (Chunk, object)
-        What is asked of each chunk that has examples.
-    dtype : type
-        Of the result.
-    alphas : int, optional
-    """
+    """Return an array over the same chunks that is computed when it is asked for."""
     cut = array.variable.chunksizes[names.EXAMPLE]
     every: list[tuple[Chunk, object]] = [(Chunk(place, 0, 0), None) for place in range(len(cut))]
     for chunk, asked in asks:

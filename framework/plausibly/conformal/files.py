@@ -34,14 +34,7 @@ def _split(hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Dataset:
-    """Return everything a predictor needs as one Dataset without 64-bit integers.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    names : bool
-        Whether to keep hashes of the calibration examples' names.
-    """
+    """Return everything a predictor needs as one Dataset without 64-bit integers."""
     replicates = predictor.pools.replicates
     atoms = replicates.scores.shape[1]
     units, denominator = replicates.masses()
@@ -93,13 +86,7 @@ def is_predictor(path: Path) -> bool:
 
 
 def save(predictor: ConformalPredictor, path: Path, *, names: bool) -> None:
-    """Write a predictor to netCDF-3, or to Zarr where the path ends in ``.zarr``.
-
-    Raises
-    ------
-    InputError
-        ``output-occupied`` or ``output-unwritable``.
-    """
+    """Write a predictor to netCDF-3, or to Zarr where the path ends in ``.zarr``."""
     dataset = to_dataset(predictor, names=names)
     check_ours(path, is_predictor, "an older predictor")
     with replacing(path) as part:
@@ -110,10 +97,7 @@ def save(predictor: ConformalPredictor, path: Path, *, names: bool) -> None:
 
 
 def _write_zarr(dataset: xr.Dataset, folder: Path) -> None:
-    """Write a Zarr store in which each array is one chunk of just its bytes.
-
-    What is read back can then be checked against the size of the file before it is read.
-    """
+    """Write a Zarr store in which each array is one chunk of just its bytes."""
     metadata: dict[str, object] = {".zgroup": {"zarr_format": 2}, ".zattrs": dataset.attrs}
     for name, variable in dataset.variables.items():
         values = variable.values.astype(variable.dtype.newbyteorder("<"))

@@ -46,20 +46,7 @@ LEFT_OUT = "left_out"
 
 @attrs.frozen(kw_only=True, eq=False)
 class NewExamples:
-    """Test predictions in the order of the predictor's labels, and how they came.
-
-    Attributes
-    ----------
-    values : ndarray, ([augmentation,] example, label)
-        In the dtype of the calibration scores.
-    checked : DataArray, (example, label)
-        The predictions as given (of the first augmentation), with checked names; for what is
-        known of the examples, not for the numbers.
-    order : ndarray of int, (label,), or slice
-        Position in the predictor's labels of each label as given.
-    dims : tuple of str
-        Dims as given.
-    """
+    """Test predictions in the order of the predictor's labels, and how they came."""
 
     values: Floats
     checked: xr.DataArray
@@ -78,16 +65,7 @@ class NewExamples:
         alpha: float | None = None,
         attrs: Mapping[str, object] | None = None,
     ) -> xr.DataArray:
-        """Return values (example, label) with labels, dims and coordinates as they came.
-
-        Parameters
-        ----------
-        values : ndarray, (example, label)
-        name : str
-        alpha : float, optional
-            A coordinate besides.
-        attrs : mapping, optional
-        """
+        """Return values (example, label) with labels, dims and coordinates as they came."""
         if not isinstance(self.order, slice):
             values = values[:, self.order]
         scalars = None if alpha is None else {names.ALPHA: alpha}
@@ -105,29 +83,7 @@ def read_test(
     whose: str = "predictions",
     whole: bool = True,
 ) -> NewExamples:
-    """Return test predictions, checked and matched to the predictor by name.
-
-    Parameters
-    ----------
-    predictions : DataArray, ([augmentation,] example, label)
-    labels : sequence of str
-        Of the predictor, in its order.
-    scale : str
-    dtype : dtype
-        Of the calibration scores.
-    augmentations : sequence of str
-        Of the predictor, in its order; none where it reads one row an example.
-    whose : str
-        What the messages call the predictions.
-    whole : bool
-        Whether these are all of them; see `borders.check_predictions`.
-
-    Raises
-    ------
-    InputError
-        ``predictor-labels``, ``scale-differs``, ``augmentations-differ`` or
-        ``augmentations-missing``, or what `check_predictions` finds.
-    """
+    """Return test predictions, checked and matched to the predictor by name."""
     check_scale(predictions, scale)
     if augmentations:
         if not is_augmented(predictions):
@@ -164,23 +120,7 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
 
 
 def label_order(checked: xr.DataArray, labels: Sequence[str]) -> NDArray[np.intp] | slice:
-    """Return the position among a predictor's labels of each label as given.
-
-    All of them where the order is the same, as a model gives them again and again: nothing has to
-    be moved, nor back.
-
-    Parameters
-    ----------
-    checked : DataArray, (example, label)
-        Labels under unique text names.
-    labels : sequence of str
-        Of the predictor.
-
-    Raises
-    ------
-    InputError
-        ``predictor-labels``.
-    """
+    """Return the position among a predictor's labels of each label as given."""
     given = names_of(checked, names.LABEL).row
     if given is labels or given == tuple(labels):
         return slice(None)
@@ -216,17 +156,7 @@ def _without_augmentations(augmentations: Sequence[str]) -> InputError:
 def threshold_array(
     values: Floats, alphas: Sequence[Fraction], replicates: Replicates, *, several: bool
 ) -> xr.DataArray:
-    """Return thresholds as one labelled array.
-
-    Parameters
-    ----------
-    values : ndarray, (cell, alpha)
-    alphas : sequence of Fraction
-    replicates : Replicates
-        Name the cells: groups or labels, or the only one there is.
-    several : bool
-        Whether to keep the dim ``alpha``.
-    """
+    """Return thresholds as one labelled array."""
     by, named = replicates.by, [float(one) for one in alphas]
     array = xr.DataArray(
         values if by else values[0],
@@ -244,19 +174,7 @@ def sets_array(
     attrs: Mapping[str, object],
     several: bool,
 ) -> xr.DataArray:
-    """Return sets as one labelled array that carries its guarantees.
-
-    Parameters
-    ----------
-    test : NewExamples
-    sets : sequence of ndarray of bool, (example, label)
-        One an alpha.
-    alphas : sequence of Fraction
-    attrs : mapping
-        From `sets_attrs`.
-    several : bool
-        Whether to keep the dim ``alpha``.
-    """
+    """Return sets as one labelled array that carries its guarantees."""
     kept = (LEFT_OUT, names.NUMBERED)
     attrs = {
         **attrs,
@@ -276,18 +194,7 @@ def sets_array(
 def sets_attrs(
     promises: Iterable[Guarantee], fingerprint: str, labels: Sequence[str], overlap: int = 0
 ) -> dict[str, object]:
-    """Return what sets say about themselves.
-
-    Parameters
-    ----------
-    promises : iterable of Guarantee
-        One an alpha.
-    fingerprint : str
-    labels : sequence of str
-        In the order of the calibration predictions, in which ties are broken.
-    overlap : int
-        How many of the examples also calibrated.
-    """
+    """Return what sets say about themselves."""
     return {
         GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
         FINGERPRINT: fingerprint,
@@ -305,26 +212,7 @@ def queries_of(
     splits_ties: bool,
     compared: bool = False,
 ) -> Queries:
-    """Return what a calibration is asked about new examples.
-
-    Parameters
-    ----------
-    test : NewExamples
-    replicates : Replicates
-        Say what is read of a new example: a group, a weight, augmentations.
-    score : ScoreFunction
-    facts : Facts
-    splits_ties : bool
-        Whether the combiner may need a uniform an example.
-    compared : bool
-        Whether scores are only compared with a threshold: then they may be the predictions
-        themselves, and are not to be changed.
-
-    Raises
-    ------
-    InputError
-        Where a coordinate is missing that the calibrator reads.
-    """
+    """Return what a calibration is asked about new examples."""
     whose = f"calibrator {facts.calibrator}"
     keys = Keys(facts.seed)
     if compared and scores_as_given(score, facts.scale):
@@ -359,15 +247,7 @@ def queries_of(
 def score_uniforms(
     score: ScoreFunction, keys: Keys, examples: Examples, values: Floats
 ) -> Floats | None:
-    """Return one uniform an example for a randomised score, the same for its augmentations.
-
-    Parameters
-    ----------
-    score : ScoreFunction
-    keys : Keys
-    examples : Examples
-    values : ndarray, ([augmentation,] example, label)
-    """
+    """Return one uniform an example for a randomised score, the same for its augmentations."""
     if not score.randomised:
         return None
     uniform = keys.child("score").uniform(examples.hashes)
@@ -402,16 +282,7 @@ def warn_of_weights(
     sets: Sequence[Bools],
     alphas: Sequence[Fraction],
 ) -> None:
-    """Warn of new examples that get every label because of their weight.
-
-    Parameters
-    ----------
-    queries : Queries
-    replicates : Replicates
-    sets : sequence of ndarray of bool, (example, label)
-        One an alpha.
-    alphas : sequence of Fraction
-    """
+    """Warn of new examples that get every label because of their weight."""
     if queries.weight is not None and replicates.weight is not None:
         total = _weight_of_others(queries, replicates)
         for one, plane in zip(alphas, sets, strict=True):
@@ -437,15 +308,7 @@ def _weight_of_others(queries: Queries, replicates: Replicates) -> Floats:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Inputs:
-    """Both arrays for the same examples and labels, in the order of the predictions.
-
-    Attributes
-    ----------
-    predictions : DataArray, ([augmentation,] example, label)
-    plausibilities : DataArray, ([draw,] example, label), or packed Dataset
-    aggregated_by : str
-        Name of the aggregator, or that there was none.
-    """
+    """Both arrays for the same examples and labels, in the order of the predictions."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray | xr.Dataset
@@ -472,13 +335,7 @@ def matched_inputs(
     seed: int,
     only_common: bool,
 ) -> Inputs:
-    """Return predictions and plausibilities, checked and aligned by name.
-
-    Parameters
-    ----------
-    predictions, plausibilities, aggregator, seed, only_common
-        As `plausibly.calibrate` takes them.
-    """
+    """Return predictions and plausibilities, checked and aligned by name."""
     model = _checked(predictions)
     table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
     labels = names_of(model, names.LABEL).texts
@@ -532,16 +389,7 @@ def _plausibilities(
 def calibration_data(
     inputs: Inputs, score: ScoreFunction, called: str, keys: Keys
 ) -> CalibrationData:
-    """Return what calibrators see.
-
-    Parameters
-    ----------
-    inputs : Inputs
-    score : ScoreFunction
-    called : str
-        Its name, for messages.
-    keys : Keys
-    """
+    """Return what calibrators see."""
     model, table = inputs.predictions, inputs.plausibilities
     examples = Examples(names_of(model, names.EXAMPLE), names.NUMBERED in model.attrs)
     labels = names_of(model, names.LABEL).row

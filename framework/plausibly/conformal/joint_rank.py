@@ -141,18 +141,7 @@ def joint_rank(
 
 
 def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:
-    """Return how many members of each bag have at most the candidate's rank sum.
-
-    Parameters
-    ----------
-    calibration : ndarray, (augmentation, example)
-    scores : ndarray, (augmentation, candidate)
-
-    Returns
-    -------
-    ndarray of int64, (candidate,)
-        From 1, the candidate itself, to n + 1.
-    """
+    """Return how many members of each bag have at most the candidate's rank sum."""
     augmentations, n = calibration.shape
     ordered = np.sort(calibration, axis=1)
     among: Ints = np.zeros(n, dtype=np.int64)

@@ -63,20 +63,7 @@ def columns_later(
     asks: Sequence[object],
     shape: tuple[int, int],
 ) -> dask.array.Array:
-    """Return columns over the chunks of arrays, computed when they are asked for.
-
-    Parameters
-    ----------
-    what : callable
-        Takes the entries of a chunk of each array, and what is asked of it; returns
-        (example, *shape).
-    arrays : sequence of DataArray, (example, ...)
-        In the same chunks over ``example``, and in one over each other dim.
-    asks : sequence
-        What is asked of each chunk, in their order.
-    shape : (int, int)
-        How many columns there are.
-    """
+    """Return columns over the chunks of arrays, computed when they are asked for."""
     cut = arrays[0].variable.chunksizes[names.EXAMPLE]
     each = [(Chunk(place, 0, 0), asked) for place, asked in enumerate(asks)]
     sizes = (cut, *((size,) for size in shape))
@@ -88,17 +75,7 @@ def values_later(
     columns: dask.array.Array,
     like: xr.Dataset,
 ) -> dict[str, tuple[tuple[str, ...], dask.array.Array]]:
-    """Return variables that are computed from all columns when the first is asked for.
-
-    Parameters
-    ----------
-    what : callable
-        Takes the columns of each chunk; returns the values of all variables by name.
-    columns : Dask array, (example, ...)
-        From `columns_later`.
-    like : Dataset
-        Variables of the same names, dims, shapes and types.
-    """
+    """Return variables that are computed from all columns when the first is asked for."""
     dask = require("dask", extra="dask", whose="an array in chunks")
     da = require("dask.array", extra="dask", whose="an array in chunks")
     untyped: Any = columns  # Any: Dask says nothing of what this method returns
@@ -116,31 +93,14 @@ def values_later(
 
 @attrs.frozen(eq=False)
 class Named:
-    """Names of the examples of one chunk: as few bytes as can be, since they travel.
-
-    Attributes
-    ----------
-    joined : bytes
-        A zero byte between them, which no name has.
-    whose : str
-        What messages call the chunk.
-    """
+    """Names of the examples of one chunk: as few bytes as can be, since they travel."""
 
     joined: bytes
     whose: str
 
     @classmethod
     def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
-        """Return the names of one chunk.
-
-        Parameters
-        ----------
-        examples : Names
-            Of all chunks.
-        chunk : Chunk
-        whose : str
-            What messages call all of them.
-        """
+        """Return the names of one chunk."""
         joined = examples.joined(slice(chunk.start, chunk.stop))
         if chunk.stop - chunk.start < len(examples):
             ends = joined.split(b"\0", 1)[0], joined.rsplit(b"\0", 1)[-1]
@@ -161,22 +121,7 @@ class Named:
 
 @attrs.frozen(kw_only=True, eq=False)
 class RowScores:
-    """How rows become scores: small enough to go to every process.
-
-    Attributes
-    ----------
-    given : tuple of str
-        Labels as the rows have them.
-    order : ndarray of int, (label,), or slice
-        Position of each of them where they are scored.
-    dtype : dtype
-        In which they are scored.
-    scale : {"probability", "logit", "independent", "any"}
-    score : ScoreFunction
-    called : str
-        Its name, for messages.
-    keys : Keys
-    """
+    """How rows become scores: small enough to go to every process."""
 
     given: tuple[str, ...]
     order: NDArray[np.intp] | slice
@@ -187,13 +132,7 @@ class RowScores:
     keys: Keys
 
     def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
-        """Return the predictions of one chunk, (example, label), contiguous.
-
-        Raises
-        ------
-        InputError
-            What `borders.check_predictions` finds.
-        """
+        """Return the predictions of one chunk, (example, label), contiguous."""
         floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
         # Names were checked when all were together: they are read where something is wrong.
         if not predictions_sound(floats, self.scale):
@@ -203,16 +142,7 @@ class RowScores:
         return floats
 
     def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of rows with their scores (example, label), in the order of scoring.
-
-        Not to be written to, and overwritten by those of the next rows. Zeros may have a sign.
-
-        Parameters
-        ----------
-        checked : ndarray, (example, label)
-            From `checked`.
-        named : Named
-        """
+        """Yield slices of rows with their scores (example, label), in the order of scoring."""
         moves = not isinstance(self.order, slice) or checked.dtype != self.dtype
         if scores_as_given(self.score, self.scale) and not moves:
             yield from ((rows, checked[rows]) for rows in row_blocks(checked.shape))
@@ -240,16 +170,7 @@ _WHOSE = "predictions"
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Asked:
-    """What is known of the examples of one chunk.
-
-    Attributes
-    ----------
-    named : Named
-    cell : ndarray of int, (example,), or None
-        Their groups, where thresholds differ between groups.
-    coordinates : mapping of str to ndarray, (example,)
-        What p-values depend on besides.
-    """
+    """What is known of the examples of one chunk."""
 
     named: Named
     cell: Ints | None = None
@@ -258,15 +179,7 @@ class _Asked:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _AtLeast:
-    """Sets of one chunk by thresholds alone: nothing else of the calibration travels.
-
-    Attributes
-    ----------
-    rows : RowScores
-    taus : ndarray, (alpha, cell or 1)
-        Those of groups, and -inf for groups that calibration lacks, which come last.
-    several : bool
-    """
+    """Sets of one chunk by thresholds alone: nothing else of the calibration travels."""
 
     rows: RowScores
     taus: Floats
@@ -290,17 +203,7 @@ class _AtLeast:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _ByPValue:
-    """P-values of one chunk, or sets by them.
-
-    Attributes
-    ----------
-    given : tuple of str
-        Labels in the order of the chunk.
-    predictor : ConformalPredictor
-    alphas : tuple of Fraction, or None
-        None: p-values themselves.
-    several : bool
-    """
+    """P-values of one chunk, or sets by them."""
 
     given: tuple[str, ...]
     predictor: ConformalPredictor
@@ -424,13 +327,7 @@ def _cells(
 
 
 def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> xr.DataArray:
-    """Return the p-values of predictions in chunks, as `ConformalPredictor.p_values` does.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    predictions : DataArray, (example, label), in chunks
-    """
+    """Return the p-values of predictions in chunks, as `ConformalPredictor.p_values` does."""
     test = _read_chunks(predictor, predictions)
     rows = _rows(predictor, test.checked)
     columns = _columns(predictor, test.checked)
@@ -449,22 +346,8 @@ def lazy_sets(
     *,
     several: bool,
 ) -> tuple[NewExamples, list[Bools]]:
-    """Return examples in chunks, and their sets (example, label) at each alpha, not computed yet.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    decisions : Decisions
-        Its own.
-    predictions : DataArray, (example, label), in chunks
-    alphas : sequence of Fraction
-    several : bool
-        Whether the sets have the dim ``alpha``.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``groups-unseen``: groups are known without the numbers.
+    """Return examples in chunks, and their sets (example, label) at each alpha, not computed
+    yet.
     """
     test = _read_chunks(predictor, predictions)
     rows = _rows(predictor, test.checked)
@@ -504,14 +387,7 @@ _MOST_LABELS = 30
 
 
 def predictor_html(predictor: ArrayPredictor, threshold: Callable[[Fraction], str]) -> str:
-    """Return what a predictor is, what it guarantees, and its labels, as HTML.
-
-    Parameters
-    ----------
-    predictor : ArrayPredictor
-    threshold : callable
-        Returns the threshold at an alpha as text.
-    """
+    """Return what a predictor is, what it guarantees, and its labels, as HTML."""
     facts, evidence = predictor.facts, predictor.evidence
     held = f" and {counted(evidence.n_held_out)} held out" if evidence.n_held_out else ""
     rows = [

@@ -44,16 +44,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 def expected_scores(scores: Floats, plausibilities: Floats) -> NDArray[np.float64]:
-    """Return the score that a label drawn from the plausibilities has on average, (example,).
-
-    ``sum_k lambda_k E_k / sum_k lambda_k``; a label of plausibility zero counts nothing, whatever
-    its score.
-
-    Parameters
-    ----------
-    scores, plausibilities : ndarray, (example, label)
-        Rows broadcast. Scores may be -inf; plausibilities are not negative.
-    """
+    """Return the score that a label drawn from the plausibilities has on average, (example,)."""
     weights, values = np.broadcast_arrays(
         plausibilities.astype(np.float64), scores.astype(np.float64)
     )
@@ -74,22 +65,7 @@ def rounding(scores: Floats) -> NDArray[np.float64]:
 
 
 def simplex_maximum(scores: Floats, tau: float) -> NDArray[np.float64]:
-    """Return the largest plausibility of each label among the vectors that conform.
-
-    ``min(1, (b - tau) / (b - E_k))``: mass p on k and the rest on the best label has the expected
-    score ``p E_k + (1 - p) b``, and no vector with that mass on k has more. A set of labels has
-    the largest of theirs.
-
-    Parameters
-    ----------
-    scores : ndarray, (example, label)
-    tau : float
-
-    Returns
-    -------
-    ndarray of float64, (example, label)
-        NaN for an example with which no vector conforms (b < tau).
-    """
+    """Return the largest plausibility of each label among the vectors that conform."""
     found = np.ones(scores.shape, dtype=np.float64)
     if tau == -math.inf:
         return found
@@ -102,21 +78,7 @@ def simplex_maximum(scores: Floats, tau: float) -> NDArray[np.float64]:
 
 
 def simplex_minimum(scores: Floats, tau: float) -> NDArray[np.float64]:
-    """Return the smallest plausibility of each label among the vectors that conform.
-
-    One less the largest mass of all other labels; it is positive only for the label of the largest
-    score, where the second largest is below tau.
-
-    Parameters
-    ----------
-    scores : ndarray, (example, label)
-    tau : float
-
-    Returns
-    -------
-    ndarray of float64, (example, label)
-        NaN for an example with which no vector conforms.
-    """
+    """Return the smallest plausibility of each label among the vectors that conform."""
     values = scores.astype(np.float64)
     found = np.zeros(values.shape, dtype=np.float64)
     rows = np.arange(len(values))
@@ -136,23 +98,7 @@ def simplex_minimum(scores: Floats, tau: float) -> NDArray[np.float64]:
 
 
 def plausible_above(scores: Floats, tau: float, mass: Fraction) -> Bools:
-    """Return the labels of which some vector that conforms has more than `mass`.
-
-    The complement has at most `mass` under every vector that conforms, and no smaller set leaves
-    so little out: labels outside it together have the largest of their masses, not the sum.
-    Rounding can only add a label.
-
-    Parameters
-    ----------
-    scores : ndarray, (example, label)
-    tau : float
-    mass : Fraction
-        0 < mass < 1.
-
-    Returns
-    -------
-    ndarray of bool, (example, label)
-    """
+    """Return the labels of which some vector that conforms has more than `mass`."""
     if tau == -math.inf:
         return np.ones(scores.shape, dtype=np.bool_)
     values = scores.astype(np.float64)
@@ -174,20 +120,7 @@ def _below(best: Floats, values: Floats) -> NDArray[np.float64]:
 
 
 def votable(scores: Floats, tau: float) -> Bools:
-    """Return the labels that are voted, alone or tied, under some vector that conforms.
-
-    Of all vectors in which k has the largest plausibility, one that is uniform over k and the s
-    best other labels has the largest expected score, for some s. Rounding can only add a label.
-
-    Parameters
-    ----------
-    scores : ndarray, (example, label)
-    tau : float
-
-    Returns
-    -------
-    ndarray of bool, (example, label)
-    """
+    """Return the labels that are voted, alone or tied, under some vector that conforms."""
     values = scores.astype(np.float64)
     ordered = -np.sort(-values, axis=1)
     total, mean = values.copy(), values.copy()
@@ -203,15 +136,7 @@ def votable(scores: Floats, tau: float) -> Bools:
 
 
 def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
-    """Return the corners of the polytope of vectors that conform, (corner, label).
-
-    Corners of the simplex on the right side of the plane, and the points where its edges cross.
-
-    Parameters
-    ----------
-    scores : ndarray, (label,)
-    tau : float
-    """
+    """Return the corners of the polytope of vectors that conform, (corner, label)."""
     values = scores.astype(np.float64)
     whole = np.eye(len(values))
     corners = [whole[k] for k in range(len(values)) if values[k] >= tau]
@@ -229,15 +154,7 @@ def grid_size(labels: int, parts: int) -> int:
 
 
 def grid(labels: int, parts: int) -> NDArray[np.float64]:
-    """Return every plausibility vector in multiples of 1/parts, (point, label).
-
-    Each way to put `labels` - 1 bars among `parts` stars is one vector; no other point is made.
-
-    Parameters
-    ----------
-    labels, parts : int
-        From 1 on.
-    """
+    """Return every plausibility vector in multiples of 1/parts, (point, label)."""
     slots = parts + labels - 1
     bars = np.array(list(combinations(range(slots), labels - 1)), dtype=np.int64)
     bars = bars.reshape(grid_size(labels, parts), labels - 1)
@@ -348,13 +265,7 @@ def warn_if_vacuous(alpha: Fraction, n: int, *, stacklevel: int) -> None:
 
 
 def read_leave_out(value: object) -> Fraction:
-    """Return the share that label sets may leave out, exactly as typed.
-
-    Raises
-    ------
-    InputError
-        ``leave-out-range`` where it is not a number between 0 and 1.
-    """
+    """Return the share that label sets may leave out, exactly as typed."""
     number = exact(value)
     if number is None or not 0 < number < 1:
         raise InputError(

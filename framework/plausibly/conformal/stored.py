@@ -60,10 +60,7 @@ _ZARR_TYPES = ("<i4", "<f4", "<f8")
 
 
 def _canonical(pool: Pool, *, counting: bool) -> bytes:
-    """Return the bytes of a pool with ties merged, which no row order can change.
-
-    Of atoms that are counted their number says all; else totals do not follow from the masses.
-    """
+    """Return the bytes of a pool with ties merged, which no row order can change."""
     # Cut to the atoms, of which a label that was never voted has none.
     differs = np.append(pool.ordered[1:] != pool.ordered[:-1], True)[: len(pool.ordered)]
     last = np.flatnonzero(differs)
@@ -76,15 +73,7 @@ def _canonical(pool: Pool, *, counting: bool) -> bytes:
 
 
 def fingerprint(predictor: ArrayPredictor, *, about: Mapping[str, object] | None = None) -> str:
-    """Return 32 hexadecimal digits that change with all that is predicted, promised or shown.
-
-    Parameters
-    ----------
-    predictor : ArrayPredictor
-    about : mapping, optional
-        With the tables of score and combiner as a file has them: components may have got
-        parameters since.
-    """
+    """Return 32 hexadecimal digits that change with all that is predicted, promised or shown."""
     digest = blake2b(digest_size=_DIGEST)
     said = {} if about is None else about
     score = said.get("score") or described(SCORE, predictor.score)

@@ -35,29 +35,7 @@ def match_labels(
     name: str = "labels-differ",
     do: str = "",
 ) -> Labelled:
-    """Return the array with its labels in the order of `labels`.
-
-    Labels that stand above others (coordinate ``parent``) may be besides, if they have nothing.
-
-    Parameters
-    ----------
-    array : DataArray, (..., label), or packed Dataset
-        Labels under unique text names.
-    labels : sequence of str
-        The names and the order wanted.
-    whose, other : str
-        What the messages call the owner of the array, and of `labels`.
-    name : str
-        Name of the message.
-    do : str
-        What to do about it, where the caller knows better than the hint.
-
-    Raises
-    ------
-    InputError
-        Where the names are not the same, with those on either side alone and, where two are
-        alike, with the pair. ``parents-named`` where labels above others have plausibility.
-    """
+    """Return the array with its labels in the order of `labels`."""
     here = names_of(array, label_dim(array)).texts
     wanted = list(labels)
     if here == wanted:
@@ -123,24 +101,7 @@ def match_examples(
     whose: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Labelled]:
-    """Return both arrays for the same examples, in the order of the predictions.
-
-    Parameters
-    ----------
-    predictions, plausibilities : DataArray, (example, ...)
-        Examples under unique text names; plausibilities may be packed.
-    only_common : bool
-        Whether to go on with the examples that both have; what goes is counted in the attribute
-        ``left_out`` of the array that had it.
-    whose, other : str
-        What the messages call the owners.
-
-    Raises
-    ------
-    InputError
-        ``examples-differ`` where one has an example that the other lacks (with `only_common`:
-        where they share none), with the pair of names that are most alike.
-    """
+    """Return both arrays for the same examples, in the order of the predictions."""
     of_predictions = names_of(predictions, names.EXAMPLE)
     of_plausibilities = names_of(plausibilities, names.EXAMPLE)
     if of_predictions.same(of_plausibilities):

@@ -264,11 +264,7 @@ _MOST, _NARROW = 63, 31  # bits of a number, and of a code
 
 
 def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the codes of responses by example, annotator and answer.
-
-    Where all three fit into one number, numbers are sorted instead of places by numbers: that is
-    several times faster.
-    """
+    """Return the codes of responses by example, annotator and answer."""
     bits = [_bits(codes) for codes in (example, annotator, answer)]
     if sum(bits) > _MOST or max(bits) > _NARROW:
         order = np.lexsort((answer, annotator, example))
@@ -280,9 +276,8 @@ def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, 
 def in_order_of(
     example: Keyed, annotator: Ints, answer: Ints
 ) -> tuple[NDArray[np.uint64], Ints, Ints, Ints] | None:
-    """Return the keys of the examples in their order, and what `in_order` returns of their codes.
-
-    None where example, annotator and answer do not fit into one number.
+    """Return the keys of the examples in their order, and what `in_order` returns of their
+    codes.
     """
     bits = _bits(annotator), _bits(answer)
     if example.bits + sum(bits) > _MOST or max(bits) > _NARROW:
@@ -362,14 +357,7 @@ def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
 
 @attrs.frozen(eq=False)
 class Ordered:
-    """Names in their order, and the responses by example, annotator and answer.
-
-    Attributes
-    ----------
-    examples, annotators : Names
-    example, annotator, answer : ndarray of int, (response,)
-        Codes.
-    """
+    """Names in their order, and the responses by example, annotator and answer."""
 
     examples: Names
     annotators: Names
@@ -379,14 +367,7 @@ class Ordered:
 
 
 def by_names(columns: Records, answer: Ints) -> Ordered:
-    """Return records in their order.
-
-    Parameters
-    ----------
-    columns : Records
-    answer : ndarray of int, (record,)
-        Codes of the answers.
-    """
+    """Return records in their order."""
     examples, example = sorted_names(columns.examples, columns.example)
     annotators, annotator = sorted_names(columns.annotators, columns.annotator)
     ordered = in_order(example, annotator, answer)
@@ -394,16 +375,7 @@ def by_names(columns: Records, answer: Ints) -> Ordered:
 
 
 def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
-    """Return the same of examples by keys; None where one number does not hold all three.
-
-    Parameters
-    ----------
-    example : Keyed
-    annotator : Coded
-        All of them known.
-    answer : ndarray of int, (record,)
-        Codes of the answers.
-    """
+    """Return the same of examples by keys; None where one number does not hold all three."""
     annotators, codes = sorted_names(annotator.names, annotator.codes)
     found = in_order_of(example, codes, answer)
     if found is None:
@@ -452,13 +424,7 @@ def describe(table: xr.Dataset) -> str:
 
 
 def most_said(table: xr.Dataset) -> text.Html:
-    """Return the labels that are said most, with their responses, as a table for notebooks.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table; of a detached one nothing is shown.
-    """
+    """Return the labels that are said most, with their responses, as a table for notebooks."""
     if not is_intact(table):
         return text.Html("")
     rows = Rows.of(table)
@@ -512,11 +478,7 @@ def _span(each: Floats) -> str:
 
 
 def _disputed(rows: Rows) -> float:
-    """Return the share of answered examples with two responses that differ.
-
-    Responses of an example are all equal exactly when each mention in one of them is in all:
-    mentions = distinct mentions x responses.
-    """
+    """Return the share of answered examples with two responses that differ."""
     example = rows.example[rows.response]
     columns: list[Ints] = [example, rows.label, rows.block]
     if names.MENTION_WEIGHT in rows.table.variables:

@@ -36,15 +36,7 @@ class Column(Sequence[str]):
 
 @attrs.frozen(eq=False)
 class Coded(Column):
-    """A column of text.
-
-    Attributes
-    ----------
-    names : list of str
-        The different texts, each in use.
-    codes : ndarray of int, (row,)
-        Places in `names`.
-    """
+    """A column of text."""
 
     names: list[str]
     codes: Ints
@@ -89,23 +81,7 @@ class Coded(Column):
 
 @attrs.frozen(eq=False)
 class Keyed(Column):
-    """A column of text whose rows are numbers in the order of the texts.
-
-    Whoever sorts the rows anyway need not code them first, which is a sort as well.
-
-    Attributes
-    ----------
-    words : ndarray of uint64, (row,)
-        The same exactly where the texts are, and smaller where the text comes before.
-    key_of : callable
-        Returns the keys of some words, which hold of them what differs.
-    bits : int
-        Of the largest key.
-    texts_of : callable
-        Returns the texts of some keys, none of them with a NUL.
-    code : callable
-        Returns the column with each different text once.
-    """
+    """A column of text whose rows are numbers in the order of the texts."""
 
     words: NDArray[np.uint64]
     key_of: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]

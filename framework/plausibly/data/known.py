@@ -52,13 +52,7 @@ def checked_names(array: xr.DataArray | xr.Dataset, dim: str, *, whose: str) -> 
 
 
 def remember(index: pd.Index, names: Names) -> None:
-    """Keep the names of an index while it lives, and while there are not too many later ones.
-
-    Parameters
-    ----------
-    index : pandas.Index
-    names : Names
-    """
+    """Keep the names of an index while it lives, and while there are not too many later ones."""
     place = id(index)
     _seen[place] = (weakref.ref(index, lambda _: _seen.pop(place, None)), names)
     while len(_seen) > _INDEXES or (len(_seen) > _LATEST and _kept() > _KEPT):
@@ -69,17 +63,7 @@ def remember(index: pd.Index, names: Names) -> None:
 
 
 def as_text(array: xr.DataArray | xr.Dataset, dim: str, names: Names) -> PandasIndex:
-    """Return the index of names as text along a dim whose own index has numbers, or objects.
-
-    It is made once for an index, while that lives and is among the latest ones.
-
-    Parameters
-    ----------
-    array : DataArray or Dataset
-    dim : str
-    names : Names
-        Of the dim.
-    """
+    """Return the index of names as text along a dim whose own index has numbers, or objects."""
     index = array.get_index(dim)
     place = (id(index), dim)
     held = _texts.get(place)

@@ -54,22 +54,7 @@ def read_aliases(
     whose: str = "the table of labels",
     places: Places | None = None,
 ) -> dict[str, str]:
-    """Return the label of each alias.
-
-    Parameters
-    ----------
-    labels, cells : sequence of str
-        Names, and the cell beside each.
-    whose : str
-        What the messages call the table.
-    places : callable, optional
-        Where rows stand.
-
-    Raises
-    ------
-    InputError
-        ``alias-ambiguous`` where an alias is itself another label, or is given to two.
-    """
+    """Return the label of each alias."""
     row_of = {label: row for row, label in enumerate(labels)}
     found: dict[str, str] = {}
     for row, (label, cell) in enumerate(zip(labels, cells, strict=True)):
@@ -117,13 +102,7 @@ def _ambiguous(
 
 
 def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
-    """Return the label of each alias in the coordinate ``alias``; none where there is none.
-
-    Raises
-    ------
-    InputError
-        ``alias-ambiguous``.
-    """
+    """Return the label of each alias in the coordinate ``alias``; none where there is none."""
     if names.ALIAS not in table.coords or table[names.ALIAS].dims != (names.LABEL,):
         return {}
     cells = table[names.ALIAS].values.tolist()
@@ -135,27 +114,7 @@ def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
 def merge_aliases(
     table: xr.Dataset, aliases: Mapping[str, str], labels: Sequence[str]
 ) -> xr.Dataset:
-    """Return the annotation table with what is said under an alias said of its label.
-
-    A response that names a label under two names names it once: in a ranking at its better place,
-    and a block that is then empty is closed; in soft labels with the sum of its weights. A kind
-    with variables of its own over mentions keeps every mention.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table that is known to be intact; it is not changed.
-    aliases : mapping of str to str
-        The label of each.
-    labels : sequence of str
-        The declared labels, in order.
-
-    Returns
-    -------
-    Dataset
-        `table` itself where none of its labels is an alias; else one whose attribute ``merged``
-        counts, by alias, the answers that named it.
-    """
+    """Return the annotation table with what is said under an alias said of its label."""
     before = name_texts(table.indexes[names.LABEL])
     if not aliases.keys() & set(before):
         return table
@@ -186,27 +145,7 @@ def merge_aliases(
 
 
 def called(table: xr.Dataset, labels: Sequence[str], *, whose: str) -> xr.Dataset:
-    """Return the annotation table with its labels called so; those of one name are merged.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table that is known to be intact; it is not changed.
-    labels : sequence of str
-        The new name of each label, in the order of the table.
-    whose : str
-        What the messages call the table.
-
-    Raises
-    ------
-    InputError
-        ``label-unnamed``.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``names-alike`` where labels still look alike.
-    """
+    """Return the annotation table with its labels called so; those of one name are merged."""
     before = name_texts(table.indexes[names.LABEL])
     different = list(dict.fromkeys(labels))
     check_names(different, names.LABEL, whose=whose)
@@ -255,22 +194,7 @@ def _kept_once(rows: Rows, label: Ints) -> _Kept:
 
 
 def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, whose: str) -> xr.DataArray:
-    """Return predictions whose columns go by the labels, not by aliases.
-
-    Parameters
-    ----------
-    array : DataArray, (..., label)
-    table : Dataset
-        The table of labels.
-    whose : str
-        What the messages call the array.
-
-    Raises
-    ------
-    InputError
-        ``label-twice`` where two columns are of one label: whether their numbers add up is not
-        ours to say.
-    """
+    """Return predictions whose columns go by the labels, not by aliases."""
     aliases = aliases_of(table)
     here = name_texts(array.indexes[names.LABEL])
     called = [aliases.get(label, label) for label in here]
@@ -426,21 +350,7 @@ def without_parents(array: Labelled) -> Labelled:
 def without_unsaid_parents(
     array: Labelled, wanted: Sequence[str], *, whose: str, other: str
 ) -> Labelled:
-    """Return plausibilities without those parents of other labels that `wanted` lacks.
-
-    Parameters
-    ----------
-    array : DataArray, (..., label), or packed Dataset
-    wanted : sequence of str
-        Labels of the model.
-    whose, other : str
-        What the messages call the owner of the array, and of `wanted`.
-
-    Raises
-    ------
-    InputError
-        ``parents-named`` where such a parent has plausibility.
-    """
+    """Return plausibilities without those parents of other labels that `wanted` lacks."""
     tree = Hierarchy.of_table(array)
     known = set(wanted)
     lost = [code for code in tree.above if tree.labels[code] not in known]

@@ -47,17 +47,7 @@ def with_values(
     attrs: Mapping[Any, Any] | None = None,  # Any: as xarray has it
     scalars: Mapping[str, float] | None = None,
 ) -> xr.DataArray:
-    """Return other values under the names of an array, which shares its coordinates.
-
-    Parameters
-    ----------
-    array : DataArray
-    values : ndarray, of the shape of `array`
-    name : str or None
-    attrs : mapping, optional
-    scalars : mapping of str to float, optional
-        Coordinates without dims, besides.
-    """
+    """Return other values under the names of an array, which shares its coordinates."""
     coordinates = dict(array.coords.variables)
     for key, value in (scalars or {}).items():
         coordinates[key] = xr.Variable((), np.asarray(value), fastpath=True)

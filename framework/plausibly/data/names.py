@@ -81,11 +81,7 @@ _NUMBER = re.compile(r"\0(?:0+(?=\d)(\d+)|0*(\d+\.\d*[1-9])0*|0*(\d+)\.0*)(?=\0)
 
 
 def alike(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return pairs of names that look alike: the first of its look, and each other one.
-
-    Alike are names but for blanks, capital letters, characters that cannot be seen, the Unicode
-    of a letter, and the zeros of a number.
-    """
+    """Return pairs of names that look alike: the first of its look, and each other one."""
     text = "\0".join(("", *names, "")).lower()
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_WITHOUT_WIDTH)
@@ -134,11 +130,7 @@ def near_pair(here: Sequence[str], there: Collection[str]) -> tuple[str, str] | 
 
 
 def near_pairs(here: Sequence[str], there: Collection[str]) -> list[tuple[str, str]]:
-    """Return up to three likely pairs of a name `here` and one `there`.
-
-    Names that are equal once spaces, case, leading zeros, folders and file endings are ignored
-    come first; failing them, one with few letters changed.
-    """
+    """Return up to three likely pairs of a name `here` and one `there`."""
     pairs = equal_pairs(here, there)
     for name in () if pairs else here[:_MOST_TRIED]:
         close = get_close_matches(name, list(there)[:_MOST_CLOSE], n=1, cutoff=0.75)
@@ -268,13 +260,7 @@ def text_array(names: Sequence[str]) -> NDArray[np.str_]:
 
 
 def text_index(names: Names, dim: str) -> PandasIndex:
-    """Return the index that a coordinate of `text_array` has, at half the cost.
-
-    Parameters
-    ----------
-    names : Names
-    dim : str
-    """
+    """Return the index that a coordinate of `text_array` has, at half the cost."""
     found = _over_bytes(names.given, dim) if isinstance(names.given, Utf8) else None
     if found is None:
         texts = list(names.texts)
@@ -288,10 +274,7 @@ def text_index(names: Names, dim: str) -> PandasIndex:
 
 
 def _over_bytes(names: Utf8, dim: str) -> tuple[pd.Index, int] | None:
-    """Return an index over these bytes, and the characters of its longest name.
-
-    None where names are not ASCII, or pandas would make another index of them.
-    """
+    """Return an index over these bytes, and the characters of its longest name."""
     kind = pd.Index([""]).dtype
     from_arrow = getattr(kind, "__from_arrow__", None)  # pandas' own border to Arrow
     if from_arrow is None or getattr(kind, "storage", "") != "pyarrow" or not len(names):
@@ -323,22 +306,7 @@ def does(whose: str, verb: str) -> str:
 
 
 def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
-    """Raise `InputError` where names repeat, are empty, or cannot be stored.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names along one dim.
-    noun : str
-        ``"example"``, ``"label"`` or ``"annotator"``: what they name, and the name of the message.
-    whose : str
-        What they belong to, as the message says it.
-
-    Raises
-    ------
-    InputError
-        ``NOUN-twice`` or ``NOUN-unnamed``, with the rows.
-    """
+    """Raise `InputError` where names repeat, are empty, or cannot be stored."""
     known = set(names)
     if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
         return

@@ -18,15 +18,7 @@ _made: dict[int, tuple[weakref.ref[Floats], NDArray[np.int64]]] = {}
 
 
 def keep(values: Floats, total: Ints) -> None:
-    """Remember an array of votes over a total, and let nobody change it.
-
-    Parameters
-    ----------
-    values : ndarray of float64, (example, label)
-        Each a whole number of votes over the total of its example, which is theirs together.
-    total : ndarray of int, (example,)
-        Above 0.
-    """
+    """Remember an array of votes over a total, and let nobody change it."""
     place = id(values)
     kept = weakref.ref(still(values), lambda _: _made.pop(place, None))
     _made[place] = kept, total.astype(np.int64)

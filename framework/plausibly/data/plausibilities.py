@@ -75,15 +75,7 @@ def pack(plausibilities: xr.DataArray) -> xr.Dataset:
 
 
 def of_slots(slots: Slots, about: xr.Dataset, attributes: Mapping[Hashable, object]) -> xr.Dataset:
-    """Return slots in the packed form.
-
-    Parameters
-    ----------
-    slots : Slots
-    about : Dataset
-        Coordinates over ``example`` and ``label``, their names among them.
-    attributes : mapping
-    """
+    """Return slots in the packed form."""
     dims = (names.EXAMPLE, names.SLOT)
     renamed = about.rename({names.LABEL: names.LABEL_NAME})
     variables = {names.WEIGHT: (dims, slots.weight), names.LABEL: (dims, slots.label)}
@@ -104,14 +96,7 @@ def about_packed(packed: xr.Dataset) -> xr.Dataset:
 
 
 def take_labels(packed: xr.Dataset, places: Ints) -> xr.Dataset:
-    """Return packed plausibilities under some of the labels, in this order.
-
-    Parameters
-    ----------
-    packed : Dataset
-    places : ndarray of int, (taken,)
-        Places of labels. Those that are not among them have no plausibility.
-    """
+    """Return packed plausibilities under some of the labels, in this order."""
     code = np.full(packed.sizes[names.LABEL_NAME], names.NO_LABEL, np.int64)
     code[places] = np.arange(len(places))
     about = about_packed(packed).isel({names.LABEL: places})
@@ -146,10 +131,7 @@ def taken(array: xr.DataArray, dim: str, places: Ints) -> xr.DataArray: ...
 @overload
 def taken(array: xr.Dataset, dim: str, places: Ints) -> xr.Dataset: ...
 def taken(array: xr.DataArray | xr.Dataset, dim: str, places: Ints) -> xr.DataArray | xr.Dataset:
-    """Return entries of a dense array or of packed plausibilities over ``example`` or ``label``.
-
-    Contiguous again: sums must not depend on the layout.
-    """
+    """Return entries of a dense array or of packed plausibilities over ``example`` or ``label``."""
     if isinstance(array, xr.Dataset):
         return take_labels(array, places) if dim == names.LABEL else array.isel({dim: places})
     some = array.isel({dim: places})
@@ -159,15 +141,7 @@ def taken(array: xr.DataArray | xr.Dataset, dim: str, places: Ints) -> xr.DataAr
 
 
 def check_packed(packed: xr.Dataset) -> xr.Dataset:
-    """Return packed plausibilities with dims in order, if they are as the module describes.
-
-    Raises
-    ------
-    InputError
-        ``packed-invalid`` where a variable is missing or has other dims, a code is out of range,
-        a label repeats in an example, padding does not come last, or a filled slot is not above
-        0; ``example-twice``, ``label-twice`` or the like for names.
-    """
+    """Return packed plausibilities with dims in order, if they are as the module describes."""
     shapes = {
         names.WEIGHT: (names.EXAMPLE, names.SLOT),
         names.LABEL: (names.EXAMPLE, names.SLOT),

@@ -70,15 +70,8 @@ class Response:
 
 @attrs.frozen(kw_only=True)
 class Settled:
-    """Responses in an order that does not depend on the file's; those without answer do not count.
-
-    Attributes
-    ----------
-    responses : list of Response
-    left_out : dict of str to int
-        Responses that were taken out, by reason.
-    repeated : bool
-        Whether an annotator answers an example several times.
+    """Responses in an order that does not depend on the file's; those without answer do not
+    count.
     """
 
     responses: list[Response]
@@ -96,30 +89,7 @@ def settled(
     none_of_these: Set[str],
     as_typed: Callable[[str], str] = str,
 ) -> Settled:
-    """Return the responses with the answers that count.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of answer.
-    responses : iterable of Response
-        As the file holds them.
-    whose : str
-        Name of the file.
-    policies : mapping of str to str
-        What to do with responses of a state; see `plausibly.data.states`.
-    duplicates : {"error", "first", "last", "latest", "all", "fractional"}
-    none_of_these : set of str
-        Labels that mean "none of these".
-    as_typed : callable
-        How an option of the reader is typed, for messages.
-
-    Raises
-    ------
-    InputError
-        ``state-refused``, ``answer-empty``, ``response-twice``, ``times-missing`` or
-        ``times-equal``.
-    """
+    """Return the responses with the answers that count."""
     found = [_with_state(kind, response, none_of_these) for response in responses]
     _refuse(kind, found, policies, whose, as_typed)
     ready = [_with_policy(kind, response, policies) for response in found]
@@ -157,10 +127,7 @@ def _key(response: Response) -> tuple[str, str, str, str, float]:
 
 
 def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Response:
-    """Return the response in its state, where the reader called it a plain one.
-
-    An annotator whose name is nothing but blanks is an unknown one.
-    """
+    """Return the response in its state, where the reader called it a plain one."""
     if response.annotator is not None and is_blank(response.annotator):
         response = attrs.evolve(response, annotator=None)
     if response.state == states.ANSWERED:

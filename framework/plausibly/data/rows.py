@@ -73,21 +73,8 @@ def whole(terms: Floats) -> bool:
 def sums_by_label(
     example: Ints, label: Ints, terms: Floats, shape: tuple[int, int], total: Floats | None = None
 ) -> NDArray[np.float64]:
-    """Return sums (example, label) of terms, the same for every order of the terms of an example.
-
-    Parameters
-    ----------
-    example, label : ndarray of int, (term,)
-        Where each term is added; examples rise.
-    terms : ndarray of float, (term,)
-    shape : tuple of int
-        Number of examples and of labels.
-    total : ndarray of float, (example,), optional
-        What the sums of an example are divided by.
-
-    Returns
-    -------
-    ndarray of float64, (example, label)
+    """Return sums (example, label) of terms, the same for every order of the terms of an
+    example.
     """
     n, labels = shape
     if not whole(terms):
@@ -313,18 +300,7 @@ _asked: ContextVar[Rows | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def asked(table: xr.Dataset) -> Iterator[None]:
-    """Check that each example has an answer, and take that as known while a component is asked.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table that was checked just now.
-
-    Raises
-    ------
-    InputError
-        What `check_answered` raises.
-    """
+    """Check that each example has an answer, and take that as known while a component is asked."""
     rows = Rows.of(table)
     _check_answered(rows, "annotations")
     token = _asked.set(rows)

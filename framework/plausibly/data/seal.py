@@ -124,10 +124,7 @@ def is_intact(table: xr.Dataset) -> bool:
 
 
 def lent(table: Table) -> Table:
-    """Return a table for a component to read: what it changes is not the caller's.
-
-    Arrays cannot be written to, and attributes are copies.
-    """
+    """Return a table for a component to read: what it changes is not the caller's."""
     views = {
         name: variable.copy(deep=False, data=unwritable(variable.data))
         for name, variable in table.variables.items()

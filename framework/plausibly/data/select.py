@@ -95,10 +95,7 @@ def select(
 
 
 def answered(table: xr.Dataset) -> list[str]:
-    """Return the names of the examples with a response that names a label.
-
-    ``select(table, example=answered(table))`` keeps those.
-    """
+    """Return the names of the examples with a response that names a label."""
     rows = Rows.of(check_table(table))
     return name_texts(table.indexes[names.EXAMPLE][answered_mask(rows)])
 

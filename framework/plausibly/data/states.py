@@ -67,17 +67,7 @@ _WITHOUT_ANSWER = frozenset({SKIPPED, EMPTY})
 
 
 def policy(state: str, kind: str, policies: Mapping[str, str]) -> str:
-    """Return what to do with responses of a state: the user's word, else the default.
-
-    Parameters
-    ----------
-    state : str
-        One of `STATES`.
-    kind : str
-        Kind of answer: an empty label set is an error by default.
-    policies : mapping of str to str
-        What the user said, by state.
-    """
+    """Return what to do with responses of a state: the user's word, else the default."""
     if state == EMPTY and kind == "label-set":
         return policies.get(state, ERROR)
     return policies.get(state, DROP if state in _DROPPED else COUNT)
@@ -109,17 +99,7 @@ def codes(table: xr.Dataset) -> Ints:
 
 
 def count_states(table: xr.Dataset, *, counted: bool) -> dict[str, int]:
-    """Return how many responses are in each state, those that name a label or those that do not.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table.
-    counted : bool
-        True: responses that name a label, without the plain answers. False: responses without
-        mention; plain ones are ``empty`` in tables of label sets and ``skipped`` in all others.
-        A response that stands for several votes counts so many times.
-    """
+    """Return how many responses are in each state, those that name a label or those that do not."""
     mentions = np.bincount(
         table[names.MENTION_RESPONSE].values, minlength=table.sizes[names.RESPONSE]
     )

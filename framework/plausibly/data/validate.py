@@ -39,15 +39,7 @@ _WORTH = 1 << 19  # cells that are worth a thread
 
 @attrs.frozen(kw_only=True, eq=False)
 class RowFacts:
-    """What holds of the rows of an array of numbers.
-
-    Attributes
-    ----------
-    least, most : float
-        Of all entries; NaN where one is.
-    sums : ndarray of float64, (row,)
-        Added in float64.
-    """
+    """What holds of the rows of an array of numbers."""
 
     least: float
     most: float
@@ -57,27 +49,7 @@ class RowFacts:
 def sound(
     values: Floats, within: float, total: Ints | None = None, whole_within: float = 0.0
 ) -> tuple[bool, bool]:
-    """Return whether rows are distributions, and counts of their total, beyond doubt.
-
-    Parameters
-    ----------
-    values : ndarray of float, (..., example, label)
-    within : float
-        How far from 1 the sum of a row may be.
-    total : ndarray of int, (example,), optional
-        What the rows may be counts over.
-    whole_within : float
-        How far off whole numbers counts may be.
-
-    Returns
-    -------
-    distributions : bool
-        Whether all entries are finite and not below 0, and all sums are within `within` of 1. A
-        row that is at the very edge may be refused: sums are rounded in another order than those of
-        `row_facts`.
-    whole : bool
-        Whether they are, and all counts are whole numbers. False without a total.
-    """
+    """Return whether rows are distributions, and counts of their total, beyond doubt."""
     width = values.shape[-1]
     if total is None and values.size <= _CELLS:
         return _few_sound(values, within), False
@@ -118,13 +90,7 @@ def sound(
 
 
 def predictions_sound(values: Floats, scale: str) -> bool:
-    """Return whether predictions are, beyond doubt, what their scale says.
-
-    Parameters
-    ----------
-    values : ndarray of float, (example, label)
-    scale : {"probability", "logit", "independent", "any"}
-    """
+    """Return whether predictions are, beyond doubt, what their scale says."""
     if scale == "probability":
         return sound(values, SUM_WITHIN)[0]
     least, most = float(values.min()), float(values.max())
@@ -148,14 +114,7 @@ def _rooms(part: slice, width: int, wanted: bool) -> NDArray[np.float64]:
 
 
 def hard_rows(values: Floats, *, enough: int | None = None) -> int:
-    """Return how many rows (example, label) are only 0 and 1.
-
-    Parameters
-    ----------
-    values : ndarray, (example, label)
-    enough : int, optional
-        Rows that are not, beyond which no more are looked at.
-    """
+    """Return how many rows (example, label) are only 0 and 1."""
     hard = 0
     rows = max(1, _CELLS // values.shape[1])
     for start in range(0, len(values), rows):
@@ -202,34 +161,14 @@ def _of_few(values: Floats) -> RowFacts:
 
 
 def all_whole(values: Floats, total: Ints, within: float) -> bool:
-    """Return whether all counts are whole, as far as the rounding of their shares lets them be.
-
-    Parameters
-    ----------
-    values : ndarray of float, (..., example, label)
-        Shares.
-    total : ndarray of int, (example,)
-        What they are shares of.
-    within : float
-        How far off counts may be at least.
-    """
+    """Return whether all counts are whole, as far as the rounding of their shares lets them be."""
     error = off_whole(values, total, within)
     rounding = np.maximum(within, 4 * np.finfo(values.dtype).eps * total)
     return bool((error <= np.minimum(rounding, 0.25)).all())
 
 
 def off_whole(values: Floats, total: Ints, within: float) -> NDArray[np.float64]:
-    """Return how far off whole numbers the counts of each row are, (..., example).
-
-    Parameters
-    ----------
-    values : ndarray of float, (..., example, label)
-        Shares.
-    total : ndarray of int, (example,)
-        What they are shares of.
-    within : float
-        What is not above this may be given for a row that is off by less.
-    """
+    """Return how far off whole numbers the counts of each row are, (..., example)."""
     found = np.empty(values.shape[:-1])
 
     def fill(part: slice) -> None:
@@ -259,46 +198,14 @@ def _blocks(part: slice, width: int) -> list[slice]:
 def as_checked(
     plausibilities: xr.DataArray | xr.Dataset, *, whose: str = "plausibilities"
 ) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities as the framework reads them, packed where they are.
-
-    Parameters
-    ----------
-    plausibilities : DataArray or Dataset
-        As `borders.check_plausibilities` takes them.
-    whose : str
-        What the messages call them.
-
-    Raises
-    ------
-    InputError
-        What `borders.check_plausibilities` and `check_packed` raise.
-    """
+    """Return plausibilities as the framework reads them, packed where they are."""
     if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
         return check_packed_plausibilities(plausibilities, whose=whose)
     return check_plausibilities(plausibilities, whose=whose)
 
 
 def check_packed_plausibilities(packed: xr.Dataset, *, whose: str = "plausibilities") -> xr.Dataset:
-    """Return packed plausibilities as the framework reads them; the caller's are not changed.
-
-    Parameters
-    ----------
-    packed : Dataset
-    whose : str
-        What the messages call them.
-
-    Returns
-    -------
-    Dataset
-        Dims in order, float32 or float64 as given, names as text. A coordinate ``denominator``
-        stays only if every plausibility is a whole number of its units.
-
-    Raises
-    ------
-    InputError
-        What `check_packed` raises, and ``plausibilities-do-not-sum`` (tolerance 1e-6), naming the
-        examples.
-    """
+    """Return packed plausibilities as the framework reads them; the caller's are not changed."""
     packed = check_packed(packed)
     weight: Floats = packed[names.WEIGHT].values
     rows = checked_rows(weight, packed.drop_vars(names.LABEL), whose)
@@ -314,21 +221,7 @@ def check_packed_plausibilities(packed: xr.Dataset, *, whose: str = "plausibilit
 
 
 def checked_rows(weight: Floats, about: xr.Dataset | xr.DataArray, whose: str) -> xr.DataArray:
-    """Return weights (example, slot), checked as the plausibilities of labels called by slots.
-
-    Parameters
-    ----------
-    weight : ndarray, (example, slot)
-    about : Dataset or DataArray
-        With the coordinates of the examples.
-    whose : str
-        What the messages call them.
-
-    Raises
-    ------
-    InputError
-        What `borders.check_plausibilities` raises.
-    """
+    """Return weights (example, slot), checked as the plausibilities of labels called by slots."""
     coords = {name: item for name, item in about.coords.items() if item.dims == (names.EXAMPLE,)}
     rows = xr.DataArray(weight, dims=(names.EXAMPLE, names.LABEL), coords=coords)
     slots = [str(slot) for slot in range(weight.shape[1])]
@@ -343,26 +236,7 @@ def is_augmented(predictions: object) -> bool:
 def check_augmented(
     predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
 ) -> xr.DataArray:
-    """Return predictions of augmentations as the framework reads them.
-
-    Parameters
-    ----------
-    predictions : DataArray
-        Dims ``augmentation``, ``example`` and ``label`` in any order; without names the
-        augmentations are called ``"0"``, ``"1"`` and so on.
-    whose, scale
-        See `plausibly.data.validate.check_predictions`.
-
-    Returns
-    -------
-    DataArray
-        Dims (augmentation, example, label), each augmentation checked like predictions.
-
-    Raises
-    ------
-    InputError
-        ``augmentation-twice``, ``predictions-empty``, and those of `check_predictions`.
-    """
+    """Return predictions of augmentations as the framework reads them."""
     count = predictions.sizes[names.AUGMENTATION]
     if not count:
         raise InputError(
@@ -403,17 +277,7 @@ def _checked(plane: xr.DataArray, name: str, whose: str, scale: str | None) -> x
 
 
 def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
-    """Return each example in one of its augmentations, at random, keyed by its name.
-
-    Parameters
-    ----------
-    predictions : DataArray, (augmentation, example, label)
-    keys : Keys
-
-    Returns
-    -------
-    DataArray, (example, label)
-    """
+    """Return each example in one of its augmentations, at random, keyed by its name."""
     hashes = hash_names(predictions[names.EXAMPLE].values)
     uniform = keys.uniform(hashes)[:, 0]
     seen = np.floor(uniform * predictions.sizes[names.AUGMENTATION]).astype(np.intp)
@@ -422,13 +286,7 @@ def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
 
 
 def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.DataArray:
-    """Return predictions with their augmentations in the order of those that calibrated.
-
-    Raises
-    ------
-    InputError
-        ``augmentations-differ``.
-    """
+    """Return predictions with their augmentations in the order of those that calibrated."""
     here = [str(name) for name in predictions[names.AUGMENTATION].values]
     if sorted(here) != sorted(wanted):
         raise InputError(
@@ -455,41 +313,7 @@ def check_predictions(
     scale: str | None = None,
     whole: bool = True,
 ) -> xr.DataArray:
-    """Return predictions as the framework reads them; the caller's array is not changed.
-
-    Parameters
-    ----------
-    predictions : DataArray
-        Dims ``example`` and ``label`` in any order, both with names; other coordinates of these
-        dims are kept.
-    whose : str
-        What the messages call them, such as the file.
-    scale : {"probability", "logit", "independent", "any"}, optional
-        What the numbers are: probabilities whose rows sum to 1 within 0.01; logits; one
-        probability a label, each on its own; any finite score. None: the attribute ``scale`` of
-        the array, else ``"probability"``.
-    whole : bool
-        Whether these are all of them: of a part of them nothing is said that holds of most rows.
-
-    Returns
-    -------
-    DataArray
-        Dims (example, label), float32 or float64 as given, other numbers as float64; names as
-        text; attribute ``scale``.
-
-    Raises
-    ------
-    InputError
-        ``predictions-unlabelled``, ``dims-differ``, ``examples-unnamed``, ``labels-unnamed``,
-        ``example-twice``, ``label-twice``, ``scale-unknown``, ``numbers-expected``,
-        ``probabilities-not-finite``, ``probabilities-negative``, ``probabilities-above-one``,
-        ``rows-do-not-sum``.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``probabilities-hard`` where nearly all rows are only 0 and 1.
-    """
+    """Return predictions as the framework reads them; the caller's array is not changed."""
     array, values, scale = checked_numbers(predictions, whose=whose, scale=scale, whole=whole)
     attrs = {**array.attrs, names.SCALE: scale}
     return with_values(array, values, name=array.name, attrs=attrs)
@@ -498,9 +322,8 @@ def check_predictions(
 def checked_numbers(
     predictions: xr.DataArray, *, whose: str, scale: str | None, whole: bool
 ) -> tuple[xr.DataArray, Floats, str]:
-    """Return predictions under text names, their contiguous floats (example, label), their scale.
-
-    What `check_predictions` puts together again: a service predicts one row at a time.
+    """Return predictions under text names, their contiguous floats (example, label), their
+    scale.
     """
     array = named_array(predictions, whose, "predictions")
     scale = known_scale(array, whose, scale)
@@ -530,13 +353,7 @@ def _check_numbers(array: xr.DataArray, values: Floats, scale: str, whose: str) 
 
 
 def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
-    """Return the scale of predictions: as it is said, else as their attribute says it.
-
-    Raises
-    ------
-    InputError
-        ``scale-unknown``.
-    """
+    """Return the scale of predictions: as it is said, else as their attribute says it."""
     scale = str(array.attrs.get(names.SCALE, "probability")) if scale is None else scale
     if scale not in SCALES:
         meant = near(scale, SCALES)
@@ -572,32 +389,7 @@ def check_plausibilities(
     whose: str = "plausibilities",
     draws: bool = True,
 ) -> xr.DataArray:
-    """Return plausibilities as the framework reads them; the caller's array is not changed.
-
-    Parameters
-    ----------
-    plausibilities : DataArray or Dataset
-        Dims ``example`` and ``label`` in any order, both with names, and perhaps ``draw``, as from
-        an aggregator that draws plausibilities; or the packed form.
-    whose : str
-        What the messages call them.
-    draws : bool
-        Whether the dim ``draw`` may be there.
-
-    Returns
-    -------
-    DataArray
-        Dims ([draw,] example, label), float32 or float64 as given, names as text. A coordinate
-        ``denominator`` stays only if every plausibility is a whole number of its units.
-
-    Raises
-    ------
-    InputError
-        ``plausibilities-unlabelled``, ``dims-differ``, ``examples-unnamed``, ``labels-unnamed``,
-        ``example-twice``, ``label-twice``, ``numbers-expected``, ``plausibilities-not-finite``,
-        ``plausibilities-negative``, or ``plausibilities-do-not-sum`` (tolerance 1e-6), naming the
-        examples.
-    """
+    """Return plausibilities as the framework reads them; the caller's array is not changed."""
     if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
         plausibilities = unpack(plausibilities)
     array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
@@ -644,13 +436,7 @@ def _check_distributions(array: xr.DataArray, whose: str) -> None:
 
 
 def mean_over_draws(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return dense (example, label) plausibilities: where they were drawn, the mean over draws.
-
-    Parameters
-    ----------
-    plausibilities : DataArray, ([draw,] example, label), or packed Dataset
-        From `check_plausibilities`.
-    """
+    """Return dense (example, label) plausibilities: where they were drawn, the mean over draws."""
     if isinstance(plausibilities, xr.Dataset):
         return unpack(plausibilities)
     if names.DRAW not in plausibilities.dims:
@@ -729,19 +515,7 @@ def _total(array: xr.DataArray) -> Ints | None:
 def _with_exact_denominator(
     array: xr.DataArray, total: Ints | None, *, whole: bool
 ) -> xr.DataArray:
-    """Return the array without a denominator of which its rows are not whole multiples.
-
-    Arithmetic on plausibilities, such as a mean of two, keeps coordinates that no longer hold.
-    Without the coordinate masses are rounded up, which is valid for all rows.
-
-    Parameters
-    ----------
-    array : DataArray
-    total : ndarray of int, (example,), or None
-        The denominator, where there may be one.
-    whole : bool
-        Whether the counts are known to be whole.
-    """
+    """Return the array without a denominator of which its rows are not whole multiples."""
     if names.DENOMINATOR not in array.coords:
         return array
     if total is None or not (

@@ -32,31 +32,14 @@ LIDC_LABELS = ("1", "2", "3", "4", "5")
 
 @attrs.frozen(kw_only=True, eq=False)
 class Nodules:
-    """The ratings, and what a model may know of each nodule.
-
-    Attributes
-    ----------
-    annotations : Dataset
-        Annotation table of kind ``"single-label"``: one response a rating. Radiologists are not
-        told apart in the source, so the annotator of a response is unknown.
-    features : DataArray, (example, feature)
-        Five measures of the drawn contours (sizes as natural logarithms of mm, mm2 and mm3), then
-        eight other ratings; means over the radiologists of a nodule. The coordinate ``patient``
-        says whose nodule it is: several may be one patient's.
-    """
+    """The ratings, and what a model may know of each nodule."""
 
     annotations: xr.Dataset
     features: xr.DataArray
 
 
 def load_nodules() -> Nodules:
-    """Return the 1,378 nodules of 689 patients that plausibly ships.
-
-    References
-    ----------
-    Armato et al., *The Lung Image Database Consortium (LIDC) and Image Database Resource Initiative
-    (IDRI)*, Medical Physics 38 (2011), 915-931.
-    """
+    """Return the 1,378 nodules of 689 patients that plausibly ships."""
     text = files("plausibly.demo").joinpath("data", "lidc_nodules.csv").read_text("utf-8")
     (_, _, _, *measured), *rows = csv.reader(text.splitlines())
     records: list[Record] = [
@@ -90,19 +73,7 @@ Reals = NDArray[np.float64]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Toy:
-    """Examples with everything that is hidden elsewhere.
-
-    Attributes
-    ----------
-    predictions : DataArray, (example, label)
-        Probabilities of a linear discriminant that was fitted to other examples.
-    plausibilities : DataArray, (example, label)
-        The true posterior P(Y = k | X = x).
-    true : DataArray, (example)
-        The label that each point was drawn from.
-    points : DataArray, (example, axis)
-        The points in the plane.
-    """
+    """Examples with everything that is hidden elsewhere."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
@@ -111,20 +82,7 @@ class Toy:
 
 
 def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
-    """Return `examples` drawn examples; the first ones do not depend on how many there are.
-
-    Parameters
-    ----------
-    examples : int
-        How many; at least 1.
-    seed : int
-        Seed of points, labels and training points.
-
-    Raises
-    ------
-    InputError
-        ``count-too-small`` for less than one example.
-    """
+    """Return `examples` drawn examples; the first ones do not depend on how many there are."""
     if examples < 1:
         raise InputError(
             "count-too-small",
@@ -170,10 +128,7 @@ def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
 
 
 def draw(hashes: Hashes, keys: Keys) -> tuple[NDArray[np.intp], Reals]:
-    """Return label codes (example,) and points (example, 2), from the examples' own uniforms.
-
-    The normals are those of Box and Muller (1958): sqrt(-2 log(1 - u)) (cos 2 pi v, sin 2 pi v).
-    """
+    """Return label codes (example,) and points (example, 2), from the examples' own uniforms."""
     pick, radius, angle = keys.uniform(hashes, 3).T
     labels = np.searchsorted(np.cumsum(WEIGHTS)[:-1], pick, side="right")
     length = np.sqrt(-2 * np.log1p(-radius))
@@ -184,9 +139,8 @@ def draw(hashes: Hashes, keys: Keys) -> tuple[NDArray[np.intp], Reals]:
 
 
 def posterior(points: Reals, means: Reals, sigmas: Reals, weights: Reals) -> Reals:
-    """Return P(Y = k | X = x), (example, label), by Bayes' rule for Gaussians with these moments.
-
-    Proportional to w_k prod_d exp(-((x_d - mu_kd) / sigma_kd)^2 / 2) / sigma_kd.
+    """Return P(Y = k | X = x), (example, label), by Bayes' rule for Gaussians with these
+    moments.
     """
     steps = (points[:, None, :] - means) / sigmas
     logs = np.log(weights) - np.log(sigmas).sum(axis=1) - (steps**2).sum(axis=2) / 2
@@ -195,10 +149,7 @@ def posterior(points: Reals, means: Reals, sigmas: Reals, weights: Reals) -> Rea
 
 
 def fit(labels: NDArray[np.intp], points: Reals) -> tuple[Reals, float, Reals]:
-    """Return means, the pooled variance and shares of the labels: a linear discriminant.
-
-    It takes all Gaussians for equally wide and round, which they are not: a good model, and wrong.
-    """
+    """Return means, the pooled variance and shares of the labels: a linear discriminant."""
     counts = np.bincount(labels, minlength=len(TOY_LABELS))
     members = np.eye(len(TOY_LABELS))[labels]
     means = members.T @ points / counts[:, None]
@@ -212,13 +163,7 @@ _TOLERANCE = 1e-6
 
 
 def fitting() -> ModuleType:
-    """Return scikit-learn's linear models.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing``.
-    """
+    """Return scikit-learn's linear models."""
     return require("sklearn.linear_model", extra="demo", whose="plausibly demo")
 
 
@@ -230,34 +175,7 @@ def out_of_fold(
     folds: int = FOLDS,
     keys: Keys,
 ) -> xr.DataArray:
-    """Return predictions of a multinomial logistic regression that did not see what it predicts.
-
-    Every label that somebody gave is a training example of its own, weighted by its plausibility,
-    so the model learns from all answers and not from a vote.
-
-    Parameters
-    ----------
-    features : DataArray, (example, feature)
-        Standardised within each fold.
-    plausibilities : DataArray, (example, label)
-        Of the same examples, in the same order.
-    group : str
-        Coordinate of the features: groups stay in one fold.
-    folds : int
-        How many, of as many examples as whole groups allow.
-    keys : Keys
-        Stream of the folds.
-
-    Returns
-    -------
-    DataArray, (example, label)
-        Probabilities, with the coordinate `group`.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without scikit-learn.
-    """
+    """Return predictions of a multinomial logistic regression that did not see what it predicts."""
     linear = fitting()
     fold = group_folds(features[group].values.astype(np.str_), folds, keys)
     lam: NDArray[np.float64] = plausibilities.values
@@ -286,19 +204,7 @@ def out_of_fold(
 
 
 def group_folds(groups: NDArray[np.str_], folds: int, keys: Keys) -> Ints:
-    """Return the fold of each example: whole groups in the order of their keys, cut evenly.
-
-    Parameters
-    ----------
-    groups : ndarray of str, (example,)
-    folds : int
-    keys : Keys
-
-    Returns
-    -------
-    ndarray of int, (example,)
-        A group belongs to the fold in which the first of its examples falls.
-    """
+    """Return the fold of each example: whole groups in the order of their keys, cut evenly."""
     distinct, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     order = np.argsort(keys.uniform(hash_names(distinct))[:, 0], kind="stable")
     before = np.cumsum(sizes[order]) - sizes[order]
@@ -315,19 +221,7 @@ _TIE = 1e-9
 
 @attrs.frozen(kw_only=True)
 class Nouns:
-    """The words in which a demo's result is told.
-
-    Attributes
-    ----------
-    example, examples : str
-        One of them, and several.
-    share : str
-        What aggregated coverage is a share of.
-    said : str
-        What sets miss, in the sentence about votes.
-    everything : str
-        What all other methods are calibrated on.
-    """
+    """The words in which a demo's result is told."""
 
     example: str
     examples: str
@@ -338,20 +232,7 @@ class Nouns:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject:
-    """The data of a demo.
-
-    Attributes
-    ----------
-    predictions, plausibilities : DataArray, (example, label)
-        Of the same examples, in the same order.
-    group : str or None
-        Coordinate of the predictions by which examples are split.
-    true : DataArray, (example,), or None
-        The label that is covered for certain, where it is known.
-    about, fitted : str
-        The data and the model, in words.
-    nouns : Nouns
-    """
+    """The data of a demo."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
@@ -371,19 +252,7 @@ class Subject:
 
 
 def load(name: Name, seed: int) -> Subject:
-    """Return the data of a demo, with predictions.
-
-    Parameters
-    ----------
-    name : {"nodules", "toy"}
-    seed : int
-        Of folds, or of the drawn toy.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` for the nodules without scikit-learn.
-    """
+    """Return the data of a demo, with predictions."""
     return _LOADERS[name](seed)
 
 

@@ -34,19 +34,7 @@ from plausibly.plots.sets import GUARANTEED, NOTHING, VACUOUS, draw_rows, legend
 
 @attrs.frozen(kw_only=True)
 class Figures:
-    """Means over the splits of one method.
-
-    Attributes
-    ----------
-    aggregated, voted : float
-        Coverage of the plausibilities, and of the voted label.
-    true : float
-        Coverage of the known label, NaN where there is none.
-    size : float
-        Labels in a prediction set.
-    level : float
-        What is guaranteed of the aggregated coverage, NaN for nothing.
-    """
+    """Means over the splits of one method."""
 
     aggregated: float
     voted: float
@@ -150,14 +138,7 @@ FOLDER = "study"
 
 
 def study_text(subject: Subject, splits: int, seed: int) -> str:
-    """Return the study file of a demo, whose results are those of the demo.
-
-    Parameters
-    ----------
-    subject : Subject
-        Its files lie beside the study file.
-    splits, seed : int
-    """
+    """Return the study file of a demo, whose results are those of the demo."""
     said = opinions(subject)
     what: dict[str, object] = (
         {"annotations": {"path": said, "reader": "counts"}}
@@ -195,13 +176,7 @@ def _splits_of(path: Path) -> int:
 
 
 def write_study_file(subject: Subject, folder: Path, *, splits: int, seed: int) -> str:
-    """Write the study file beside the data, and return its name.
-
-    Raises
-    ------
-    InputError
-        ``output-occupied`` where a user has edited it; ``output-unwritable``.
-    """
+    """Write the study file beside the data, and return its name."""
     path, text = folder / STUDY, study_text(subject, splits, seed)
     check_unedited(path, text.encode(), study_text(subject, _splits_of(path), seed).encode())
     with replacing(path) as part:
@@ -219,31 +194,12 @@ PANELS = {
 
 
 def drawing() -> ModuleType:
-    """Return matplotlib's figures.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing``.
-    """
+    """Return matplotlib's figures."""
     return require("matplotlib.figure", extra="demo", whose="plausibly demo")
 
 
 def write_figure(result: Result, path: Path) -> None:
-    """Draw the study's figure and write it as PNG.
-
-    Parameters
-    ----------
-    result : Result
-    path : Path
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without matplotlib.
-    InputError
-        ``output-unwritable``.
-    """
+    """Draw the study's figure and write it as PNG."""
     drawn = draw(result)
     with replacing(path) as part:
         # No version of matplotlib inside: the same figures give the same file.
@@ -319,18 +275,7 @@ METHODS: Mapping[str, MethodTable] = {
 
 @attrs.frozen(kw_only=True, eq=False)
 class Result:
-    """A demo that has run.
-
-    Attributes
-    ----------
-    subject : Subject
-    study : Dataset
-        From `plausibly.compare`, of `METHODS`.
-    alone : Dataset or None
-        The same of `EXPECTED` with one example of each group, where examples have groups.
-    sets : DataArray of bool, (example, label)
-        Of the test examples of the first split, by `EXPECTED`.
-    """
+    """A demo that has run."""
 
     subject: Subject
     study: xr.Dataset
@@ -339,27 +284,7 @@ class Result:
 
 
 def run(subject: Subject, *, splits: int, seed: int, progress: Progress | None = None) -> Result:
-    """Return the demo's study.
-
-    Parameters
-    ----------
-    subject : Subject
-    splits : int
-        Random halves, by group where examples have one.
-    seed : int
-    progress : callable, optional
-        Called with the number of finished splits, and of all.
-
-    Raises
-    ------
-    InputError
-        ``splits-range``.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``guarantee-vacuous`` where a method gives every label.
-    """
+    """Return the demo's study."""
     study = compare(
         subject.predictions,
         subject.plausibilities,
@@ -420,13 +345,7 @@ PLAUSIBILITIES = "plausibilities.csv"
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of the demo, if it is not there.
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``.
-    """
+    """Make the folder of the demo, if it is not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
@@ -434,24 +353,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_data(subject: Subject, folder: Path) -> list[str]:
-    """Write predictions, what experts said, and the groups of the examples.
-
-    Parameters
-    ----------
-    subject : Subject
-    folder : Path
-
-    Returns
-    -------
-    list of str
-        Names of the files: counted votes where plausibilities are counts over a total, else the
-        plausibilities; then predictions; then groups, where examples have them.
-
-    Raises
-    ------
-    InputError
-        ``output-occupied`` or ``output-unwritable``.
-    """
+    """Write predictions, what experts said, and the groups of the examples."""
     lam, model = subject.plausibilities, subject.predictions
     examples = [str(name) for name in model[names.EXAMPLE].values]
     labels = [str(name) for name in model[names.LABEL].values]
@@ -478,27 +380,7 @@ def opinions(subject: Subject) -> str:
 
 
 def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
-    """Write the prediction sets of the first split, their guarantee, and the figure.
-
-    Parameters
-    ----------
-    result : Result
-    folder : Path
-    figure : bool
-        Whether to draw.
-
-    Returns
-    -------
-    list of str
-        Names of the files.
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``.
-    MissingExtra
-        ``extra-missing``, for the figure without matplotlib.
-    """
+    """Write the prediction sets of the first split, their guarantee, and the figure."""
     written = []
     if figure:
         write_figure(result, folder / FIGURE)

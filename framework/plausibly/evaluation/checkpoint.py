@@ -42,13 +42,7 @@ def to_json(outcome: Outcome) -> dict[str, object]:
 
 
 def from_json(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
-    """Return the outcome that `to_json` described.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        Where it described none.
-    """
+    """Return the outcome that `to_json` described."""
     alike = [
         Stated(None if level is None else Fraction(level), bool(aggregated), str(short))
         for level, aggregated, short in plain["statements"]
@@ -85,23 +79,7 @@ _DATA = {
 
 
 def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
-    """Return what makes a study what it is, but for the number of its splits.
-
-    Parameters
-    ----------
-    design : Design
-
-    Returns
-    -------
-    dict
-        Plain data: settings, methods, and digests of all data by the names of the examples, so that
-        the order of rows has no part in it.
-
-    Raises
-    ------
-    InputError
-        ``checkpoint-component`` for a component that has no name here.
-    """
+    """Return what makes a study what it is, but for the number of its splits."""
     order = np.argsort(design.predictions[names.EXAMPLE].values.astype(np.str_), kind="stable")
     predictions = design.predictions.isel({names.EXAMPLE: order})
     plausibilities = design.plausibilities.isel({names.EXAMPLE: order})
@@ -174,15 +152,7 @@ def _described(name: str, method: Method) -> dict[str, Any]:  # Any: as above
 
 
 def differences(written: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:  # Any: as above
-    """Return in words what two studies do not have in common.
-
-    Parameters
-    ----------
-    written : mapping
-        Of the study that was kept.
-    asked : mapping
-        Of the one that is asked for.
-    """
+    """Return in words what two studies do not have in common."""
     found: list[str] = []
     for key, value in asked.items():
         old = written.get(key)
@@ -216,15 +186,7 @@ _SPLITS = "split-*.json"
 
 @attrs.define(kw_only=True, eq=False)
 class Checkpoint:
-    """A folder for the finished splits of one study.
-
-    Attributes
-    ----------
-    folder : Path
-        Made when there is something to keep.
-    patience : float
-        Seconds of work below which nothing is kept: what is done again that soon needs no files.
-    """
+    """A folder for the finished splits of one study."""
 
     folder: Path = attrs.field(converter=Path)
     patience: float = 0.0
@@ -242,21 +204,7 @@ class Checkpoint:
         return sum(self._file(number).is_file() for number in range(splits))
 
     def open(self, design: Design, splits: int) -> dict[int, Outcome]:
-        """Return the finished splits of a study, by number.
-
-        Parameters
-        ----------
-        design : Design
-        splits : int
-            How many there shall be; there may be more.
-
-        Raises
-        ------
-        InputError
-            ``checkpoint-other`` where the folder is of another study, with what differs;
-            ``checkpoint-unknown`` where it holds something else; ``checkpoint-component`` where
-            a component cannot be told from another one by names and parameters.
-        """
+        """Return the finished splits of a study, by number."""
         self._about = manifest(design)
         self._since = time.monotonic()
         self._check()
@@ -270,13 +218,7 @@ class Checkpoint:
         return found
 
     def keep(self, outcome: Outcome) -> None:
-        """Write a finished split, whole or not at all.
-
-        Raises
-        ------
-        InputError
-            ``output-unwritable``.
-        """
+        """Write a finished split, whole or not at all."""
         self._unsaved.append(outcome)
         if time.monotonic() - self._since < self.patience:
             return

@@ -275,17 +275,7 @@ def _verdict(plane: xr.Dataset) -> str:
 
 @attrs.frozen
 class Judgement:
-    """How what was measured stands to what is guaranteed.
-
-    Attributes
-    ----------
-    stands : str or None
-        None where it was not judged.
-    covered : Measured or None
-        What was judged; of a guarantee for each of several cells, the one that stands worst.
-    words : str
-        The verdict, without a full stop.
-    """
+    """How what was measured stands to what is guaranteed."""
 
     stands: Standing | None
     covered: Measured | None
@@ -302,15 +292,7 @@ _AGAINST: dict[Standing, str] = {
 
 
 def judgement(plane: xr.Dataset, promise: Guarantee) -> Judgement:
-    """Return how an evaluation at one alpha stands to a guarantee, see `verdict`.
-
-    Parameters
-    ----------
-    plane : Dataset
-        From `evaluate`, at one alpha.
-    promise : Guarantee
-        With a level, of a coverage.
-    """
+    """Return how an evaluation at one alpha stands to a guarantee, see `verdict`."""
     if promise.vacuous:
         return Judgement("vacuous", None, "kept by giving every label, which says nothing")
     if not promise.by and not promise.cluster:
@@ -462,13 +444,7 @@ _SHOWN_LABELS = 12
 
 
 def describe_strata(found: xr.Dataset) -> str:
-    """Return a line a stratum.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `coverage_by_strata`.
-    """
+    """Return a line a stratum."""
 
     def block(one: xr.Dataset) -> list[str]:
         head = f"by {one.attrs['of']}"
@@ -478,13 +454,7 @@ def describe_strata(found: xr.Dataset) -> str:
 
 
 def describe_sizes(found: xr.Dataset) -> str:
-    """Return a line a size of sets, without those that no set has.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `coverage_by_size`.
-    """
+    """Return a line a size of sets, without those that no set has."""
 
     def block(one: xr.Dataset) -> list[str]:
         there = one.isel({SIZE: one["count"].values > 0})
@@ -497,13 +467,7 @@ def describe_sizes(found: xr.Dataset) -> str:
 
 
 def describe_labels(found: xr.Dataset) -> str:
-    """Return a line a label, those with the least covered share where there are many.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `coverage_by_label`.
-    """
+    """Return a line a label, those with the least covered share where there are many."""
 
     def block(one: xr.Dataset) -> list[str]:
         named = one.isel({names.LABEL: one["mass"].values > 0})
@@ -528,13 +492,7 @@ def describe_labels(found: xr.Dataset) -> str:
 
 
 def describe_risk(found: xr.Dataset) -> str:
-    """Return a line a risk level, from the least on: the share of its mass that sets miss.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `coverage_by_risk`.
-    """
+    """Return a line a risk level, from the least on: the share of its mass that sets miss."""
 
     def block(one: xr.Dataset) -> list[str]:
         lines = [_head(f"by {one.attrs['risk']}, of what is said for it", one, "missed", "of all")]
@@ -553,13 +511,7 @@ def describe_risk(found: xr.Dataset) -> str:
 
 
 def describe_subgroups(found: xr.Dataset) -> str:
-    """Return the subgroups that are covered least.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `coverage_by_subgroup`.
-    """
+    """Return the subgroups that are covered least."""
 
     def block(one: xr.Dataset) -> list[str]:
         order = np.lexsort(
@@ -580,13 +532,7 @@ def describe_subgroups(found: xr.Dataset) -> str:
 
 
 def describe_slab(found: xr.Dataset) -> str:
-    """Return what the worst slab is, in one sentence an alpha.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `worst_slab_coverage`.
-    """
+    """Return what the worst slab is, in one sentence an alpha."""
 
     def block(one: xr.Dataset) -> list[str]:
         least = f"{100 * float(one.attrs['least']):g} %"
@@ -600,13 +546,7 @@ def describe_slab(found: xr.Dataset) -> str:
 
 
 def describe_uniformity(found: xr.Dataset) -> str:
-    """Return how far p-values are from uniform, a line for voted, drawn and true labels.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `p_value_uniformity`.
-    """
+    """Return how far p-values are from uniform, a line for voted, drawn and true labels."""
     lines = [f"{'p-values of the':<{_TITLE + 9}}{'D+':>8}{'p':>8}{'D-':>8}{'promised':>11}"]
     for place in range(found.sizes[OF]):
         one = found.isel({OF: place})
@@ -628,21 +568,7 @@ def describe_uniformity(found: xr.Dataset) -> str:
 
 
 def part_rows(found: xr.Dataset, dim: str | None = None) -> list[dict[str, object]]:
-    """Return the figures of a further measure as plain data, one entry an alpha and part.
-
-    Parameters
-    ----------
-    found : Dataset
-        From one of the functions whose results this module describes.
-    dim : str, optional
-        Its dim, such as ``"stratum"``; None where there is one part.
-
-    Returns
-    -------
-    list of dict
-        ``NAME_mean``, ``NAME_low`` and ``NAME_high`` stand together under ``NAME``; other dims,
-        such as that of the examples, are left out.
-    """
+    """Return the figures of a further measure as plain data, one entry an alpha and part."""
     rows = []
     for plane in _planes(found):
         for place in range(plane.sizes[dim] if dim is not None else 1):
@@ -693,10 +619,7 @@ def _covered(one: xr.Dataset, dim: str, last: str) -> list[str]:
 
 
 def _counted_line(title: str, count: str, one: xr.Dataset, figure: str, last: str) -> str:
-    """Return a line of a table: title, count, mean, interval and one more figure.
-
-    A title that is too long stands on a line of its own, above them.
-    """
+    """Return a line of a table: title, count, mean, interval and one more figure."""
     before = ""
     if len(title) > _TITLE - 2:  # a line of its own
         shown = title if len(title) <= WIDTH - 2 else f"{title[: WIDTH - 3]}…"

@@ -49,16 +49,7 @@ from plausibly.registry.parameters import has_fields, parameters_of
 
 @attrs.frozen(kw_only=True)
 class Said:
-    """One warning, and where in a study it was heard.
-
-    Attributes
-    ----------
-    message : Warning
-    filename, line : str and int
-        Where it was issued.
-    split, method, size, draws : int, str, int and int, or None
-        None where the block was run once for all of them.
-    """
+    """One warning, and where in a study it was heard."""
 
     message: Warning
     filename: str
@@ -125,15 +116,7 @@ def listening(
     size: int | None = None,
     draws: int | None = None,
 ) -> Iterator[None]:
-    """Collect the warnings of this block.
-
-    Parameters
-    ----------
-    said : list of Said
-        Where they are added.
-    split, method, size, draws : int, str, int and int, optional
-        What the block is run for.
-    """
+    """Collect the warnings of this block."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -163,16 +146,7 @@ def _plain(value: object) -> object:
 def repeat(
     said: Sequence[Said], splits: int, *, sizes: Sequence[int] = (), draws: Sequence[int] = ()
 ) -> None:
-    """Issue each warning once, on behalf of the caller's caller.
-
-    Parameters
-    ----------
-    said : sequence of Said
-    splits : int
-        How many there were: a warning of some of them says how many.
-    sizes, draws : sequence of int
-        Those that were asked for: a warning of some of them says of which.
-    """
+    """Issue each warning once, on behalf of the caller's caller."""
     alike: dict[tuple[str, str], list[Said]] = {}
     for one in said:
         alike.setdefault(one.key, []).append(one)
@@ -223,16 +197,7 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Method:
-    """What `calibrate` is asked for.
-
-    Attributes
-    ----------
-    calibrator, score, combiner : str, mapping or object
-    draws : int or None
-        Shorthand for the calibrator's parameter.
-    allow_no_guarantee : bool
-        Whether to measure the method also where it has no guarantee.
-    """
+    """What `calibrate` is asked for."""
 
     calibrator: ComponentLike[Calibrator] = "expected"
     score: ComponentLike[ScoreFunction] = DEFAULT_SCORE
@@ -268,21 +233,7 @@ _KEYS = tuple(field.name for field in attrs.fields(Method))
 
 
 def read_methods(methods: Methods) -> dict[str, Method]:
-    """Return the methods of a study by name.
-
-    Parameters
-    ----------
-    methods : mapping or sequence of mapping, str or Calibrator
-        Arguments of `calibrate`; an object alone is a calibrator, in a sequence also a name. There
-        a table may have a ``name``; otherwise it is called by the components that it names: the
-        calibrator, then the combiner, then a score other than the default, such as
-        ``"monte-carlo, average"``.
-
-    Raises
-    ------
-    InputError
-        ``method-malformed``, ``method-key`` or ``method-twice``.
-    """
+    """Return the methods of a study by name."""
     if isinstance(methods, Mapping):
         return {str(name): _read(str(name), table) for name, table in methods.items()}
     if isinstance(methods, str) or not len(methods):
@@ -325,14 +276,7 @@ def _is_component(value: object) -> bool:
 
 
 def with_draws(calibrator: T, draws: int) -> T | None:
-    """Return a calibrator with another number of draws, None for one that has no such parameter.
-
-    Parameters
-    ----------
-    calibrator : Calibrator
-        With a parameter ``draws``, of its own or of a calibrator inside it.
-    draws : int
-    """
+    """Return a calibrator with another number of draws, None for one that has no such parameter."""
     if not has_fields(type(calibrator)):
         return None
     changes: dict[str, object] = {}
@@ -410,17 +354,7 @@ def per(cluster: str) -> str:
 
 @attrs.frozen
 class Stated:
-    """What is guaranteed in one cell of a study, as its tables need it.
-
-    Attributes
-    ----------
-    level : Fraction or None
-        None where nothing is promised.
-    aggregated : bool
-        Whether it is promised of the aggregated coverage of the average example.
-    short : str
-        The level as tables print it, vacuous or not.
-    """
+    """What is guaranteed in one cell of a study, as its tables need it."""
 
     level: Fraction | None
     aggregated: bool
@@ -438,24 +372,7 @@ class Stated:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Outcome:
-    """What one split gave.
-
-    Attributes
-    ----------
-    number : int
-        Of the split.
-    n_test : int
-    n_calibration : ndarray of int64, (size,)
-    measures : mapping of str to ndarray, (method, alpha, draws, size)
-        Means over the test examples. A dim that was not asked for has length 1.
-    vacuous : ndarray of bool, (method, alpha, draws, size)
-    stated : sequence of Stated
-        Of each cell of `vacuous`, in order.
-    guarantees : mapping of str to list
-        By method, one an alpha, in full: with the most draws and the largest size.
-    said : tuple of Said
-        What was warned of.
-    """
+    """What one split gave."""
 
     number: int
     n_test: int
@@ -469,25 +386,7 @@ class Outcome:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Design:
-    """A study without its splits.
-
-    Attributes
-    ----------
-    predictions, plausibilities : DataArray, ([augmentation,] example, label)
-        Of the same examples and labels, in the same order.
-    methods : mapping of str to Method
-        Made, so that they need no names.
-    alphas : sequence of number or text
-        As they were given: what is said of them then names them in the same way.
-    test : float
-    group : str or None
-        Coordinate of `predictions`, with the values `groups`.
-    groups, strata : ndarray, (example,), or None
-    seed : int
-    ties : str
-    true : ndarray of int, (example,), or None
-    draws, sizes : tuple of int, or None
-    """
+    """A study without its splits."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
@@ -655,15 +554,7 @@ def _last(asked: Sequence[int] | None) -> int:
 
 
 def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
-    """Return test predictions as a predictor reads them: in one augmentation, or in all.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    predictions : DataArray, ([augmentation,] example, label)
-    keys : Keys
-        Of the split.
-    """
+    """Return test predictions as a predictor reads them: in one augmentation, or in all."""
     if names.AUGMENTATION in predictions.dims and not predictor.facts.augmentations:
         return seen_in_one(predictions, keys.child("augmentation"))
     return predictions

@@ -176,13 +176,7 @@ def _compared(
     expected: NDArray[np.float64],
     confidence: float,
 ) -> dict[str, tuple[tuple[str, ...], NDArray[np.float64]]]:
-    """Return what one measure is, how it varies over seeds, and how far it is from the expected.
-
-    Parameters
-    ----------
-    values : ndarray of float64, (draws, seed, alpha)
-    expected : ndarray of float64, (alpha,)
-    """
+    """Return what one measure is, how it varies over seeds, and how far it is from the expected."""
     by = (DRAWS, names.ALPHA)
     from scipy.special import stdtrit
 
@@ -393,10 +387,7 @@ class _Study:
     def measure(
         self, own: xr.DataArray, rest: xr.DataArray
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what is covered of one annotator's answers, and of the others', NaN for none.
-
-        Both (example, alpha), over the examples of the predictions.
-        """
+        """Return what is covered of one annotator's answers, and of the others', NaN for none."""
         covered = np.full(self.shape, np.nan)
         others = np.full(self.shape, np.nan)
         examples = name_texts(self.predictions[names.EXAMPLE].values)
@@ -462,9 +453,8 @@ def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
 def _plain(
     table: xr.Dataset, aggregator: ComponentLike[Aggregator] | None
 ) -> ComponentLike[Aggregator] | None:
-    """Return what makes plausibilities of one response: the default of the kind, where it has one.
-
-    Others may weigh annotators against each other, which says nothing of one alone.
+    """Return what makes plausibilities of one response: the default of the kind, where it has
+    one.
     """
     return None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
 

@@ -212,15 +212,7 @@ class Averaging(Protocol):
 
 @attrs.frozen(kw_only=True, eq=False)
 class Later:
-    """What is measured when it is asked for.
-
-    Attributes
-    ----------
-    values : dict of str to Dask array, (example, alpha)
-    largest : ndarray or Dask array, (example,)
-        The largest plausibility.
-    averages : Dataset
-    """
+    """What is measured when it is asked for."""
 
     values: dict[str, dask.array.Array]
     largest: NDArray[np.float64] | dask.array.Array
@@ -229,13 +221,7 @@ class Later:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Columns:
-    """Measures one chunk.
-
-    Attributes
-    ----------
-    measuring : Measuring
-    quantities : tuple of str
-    """
+    """Measures one chunk."""
 
     measuring: Measuring
     quantities: tuple[str, ...]
@@ -259,15 +245,7 @@ def _said(lam: Floats) -> dict[str, NDArray[np.float64]]:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Whole:
-    """Averages over all chunks.
-
-    Attributes
-    ----------
-    averaging : Averaging
-    quantities : tuple of str
-    largest : ndarray, (example,), or None
-        None: the last two columns are of plausibilities.
-    """
+    """Averages over all chunks."""
 
     averaging: Averaging
     quantities: tuple[str, ...]
@@ -292,25 +270,7 @@ class _Whole:
 def later(
     judged: Judged, measuring: Measuring, known: Known, averaging: Averaging, like: Averaging
 ) -> Later:
-    """Return an evaluation that is measured when it is asked for: all of it in one pass.
-
-    Parameters
-    ----------
-    judged : Judged
-        Sets or plausibilities in chunks, or both.
-    measuring : Measuring
-    known : Known
-        Of the examples.
-    averaging : Averaging
-        For all of them.
-    like : Averaging
-        The same for one example.
-
-    Raises
-    ------
-    InputError
-        ``label-axis-split``.
-    """
+    """Return an evaluation that is measured when it is asked for: all of it in one pass."""
     sets, lam = judged.sets, judged.given
     apart = isinstance(lam, xr.DataArray) and is_lazy(lam)
     if is_lazy(sets):
@@ -488,31 +448,7 @@ def evaluate(
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Averaging:
-    """Means with intervals of all examples, of strata of ambiguity, and of groups.
-
-    Attributes
-    ----------
-    order : ndarray of int, (example,)
-        In which examples are read, see `Judged`.
-    clusters : ndarray of int, (example,), or None
-        In `order`.
-    labels, method, confidence
-        See `Outcomes`.
-    alpha_dims : list of str
-    by : str or None
-        What groups are made of.
-    groups : ndarray, (group,)
-    codes : ndarray of int, (example,)
-        Group of each example in `order`.
-    promise : Guarantee or None
-        Of the sets at any alpha.
-    units : ndarray of int, (example,), or None
-        Clusters, in `order`, of which a new one brings the new example that it is about.
-    votes : ndarray of int, (example,), or None
-        Voted labels in `order`, where it is about each of them.
-    columns : callable or None
-        `Judged.columns` of what is in memory.
-    """
+    """Means with intervals of all examples, of strata of ambiguity, and of groups."""
 
     order: NDArray[np.intp]
     clusters: Ints | None
@@ -584,10 +520,7 @@ class _Averaging:
         return found.merge(self._guaranteed(outcomes), join="exact", compat="no_conflicts")
 
     def _guaranteed(self, outcomes: intervals.Outcomes) -> xr.Dataset:
-        """Return what is guaranteed, measured as it is stated: of each cell, or of new clusters.
-
-        Nothing where that is the mean of all examples, or what it is about is not known.
-        """
+        """Return what is guaranteed, measured as it is stated: of each cell, or of new clusters."""
         promise = self.promise
         name = "" if promise is None else intervals.COVERAGE.get(promise.target, "")
         if promise is None or not (promise.by or promise.cluster) or name not in outcomes.values:
@@ -630,9 +563,8 @@ class _Averaging:
     def _cells(
         self, promise: Guarantee, name: str, outcomes: intervals.Outcomes
     ) -> Iterator[tuple[str, _Column, list[_Column]]]:
-        """Yield each cell with the weights of the examples in it, and outcomes, one array an alpha.
-
-        Examples of one label weigh as much as its plausibility.
+        """Yield each cell with the weights of the examples in it, and outcomes, one array an
+        alpha.
         """
         planes = list(outcomes.values[name].T)
         if not promise.by:

@@ -118,20 +118,7 @@ def _blocks(
 
 
 def number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[NDArray[np.float64], str]:
-    """Return the number of each example in the caller's order, and what it is called.
-
-    Parameters
-    ----------
-    of : str or DataArray, (example,)
-        A coordinate of the examples, or numbers by the name of the example.
-    judged : Judged
-
-    Raises
-    ------
-    InputError
-        ``coordinate-missing``, ``coordinate-empty``, ``strata-of-text``, ``values-malformed``,
-        ``values-missing``.
-    """
+    """Return the number of each example in the caller's order, and what it is called."""
     arrays = (judged.sets, judged.about)
     if isinstance(of, str):
         called, values = of, inputs.example_values(of, arrays)
@@ -787,25 +774,7 @@ def coverage_by_risk(
 def _outside(
     judged: Judged, codes: NDArray[np.intp], levels: int, risks: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return what sets leave out, from a few examples at a time.
-
-    Parameters
-    ----------
-    judged : Judged
-    codes : ndarray of int, (label,)
-        The level of each label.
-    levels : int
-    risks : ndarray of float64, (label,), or None
-
-    Returns
-    -------
-    outside : ndarray, (level, alpha, example)
-        Plausibility of the level that is outside the set.
-    weights : ndarray, (level, example)
-        Plausibility of the level.
-    losses : ndarray, (alpha, example)
-        Risk outside the set; 0 without `risks`.
-    """
+    """Return what sets leave out, from a few examples at a time."""
     n, alphas = len(judged.order), judged.sets.sizes.get(names.ALPHA, 1)
     outside = np.empty((levels, alphas, n))
     weights = np.empty((levels, n))
@@ -857,19 +826,7 @@ def levels_of(risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray])
 
 
 def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> dict[str, object]:
-    """Return a coordinate of the labels, by label, from the first array that has it.
-
-    Parameters
-    ----------
-    name : str
-    arrays : sequence of DataArray or Dataset
-        With coordinates over label, such as the table that `plausibly.read_labels` returns.
-
-    Raises
-    ------
-    InputError
-        ``risk-missing``, with the coordinates there are.
-    """
+    """Return a coordinate of the labels, by label, from the first array that has it."""
     for array in arrays:
         if name in array.coords and array[name].dims == (names.LABEL,) and name != names.LABEL:
             here = map(str, array[names.LABEL].values)

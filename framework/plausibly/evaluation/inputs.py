@@ -37,17 +37,7 @@ Measures = dict[str, NDArray[np.float64]]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Known:
-    """What is known of some examples besides what experts say.
-
-    Attributes
-    ----------
-    uniform : ndarray, (example,), or None
-        For ties that are broken at random.
-    order : ndarray of int, (label,), or None
-        The labels in the order of their names, in which tied ones are counted then.
-    codes : ndarray of int, (example,), or None
-        Of their known labels.
-    """
+    """What is known of some examples besides what experts say."""
 
     uniform: NDArray[np.float64] | None = None
     order: Ints | None = None
@@ -64,13 +54,7 @@ class Known:
 
 @attrs.frozen(eq=False)
 class Opinions:
-    """What experts say of some examples.
-
-    Attributes
-    ----------
-    plausibilities : ndarray, (example, label), or Slots
-    known : Known
-    """
+    """What experts say of some examples."""
 
     plausibilities: Floats | Slots
     known: Known = Known()
@@ -84,28 +68,13 @@ class Opinions:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measuring:
-    """Measures sets against opinions.
-
-    Attributes
-    ----------
-    ties : {"first", "random", "fractional", "any", "all"}
-        See `plausibly.evaluate`.
-    shares : ndarray of float64, (alpha,), or None
-        Plausibility that sets are to hold at least, where that was promised.
-    """
+    """Measures sets against opinions."""
 
     ties: Ties
     shares: NDArray[np.float64] | None = None
 
     def __call__(self, values: Bools, opinions: Opinions) -> Measures:
-        """Return what is measured of each set, (example, alpha), by name.
-
-        Parameters
-        ----------
-        values : ndarray of bool, (example, label[, alpha])
-        opinions : Opinions
-            Of these examples.
-        """
+        """Return what is measured of each set, (example, alpha), by name."""
         planes, lam, known = _planes(values), opinions.plausibilities, opinions.known
         found = {
             "aggregated_coverage": [coverage.aggregated(plane, lam) for plane in planes],
@@ -132,16 +101,7 @@ def _planes(values: Bools) -> list[Bools]:
 
 
 def measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Measures:
-    """Return what is measured of each set, (example, alpha), by name.
-
-    Parameters
-    ----------
-    sets : DataArray of bool, (example, label[, alpha])
-        In memory, or in chunks, which are read now.
-    opinions : Opinions
-        Of the same examples.
-    measuring : Measuring
-    """
+    """Return what is measured of each set, (example, alpha), by name."""
     if not is_lazy(sets):
         return measuring(sets.values, opinions)
     from plausibly.conformal.chunks import chunks_of, reduced, whole_rows
@@ -158,28 +118,15 @@ SETS = "the prediction sets"
 
 
 def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return plausibilities (example, label), dense or packed, or aggregated from annotations.
-
-    Parameters
-    ----------
-    given : DataArray or Dataset
-        An annotation table is aggregated by the default of its kind. Of drawn plausibilities the
-        mean is taken, which is what guarantees are about.
-    """
+    """Return plausibilities (example, label), dense or packed, or aggregated from annotations."""
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given)
     return validate.mean_over_draws(validate.check_plausibilities(given))
 
 
 def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities as `as_plausibilities` does, packed where they are or labels are many.
-
-    Parameters
-    ----------
-    given : DataArray or Dataset
-    later : bool
-        Whether an array in chunks stays there, to be checked when it is read; by default it is
-        read now. A Dataset is always read: it is small.
+    """Return plausibilities as `as_plausibilities` does, packed where they are or labels are
+    many.
     """
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
@@ -196,21 +143,7 @@ def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.Dat
 
 
 def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
-    """Return prediction sets as booleans (example, label[, alpha]) with names as text.
-
-    Parameters
-    ----------
-    sets : DataArray of bool, (example, label[, alpha])
-        Dims in any order.
-    whose : str
-        What the messages call them.
-
-    Raises
-    ------
-    InputError
-        ``sets-malformed``: other dims, no names, or entries that are neither true nor false;
-        and where names repeat.
-    """
+    """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
     if not isinstance(sets, xr.DataArray):
         raise _malformed(whose, f"a {type(sets).__name__} without names")
     dims = set(map(str, sets.dims))
@@ -267,28 +200,7 @@ def check_ties(ties: str) -> Ties:
 def example_values(
     coordinate: str, arrays: Sequence[xr.DataArray], *, what: str = "the examples"
 ) -> NDArray[np.generic]:
-    """Return a coordinate of the examples, from the first array that has it.
-
-    Parameters
-    ----------
-    coordinate : str
-        Its name.
-    arrays : sequence of DataArray
-        Over the same examples in the same order.
-    what : str
-        Whom the message speaks of.
-
-    Returns
-    -------
-    ndarray, (example,)
-        Numbers and booleans as they are, everything else as text.
-
-    Raises
-    ------
-    InputError
-        ``coordinate-missing``, with the coordinates there are, or where values are given instead
-        of a name; ``coordinate-empty``, with the examples that have no value.
-    """
+    """Return a coordinate of the examples, from the first array that has it."""
     given: object = coordinate
     if not isinstance(given, str):
         raise InputError(
@@ -357,22 +269,7 @@ def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
 def true_codes(
     true: str | xr.DataArray, arrays: Sequence[xr.DataArray], labels: Sequence[str]
 ) -> Ints:
-    """Return the code of the true label of each example.
-
-    Parameters
-    ----------
-    true : str or DataArray, (example,)
-        Name of a coordinate of `arrays`, or label names by example.
-    arrays : sequence of DataArray
-        Over the same examples in the same order.
-    labels : sequence of str
-
-    Raises
-    ------
-    InputError
-        ``label-unknown`` for labels that the sets lack; ``true-missing`` for examples that `true`
-        lacks, and the errors of `example_values`.
-    """
+    """Return the code of the true label of each example."""
     name = true if isinstance(true, str) else "true label"
     if isinstance(true, str):
         values = example_values(true, arrays)
@@ -429,25 +326,7 @@ _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 @attrs.frozen(kw_only=True, eq=False)
 class Judged:
-    """Prediction sets and plausibilities of the same examples and labels, ready to be measured.
-
-    Attributes
-    ----------
-    sets : DataArray of bool, (example, label[, alpha])
-    given : DataArray, (example, label), or packed Dataset
-        The plausibilities.
-    hashes : ndarray of uint64, (example,)
-        Of the names of the examples.
-    order : ndarray of int, (example,)
-        Rows in an order of their names' keys: no figure depends on the caller's order, not even by
-        the rounding of a sum, and betting reads outcomes in an order that they have no part in.
-    clusters : ndarray of int, (example,), or None
-        Codes, in the order of the rows.
-    method, confidence, seed
-        Of the intervals.
-    carried : mapping
-        Attributes that every result has.
-    """
+    """Prediction sets and plausibilities of the same examples and labels, ready to be measured."""
 
     sets: xr.DataArray
     given: xr.DataArray | xr.Dataset
@@ -495,9 +374,8 @@ class Judged:
         return [names.ALPHA] if names.ALPHA in self.sets.dims else []
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64], list[Bools]]]:
-        """Yield places in `order` with plausibilities and sets, dense for a few examples at a time.
-
-        Plausibilities are float64, (some, label); sets are (some, label), one array an alpha.
+        """Yield places in `order` with plausibilities and sets, dense for a few examples at a
+        time.
         """
         lam, inside = self.opinions, self.sets.values
         for rows in row_blocks(inside.shape):
@@ -506,9 +384,8 @@ class Judged:
             yield rows, dense.astype(np.float64), _planes(inside[some])
 
     def columns(self) -> Iterator[tuple[NDArray[np.float64], list[NDArray[np.float64]]]]:
-        """Yield, label by label in `order`, its plausibilities (example,) and whether sets hold it.
-
-        Sets are 0 and 1, (example,), one array an alpha.
+        """Yield, label by label in `order`, its plausibilities (example,) and whether sets hold
+        it.
         """
         lam, inside = self.opinions, self.sets.values
         dense = (
@@ -537,26 +414,13 @@ class Judged:
         return None if values is None else values[self.order]
 
     def measured(self, ties: Ties = "first") -> dict[str, NDArray[np.float64]]:
-        """Return coverage and size of each set, (example, alpha), in the caller's order.
-
-        Parameters
-        ----------
-        ties : {"first", "random", "fractional", "any", "all"}
-            See `plausibly.evaluate`.
-        """
+        """Return coverage and size of each set, (example, alpha), in the caller's order."""
         policy = check_ties(ties)
         opinions = Opinions(self.opinions, self.known(policy))
         return measure(self.sets, opinions, Measuring(ties=policy))
 
     def known(self, ties: Ties, codes: Ints | None = None) -> Known:
-        """Return what measuring needs to know of the examples, in the caller's order.
-
-        Parameters
-        ----------
-        ties : {"first", "random", "fractional", "any", "all"}
-        codes : ndarray of int, (example,), optional
-            Of their known labels.
-        """
+        """Return what measuring needs to know of the examples, in the caller's order."""
         if ties != "random":
             return Known(codes=codes)
         uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
@@ -583,19 +447,7 @@ class Judged:
         top: float = 1.0,
         among: int = 1,
     ) -> Interval:
-        """Return the interval of outcomes (example,) in `order`.
-
-        Parameters
-        ----------
-        values : ndarray of float64, (example,)
-        weights : ndarray of float64, (example,), optional
-        rows : ndarray of int, optional
-            The places in `order` of the only ones that are meant, ascending.
-        top : float
-            Largest outcome.
-        among : int
-            How many intervals are to hold together (Bonferroni).
-        """
+        """Return the interval of outcomes (example,) in `order`."""
         clusters = None if self.clusters is None else self.clusters[self.order]
         if rows is not None:
             values = values[rows]
@@ -614,15 +466,7 @@ class Judged:
     def found(
         self, parts: Mapping[str, Sequence[Sequence[Interval]]], dim: str | None
     ) -> dict[str, tuple[list[str], NDArray[np.float64]]]:
-        """Return variables NAME_mean, NAME_low and NAME_high of intervals.
-
-        Parameters
-        ----------
-        parts : mapping of str to intervals, (part, alpha)
-            By the name of what was measured.
-        dim : str or None
-            Of the parts; None where there is one.
-        """
+        """Return variables NAME_mean, NAME_low and NAME_high of intervals."""
         dims = [*([] if dim is None else [dim]), *self.alpha_dims]
         variables = {}
         for name, rows in parts.items():
@@ -655,25 +499,7 @@ def judge(
     whose: str = SETS,
     later: bool = False,
 ) -> Judged:
-    """Return sets and plausibilities, checked and matched by name.
-
-    Parameters
-    ----------
-    sets, plausibilities, cluster, interval, confidence, seed, only_common, whose
-        See `plausibly.evaluate`.
-    later : bool
-        Whether plausibilities in chunks stay there; by default they are read now.
-
-    Raises
-    ------
-    InputError
-        Where names do not match, a coordinate is missing, or an option is unknown.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``evaluated-on-calibration`` where the examples calibrated the predictor.
-    """
+    """Return sets and plausibilities, checked and matched by name."""
     intervals.check_method(interval, confidence)
     inside = as_sets(sets, whose)
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
@@ -752,17 +578,7 @@ _CELLS = 1 << 18  # of what is in hand at once
 
 
 def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
-    """Return predictions (example, label), checked; those in chunks when they are read.
-
-    Parameters
-    ----------
-    predictions : DataArray, (example, label)
-
-    Raises
-    ------
-    InputError
-        What `borders.check_predictions` raises, and ``label-axis-split``.
-    """
+    """Return predictions (example, label), checked; those in chunks when they are read."""
     if not is_lazy(predictions):
         return validate.check_predictions(predictions)
     from plausibly.conformal.chunks import named_chunks
@@ -774,14 +590,7 @@ def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
 def p_value_rows(
     predictor: ConformalPredictor, predictions: xr.DataArray
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield slices of examples with their p-values (some, label), labels as in the predictor.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    predictions : DataArray, (example, label)
-        From `as_predictions`; each chunk is read once.
-    """
+    """Yield slices of examples with their p-values (some, label), labels as in the predictor."""
     labels = list(map(str, predictions[names.LABEL].values))
     wanted = list(predictor.labels)
     code = slice(None) if labels == wanted else positions(labels, wanted)

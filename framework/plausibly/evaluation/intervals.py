@@ -199,11 +199,7 @@ def _student(freedom: float, miss: float) -> float:
 
 
 def _wilson(mean: float, size: float, freedom: float | None, miss: float) -> tuple[float, float]:
-    """Return the score interval of Wilson (1927) for `size` independent outcomes.
-
-    Where `size` was estimated from clusters, Student's quantile with their `freedom` takes the
-    place of the normal one.
-    """
+    """Return the score interval of Wilson (1927) for `size` independent outcomes."""
     from scipy.special import ndtri
 
     quantile = float(ndtri(1.0 - miss / 2.0)) if freedom is None else _student(freedom, miss)
@@ -214,11 +210,7 @@ def _wilson(mean: float, size: float, freedom: float | None, miss: float) -> tup
 
 
 def _kullback_leibler(mean: float, units: float, miss: float) -> tuple[float, float]:
-    """Return all m with ``units * kl(mean, m) <= log(2 / miss)``: Chernoff's bound, both sides.
-
-    It holds for independent outcomes anywhere in [0, 1]. At mean 0 or 1 it is the interval of
-    Clopper and Pearson.
-    """
+    """Return all m with ``units * kl(mean, m) <= log(2 / miss)``: Chernoff's bound, both sides."""
     budget = math.log(2.0 / miss) / units
 
     def outside(candidate: float) -> bool:
@@ -252,20 +244,13 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
 def _betting(
     shares: NDArray[np.float64], miss: float, weights: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3).
-
-    The gain of a bet against the mean m is ``w (y - m)``, of expectation 0 at the weighted mean.
-    """
+    """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3)."""
     low = _betting_low(shares, weights, miss)
     return low, 1.0 - _betting_low(1.0 - shares, weights, miss)
 
 
 def _betting_low(shares: NDArray[np.float64], weights: NDArray[np.float64], miss: float) -> float:
-    """Return the least mean against which half the capital cannot be made ``1 / miss``.
-
-    The bets are predictable: outcome t is bet on with the spread of those before it, so that the
-    capital against the true mean is a martingale that starts at 1.
-    """
+    """Return the least mean against which half the capital cannot be made ``1 / miss``."""
     size = len(shares)
     count = np.arange(1, size + 1)
     means = (0.5 + np.cumsum(weights * shares)) / (1.0 + np.cumsum(weights))
@@ -293,18 +278,7 @@ ROUGH = "rough"
 
 @attrs.frozen(kw_only=True)
 class Outcomes:
-    """Outcomes of every example, in an order that does not depend on the caller's rows.
-
-    Attributes
-    ----------
-    values : mapping of str to ndarray of float64, (example, alpha)
-        By the name of the quantity.
-    clusters : ndarray of int, (example,), or None
-    labels : int
-        Number of labels: the largest set.
-    method, confidence
-        Of the intervals.
-    """
+    """Outcomes of every example, in an order that does not depend on the caller's rows."""
 
     values: Mapping[str, NDArray[np.float64]]
     clusters: Ints | None
@@ -313,13 +287,7 @@ class Outcomes:
     confidence: float
 
     def summarise(self, rows: Ints | None = None) -> dict[str, NDArray[np.float64]]:
-        """Return means with their intervals, and shares of sets, each (alpha,).
-
-        Parameters
-        ----------
-        rows : ndarray of int, optional
-            The examples to summarise, in ascending order; by default all of them.
-        """
+        """Return means with their intervals, and shares of sets, each (alpha,)."""
         found: dict[str, NDArray[np.float64]] = {}
         clusters = self.clusters if rows is None or self.clusters is None else self.clusters[rows]
         for name, all_values in self.values.items():
@@ -350,14 +318,7 @@ def _share(which: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def overall(outcomes: Outcomes, alpha_dims: Sequence[str]) -> xr.Dataset:
-    """Return the summary of all examples: variables (alpha,), or scalars for one alpha.
-
-    Parameters
-    ----------
-    outcomes : Outcomes
-    alpha_dims : sequence of str
-        ``["alpha"]``, or empty where the sets have one alpha.
-    """
+    """Return the summary of all examples: variables (alpha,), or scalars for one alpha."""
     found = outcomes.summarise()
     return xr.Dataset(
         {name: (alpha_dims, values if alpha_dims else values[0]) for name, values in found.items()}
@@ -373,22 +334,7 @@ def grouped(
     prefix: str,
     alpha_dims: Sequence[str],
 ) -> xr.Dataset:
-    """Return the same summary for each group: variables (group[, alpha]) and counts.
-
-    Parameters
-    ----------
-    outcomes : Outcomes
-    codes : ndarray of int, (example,)
-        Group of each example, in the order of `outcomes`.
-    values : ndarray, (group,)
-        What the groups are called; a group may be empty.
-    dim : str
-        Name of the dim of groups.
-    prefix : str
-        Put before the names of the variables, such as ``"group_"``.
-    alpha_dims : sequence of str
-        ``["alpha"]``, or empty where the sets have one alpha.
-    """
+    """Return the same summary for each group: variables (group[, alpha]) and counts."""
     order = np.argsort(codes, kind="stable")
     counts = np.bincount(codes, minlength=len(values))
     parts = np.split(order, np.cumsum(counts)[:-1])

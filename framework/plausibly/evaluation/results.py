@@ -29,20 +29,7 @@ SIZE = "size"
 
 
 def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float]) -> Study:
-    """Return the result of a study: see `plausibly.compare`.
-
-    Parameters
-    ----------
-    design : Design
-    found : sequence of Outcome
-        Of all splits, in order.
-    alphas : sequence of float
-
-    Returns
-    -------
-    Study
-        A Dataset, without attributes.
-    """
+    """Return the result of a study: see `plausibly.compare`."""
     asked = {DRAWS: design.draws, SIZE: design.sizes}
     several = {dim: np.array(values) for dim, values in asked.items() if values is not None}
     cells = (METHOD, names.ALPHA, *several)
@@ -216,18 +203,7 @@ _LETTERS = {SIZE: "n", DRAWS: "m"}
 
 
 def falls_short(study: xr.Dataset) -> xr.DataArray:
-    """Return whose sets cover less than 1 - alpha of the plausibilities, unguaranteed.
-
-    Parameters
-    ----------
-    study : Dataset
-        From `compare`.
-
-    Returns
-    -------
-    DataArray of bool, (method, alpha[, draws][, size])
-        True where the mean lies more than .01 below 1 - alpha and nothing is guaranteed of it.
-    """
+    """Return whose sets cover less than 1 - alpha of the plausibilities, unguaranteed."""
     return _short(study).rename("falls_short").transpose(METHOD, names.ALPHA, ...)
 
 
@@ -260,18 +236,7 @@ def study_table(study: xr.Dataset) -> str:
 
 
 def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
-    """Return what a study has at one alpha, cell by cell, each with its name.
-
-    Parameters
-    ----------
-    study : Dataset
-        From `compare`, at one alpha.
-
-    Returns
-    -------
-    list of tuple
-        Method, and number of examples or draws where there are several; and the part of the study.
-    """
+    """Return what a study has at one alpha, cell by cell, each with its name."""
     rows = []
     for place, name in enumerate(map(str, study[METHOD].values)):
         one = study.isel({METHOD: place})

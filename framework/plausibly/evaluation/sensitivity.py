@@ -67,17 +67,7 @@ Aggregators: TypeAlias = (
 
 @attrs.frozen(kw_only=True, eq=False)
 class Judge:
-    """What one aggregator makes of the annotations.
-
-    Attributes
-    ----------
-    given : DataArray, ([draw,] example, label)
-        As calibrators read it.
-    mean : ndarray of float64, (example, label)
-        As sets are judged by it.
-    notes : dict
-        What was left out, and whether it is joint.
-    """
+    """What one aggregator makes of the annotations."""
 
     given: xr.DataArray
     mean: Floats
@@ -85,13 +75,7 @@ class Judge:
 
 
 def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
-    """Return the aggregators by name.
-
-    Raises
-    ------
-    InputError
-        ``aggregator-twice``, ``aggregators-few``, and what the registry says.
-    """
+    """Return the aggregators by name."""
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         aggregators = [aggregators]
     if isinstance(aggregators, Mapping):
@@ -267,13 +251,7 @@ _NAME = 26
 
 
 def describe_sensitivity(found: xr.Dataset) -> str:
-    """Return a comparison of aggregators as people read it.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `plausibly.sensitivity`.
-    """
+    """Return a comparison of aggregators as people read it."""
     called = [str(name) for name in found[JUDGED_BY].values]
     blocks = [_aggregators(called, found)]
     for place in range(found.sizes[names.ALPHA]):

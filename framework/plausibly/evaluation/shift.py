@@ -324,17 +324,7 @@ _COPIES = 3  # rows that are equal, at most: more of them are what a coarse mode
 
 @attrs.frozen(kw_only=True)
 class Shift:
-    """How unlike two samples of scores are.
-
-    Attributes
-    ----------
-    distance : float
-        Of Kolmogorov and Smirnov, from 0 to 1.
-    p_value : float
-        Of the hypothesis that both are of one distribution; asymptotic, and careful with ties.
-    calibration, new : int
-        Numbers of examples.
-    """
+    """How unlike two samples of scores are."""
 
     distance: float
     p_value: float

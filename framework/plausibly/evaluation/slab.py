@@ -154,16 +154,7 @@ def _measured(
 def _least_slab(
     places: Floats, row: NDArray[np.intp], covered: NDArray[np.float64], least: float
 ) -> _Slab:
-    """Return the slab of least mean coverage that holds enough of these examples.
-
-    Parameters
-    ----------
-    places : ndarray, (row, direction)
-    row : ndarray of int, (example,)
-        The row of `places` of each example.
-    covered : ndarray of float64, (example,)
-    least : float
-    """
+    """Return the slab of least mean coverage that holds enough of these examples."""
     needed = max(1, int(np.ceil(least * len(covered) - 1e-9)))
     best = _Slab(0, -np.inf, np.inf, np.inf)
     step = max(1, _BLOCK // len(covered))
@@ -183,15 +174,7 @@ def _least_slab(
 def _least_means(
     values: NDArray[np.float64], places: Floats, needed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the least mean of a run of `needed` values or more, and its ends, in each column.
-
-    Runs begin and end where `places`, which ascend, change: a slab holds all of equal places.
-
-    Notes
-    -----
-    A run has a mean below x where its sum of ``value - x`` is negative. Starting from the mean of
-    all, x becomes the mean of the run of least sum until nothing is lower (Dinkelbach 1967).
-    """
+    """Return the least mean of a run of `needed` values or more, and its ends, in each column."""
     n, columns = values.shape
     prefix = np.concatenate([np.zeros((1, columns)), np.cumsum(values, axis=0)])
     change = places[1:] != places[:-1]

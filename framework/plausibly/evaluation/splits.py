@@ -37,14 +37,7 @@ def check_share(test: object) -> None:
 
 
 def check_strata(groups: Values, strata: Values, *, group: str, stratify: str) -> None:
-    """Raise `InputError` ``stratify-group`` where a group lies in several strata.
-
-    Parameters
-    ----------
-    groups, strata : ndarray, (example,)
-    group, stratify : str
-        What the messages call them.
-    """
+    """Raise `InputError` ``stratify-group`` where a group lies in several strata."""
     pairs = np.unique(np.stack([group_names(groups), group_names(strata)], axis=1), axis=0)
     distinct, strewn = np.unique(pairs[:, 0], return_counts=True)
     if (strewn > 1).any():
@@ -69,33 +62,7 @@ def split(
     groups: Values | None = None,
     strata: Values | None = None,
 ) -> Bools:
-    """Return which examples are test examples; the others calibrate.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64, (example,)
-        From `plausibly.kernels.random.hash_names`.
-    keys : Keys
-        One stream a split: split i of a study is the same, however many splits it has.
-    test : float
-        Share of the examples, read as the decimal that was typed: ``floor(test n)`` of them, those
-        with the smallest keys.
-    groups : ndarray, (example,), optional
-        ``floor(test G)`` of G groups, those with the smallest keys, whatever their sizes.
-    strata : ndarray, (example,), optional
-        Each stratum of ``n_s`` examples gives ``floor(test n_s)`` or one more, those with its
-        smallest keys; which strata give one more is drawn, so that there are ``floor(test n)`` in
-        all. With groups, each of which lies in one stratum, the same of groups.
-
-    Returns
-    -------
-    ndarray of bool, (example,)
-
-    Raises
-    ------
-    InputError
-        ``test-share``; ``split-empty`` where one side would have no example.
-    """
+    """Return which examples are test examples; the others calibrate."""
     check_share(test)
     own = keys.child("test")
     if strata is None:
@@ -147,11 +114,7 @@ def _stratified(share: Fraction, hashes: Hashes, keys: Keys, strata: Values) -> 
 
 
 def _one_more(remainders: Sequence[Fraction], distinct: Values, keys: Keys) -> Ints:
-    """Return who of the strata gives one more, each about as often as its remainder says.
-
-    Systematic sampling from a random start, with the strata in random order: a stratum is taken
-    where the sum of remainders passes a whole number, so as many are taken as their sum holds.
-    """
+    """Return who of the strata gives one more, each about as often as its remainder says."""
     taken = np.zeros(len(remainders), dtype=np.int64)
     total = sum(remainders, Fraction(0))
     if total < 1:
@@ -174,26 +137,7 @@ def nested(
     groups: Values | None = None,
     strata: Values | None = None,
 ) -> list[Bools]:
-    """Return subsets of the examples, of which a smaller one is always part of a larger one.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64, (example,)
-    keys : Keys
-    sizes : sequence of int
-        Numbers of examples.
-    groups : ndarray, (example,), optional
-        Whole groups, whatever their sizes: of G groups of n examples ``floor(size G / n)``, which
-        have as many examples as asked for on average.
-    strata : ndarray, (example,), optional
-        Examples, or groups, are taken from all strata in turn: by the share of its own stratum that
-        comes before each, so that every subset has the strata of the whole, as far as one can.
-
-    Returns
-    -------
-    list of ndarray of bool, (example,)
-        One a size: the first examples, or groups, in the order of their keys.
-    """
+    """Return subsets of the examples, of which a smaller one is always part of a larger one."""
     if strata is None:
         return [keyed_share(Fraction(size, len(hashes)), hashes, keys, groups) for size in sizes]
     units, member = units_of(hashes, groups)

@@ -76,19 +76,7 @@ def check_count(name: str, value: object, *, do: str) -> None:
 
 
 def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    """Return one number or several, each once.
-
-    Parameters
-    ----------
-    name : str
-        ``"draws"`` or ``"sizes"``.
-    given : int or sequence of int, optional
-
-    Raises
-    ------
-    InputError
-        ``draws-range`` or ``sizes-range``.
-    """
+    """Return one number or several, each once."""
     if given is None:
         return None
     alone = np.ndim(given) == 0  # a text too
@@ -117,20 +105,7 @@ def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...
 
 
 def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> Values:
-    """Return the stratum of each example.
-
-    Parameters
-    ----------
-    stratify : str or DataArray, (example,)
-        Name of a coordinate of `arrays`, or values by name.
-    arrays : sequence of DataArray
-        Over the same examples in the same order.
-
-    Raises
-    ------
-    InputError
-        ``stratify-malformed``, ``stratify-missing``, and those of `example_values`.
-    """
+    """Return the stratum of each example."""
     if isinstance(stratify, str):
         return inputs.example_values(stratify, arrays)
     there = isinstance(stratify, xr.DataArray)
@@ -167,24 +142,7 @@ def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> V
 def outcomes(
     design: Design, numbers: Sequence[int], processes: int
 ) -> Generator[Outcome, None, None]:
-    """Yield what each split gives.
-
-    Parameters
-    ----------
-    design : Design
-    numbers : sequence of int
-        Of the splits.
-    processes : int
-        At 1 they come in order, from this process. Else they come as they end; when one fails, the
-        error is that of the first of them, as it would be in order. Close the iterator to end the
-        processes.
-
-    Raises
-    ------
-    InputError
-        What the splits say; ``method-unsent`` where a component cannot be sent to a process;
-        ``process-ended`` where one ended before its split.
-    """
+    """Yield what each split gives."""
     if min(processes, len(numbers)) < 2:
         yield from map(design.run, numbers)
         return

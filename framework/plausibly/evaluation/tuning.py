@@ -43,21 +43,7 @@ _REASON = "tuned the score"
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class TunedScore:
-    """A score function that was chosen on some examples, which must not calibrate or test it.
-
-    Attributes
-    ----------
-    score : dict
-        The score as a table, for ``calibrate(score=...)``: name and parameters.
-    tuned_on : tuple of str
-        Names of the examples that chose it, in order.
-    candidates : Dataset, (penalty, free_rank)
-        `set_size`, `aggregated_coverage` and `violation` of each candidate, over the inner splits.
-    alpha : Fraction
-    goal : {"set-size", "size-stratified"}
-    splits : int
-        Number of inner splits.
-    """
+    """A score function that was chosen on some examples, which must not calibrate or test it."""
 
     score: dict[str, object]
     tuned_on: tuple[str, ...]
@@ -73,18 +59,7 @@ class TunedScore:
     def rest(self, array: xr.Dataset) -> xr.Dataset: ...
 
     def rest(self, array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
-        """Return predictions, plausibilities or annotations without the examples that tuned.
-
-        Parameters
-        ----------
-        array : DataArray or Dataset
-            With the dim ``example``; examples are matched by name.
-
-        Returns
-        -------
-        DataArray or Dataset
-            What was left out is counted in the attribute ``left_out``.
-        """
+        """Return predictions, plausibilities or annotations without the examples that tuned."""
         here = names.name_texts(array[names.EXAMPLE].values)
         used = set(self.tuned_on)
         kept = [place for place, name in enumerate(here) if name not in used]
@@ -118,15 +93,7 @@ class TunedScore:
         plausibilities: xr.DataArray | xr.Dataset,
         **options: Any,  # Any: the other arguments of plausibly.calibrate, which checks them
     ) -> ConformalPredictor:
-        """Calibrate with the score, on the examples that did not choose it.
-
-        Parameters
-        ----------
-        predictions, plausibilities
-            As `plausibly.calibrate` takes them; the examples of `tuned_on` are left out.
-        **options
-            Other arguments of `plausibly.calibrate`.
-        """
+        """Calibrate with the score, on the examples that did not choose it."""
         model = self.rest(predictions)
         return calibrate(model, self.rest(plausibilities), score=self.score, **options)
 

@@ -209,20 +209,7 @@ def _matched(
 def distances(
     values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
 ) -> tuple[float, float]:
-    """Return D+ and D-, how far the share of values at most t lies above and below t.
-
-    Parameters
-    ----------
-    values : ndarray of float64, (example,)
-        In [0, 1]; ties count as such.
-    weights : ndarray of float64, (example,), optional
-        What each counts in the share; by default the same.
-
-    Returns
-    -------
-    above, below : float
-        Suprema over t in [0, 1]; `above` is 0 where the share never exceeds t.
-    """
+    """Return D+ and D-, how far the share of values at most t lies above and below t."""
     places, code = np.unique(values, return_inverse=True)
     counts = np.bincount(code, weights=weights)
     upto = np.cumsum(counts) / counts.sum()
@@ -232,11 +219,7 @@ def distances(
 
 
 def _promised(predictor: ConformalPredictor, alphas: Sequence[Fraction]) -> str:
-    """Return of which label p-values promise to be at least uniform; nothing where of none.
-
-    That is a guarantee at every alpha, on average over calibrations: at those that are asked for,
-    and near both ends.
-    """
+    """Return of which label p-values promise to be at least uniform; nothing where of none."""
     for alpha in (*alphas, Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000)):
         promise = predictor.combiner.guarantee(predictor.evidence, alpha)
         if promise.level is None or promise.level < 1 - alpha or promise.confidence is not None:

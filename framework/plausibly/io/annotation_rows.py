@@ -45,10 +45,7 @@ COLUMNS = (
 
 
 def content_of(table: AnnotationTable) -> Content:
-    """Return the variables and attributes of a table, those that every table has first.
-
-    Instead of the seal, whose kind may change between versions, there is the digest of the file.
-    """
+    """Return the variables and attributes of a table, those that every table has first."""
     every = {str(name): variable for name, variable in table.variables.items()}
     first = {name: every[name] for name in (*NAMED, *COLUMNS) if name in every}
     others = {name: variable for name, variable in every.items() if name not in first}
@@ -82,18 +79,7 @@ def table_of(
     columns: Mapping[str, NDArray[Any]],  # Any: codes, weights
     whose: str,
 ) -> AnnotationTable | None:
-    """Return the table of a content, with names and columns that stand beside it.
-
-    Returns
-    -------
-    AnnotationTable or None
-        None where its digest is another one than was written.
-
-    Raises
-    ------
-    InputError
-        ``file-damaged`` where the parts make no table.
-    """
+    """Return the table of a content, with names and columns that stand beside it."""
     attributes = dict(content.attributes)
     held = {piece.name: piece for piece in content.pieces}
     further = [piece for name, piece in held.items() if name not in (*NAMED, *COLUMNS)]
@@ -115,13 +101,7 @@ def table_of(
 
 
 def table_of_rows(read: Read, kind: str, whose: str) -> AnnotationTable:
-    """Return the table of rows of which only the kind of answer is known.
-
-    Raises
-    ------
-    InputError
-        What the kind of answer says, with the name of the file.
-    """
+    """Return the table of rows of which only the kind of answer is known."""
     annotation = registry.resolve(ANNOTATION, kind)
     named = {dim: sorted(read.named[dim]) for dim in NAMED}
     try:
@@ -169,15 +149,7 @@ def _built(
 
 
 def declared(table: AnnotationTable, labels: Sequence[str], whose: str) -> AnnotationTable:
-    """Return the table with other labels declared; what is known of labels goes with them.
-
-    A label that is new has no value of a further variable: NaN, or no text.
-
-    Raises
-    ------
-    InputError
-        ``label-unknown`` where annotators say a label that is not declared.
-    """
+    """Return the table with other labels declared; what is known of labels goes with them."""
     known = name_texts(table.indexes[names.LABEL])
     label: Ints = table[names.MENTION_LABEL].values
     used = [known[code] for code in np.unique(label).tolist()]
@@ -234,20 +206,7 @@ class _Row:
 
 
 def columns_of(table: xr.Dataset, whose: str) -> Columns:
-    """Return the columns of a table.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table that is known to be intact.
-    whose : str
-        Name of the file, for messages.
-
-    Raises
-    ------
-    InputError
-        ``name-unwritable``.
-    """
+    """Return the columns of a table."""
     rows = Rows.of(table)
     row = _Row.of(rows)
     bare = row.mention < 0
@@ -317,15 +276,7 @@ def is_header(header: Sequence[str]) -> bool:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Read:
-    """Rows of a file: codes into names, in the order in which responses first name them.
-
-    Attributes
-    ----------
-    named : dict of str to list of str
-        Examples, annotators and labels.
-    columns : dict of str to ndarray
-        The structural columns of the table, by name.
-    """
+    """Rows of a file: codes into names, in the order in which responses first name them."""
 
     named: Mapping[str, list[str]]
     columns: Mapping[str, NDArray[Any]]  # Any: codes, weights
@@ -347,16 +298,7 @@ class Read:
 
 
 def read_rows(table: TextTable) -> Read:
-    """Return what the rows of a table say.
-
-    Rows in any order: those of one response have its number.
-
-    Raises
-    ------
-    InputError
-        ``columns-missing``, ``number-unreadable``, ``example-unnamed``, ``state-unknown`` or
-        ``response-mixed``, with the line.
-    """
+    """Return what the rows of a table say."""
     table.need(NEEDED, do="name the columns response, example, annotator and label")
     first = [table.column(column) for column in NEEDED]
     # Rows of which only the last column says something: the rest of what the file says of itself.

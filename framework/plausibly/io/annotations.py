@@ -43,30 +43,7 @@ Read: TypeAlias = Callable[[list[str]], xr.Dataset]
 
 
 def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
-    """Return the annotation table that `read` gives, with answers under an alias merged.
-
-    The labels alone are declared first: what is said by place, such as the third column, is then
-    never taken for an alias. Where that fails, since an alias is named, everything is read again
-    with the alias instead of its label, so that there are as many as were declared; and where that
-    fails, since both names are there, with labels and aliases declared.
-
-    Parameters
-    ----------
-    read : callable
-        Reads a sealed table where certain labels are declared.
-    about : Dataset
-        The table of labels: see `plausibly.read_labels`.
-
-    Returns
-    -------
-    Dataset
-        With the coordinates of the labels.
-
-    Raises
-    ------
-    InputError
-        What `read` raises; ``alias-ambiguous``.
-    """
+    """Return the annotation table that `read` gives, with answers under an alias merged."""
     labels = names_of(about, LABEL)
     aliases = aliases_of(about)
     try:
@@ -107,13 +84,7 @@ def _swapped(labels: list[str], aliases: Mapping[str, str], named: list[str]) ->
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Try:
-    """What came of reading, with what it warned of: nobody heard that yet.
-
-    Attributes
-    ----------
-    found : Dataset or InputError
-    heard : list of WarningMessage
-    """
+    """What came of reading, with what it warned of: nobody heard that yet."""
 
     found: xr.Dataset | InputError
     heard: list[warnings.WarningMessage]

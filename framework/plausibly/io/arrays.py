@@ -58,20 +58,7 @@ def _damaged(whose: str, reason: BaseException) -> InputError:
 
 
 def parse_npy(data: bytes, whose: str) -> NDArray[Any]:  # Any: whatever type the file says
-    """Return the array in the bytes of an ``.npy`` file, in the byte order of this machine.
-
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    whose : str
-        Its name, for messages.
-
-    Raises
-    ------
-    InputError
-        ``file-damaged``, ``file-truncated``, or ``file-pickled`` where it holds Python objects.
-    """
+    """Return the array in the bytes of an ``.npy`` file, in the byte order of this machine."""
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
@@ -120,13 +107,7 @@ def read_npy(path: Path | str, role: str) -> NDArray[Any]:  # Any: whatever type
 
 
 def read_npz(path: Path | str, role: str) -> dict[str, NDArray[Any]]:  # Any: as the file says
-    """Return all arrays of an ``.npz`` file by name.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``file-empty``, ``file-truncated``, ``file-damaged`` or ``file-pickled``.
-    """
+    """Return all arrays of an ``.npz`` file by name."""
     whose = Path(path).name
     data = files.contents(path, role)
     if not data:
@@ -158,13 +139,7 @@ def one_of(
     names: tuple[str, ...],
     whose: str,
 ) -> NDArray[Any]:  # Any: as the file says
-    """Return the array that has one of `names`.
-
-    Raises
-    ------
-    InputError
-        ``array-missing`` where none or several are there.
-    """
+    """Return the array that has one of `names`."""
     found = [name for name in names if name in arrays]
     if len(found) == 1:
         return arrays[found[0]]
@@ -182,13 +157,7 @@ def one_of(
 
 
 def texts_of(array: NDArray[Any], whose: str, what: str) -> list[str]:  # Any: as the file says
-    """Return the names in a one-dimensional array as text.
-
-    Raises
-    ------
-    InputError
-        ``names-shape`` unless it has one dimension; ``file-damaged`` if it is no text.
-    """
+    """Return the names in a one-dimensional array as text."""
     if array.ndim != 1:
         raise InputError(
             "names-shape",
@@ -239,13 +208,7 @@ def opened(path: Path, *, lazy: bool = False) -> xr.Dataset:
 
 
 def load(path: Path | str, role: str) -> xr.Dataset:
-    """Return a whole netCDF file.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``file-damaged``, or ``extra-missing`` for netCDF-4 without the extra.
-    """
+    """Return a whole netCDF file."""
     path = Path(path)
     data = files.contents(path, role)
     try:
@@ -267,10 +230,7 @@ def load(path: Path | str, role: str) -> xr.Dataset:
 
 
 def decoded(raw: xr.Dataset) -> xr.Dataset:
-    """Return a dataset as xarray decodes it, but that a stored 0 never means "nothing here".
-
-    Zarr fills with 0 where nobody says otherwise, and a probability of 0 is a number like others.
-    """
+    """Return a dataset as xarray decodes it, but that a stored 0 never means "nothing here"."""
     for variable in raw.variables.values():
         for key in ("_FillValue", "missing_value"):
             if variable.attrs.get("add_offset", 0) == 0 and np.array_equal(
@@ -290,26 +250,7 @@ def variable_of(
     *,
     augmented: bool = False,
 ) -> xr.DataArray:
-    """Return the variable over ``example`` and ``label``, in that order.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        What the file holds.
-    wanted : str, optional
-        The variable to take.
-    usual : tuple of str
-        Names that win where several variables have the dims.
-    whose : str
-        Name of the file.
-    augmented : bool
-        Whether it may have the dim ``augmentation``, which then comes first.
-
-    Raises
-    ------
-    InputError
-        ``variable-missing`` where `wanted` is not there, or none or several could be meant.
-    """
+    """Return the variable over ``example`` and ``label``, in that order."""
     more = {AUGMENTATION} if augmented else set()
     fit = [
         str(name) for name, array in dataset.items() if set(array.dims) - more == {EXAMPLE, LABEL}
@@ -341,15 +282,7 @@ Places = Callable[[Iterable[int]], str]
 
 
 def check_one_row(examples: Sequence[str], whose: str) -> None:
-    """Raise ``example-twice`` where a table has several rows an example, and no column of views.
-
-    Parameters
-    ----------
-    examples : sequence of str
-        The name in each row.
-    whose : str
-        Name of the file.
-    """
+    """Raise ``example-twice`` where a table has several rows an example, and no column of views."""
     try:
         check_names(examples, EXAMPLE, whose=whose)
     except InputError as error:
@@ -370,29 +303,7 @@ def stacked(
     whose: str,
     places: Places,
 ) -> tuple[NDArray[Any], list[str], list[str]]:  # Any: as above
-    """Return rows as one plane a view; examples and views as they are first seen.
-
-    Parameters
-    ----------
-    values : ndarray, (row, label)
-    examples, views : sequence of str
-        Of each row.
-    column : str
-        That names the views.
-    whose : str
-        Name of the file.
-    places : callable
-
-    Returns
-    -------
-    values : ndarray, (view, example, label)
-    examples, views : list of str
-
-    Raises
-    ------
-    InputError
-        ``view-unnamed``, ``view-twice``, or ``views-incomplete`` with the examples that lack one.
-    """
+    """Return rows as one plane a view; examples and views as they are first seen."""
     unnamed = [row for row, view in enumerate(views) if not view]
     if unnamed:
         raise InputError(
@@ -618,24 +529,7 @@ def from_table(
     view: str | None = None,
     views_fit: bool = False,
 ) -> NamedArray:
-    """Read a CSV, TSV or Parquet file: a column of example names, then a column a label.
-
-    The first column called `example` has the names; a label may be called so too.
-
-    Parameters
-    ----------
-    path : Path
-    role : str
-        What it is for, in the words of messages.
-    example : str
-        Column that names the examples.
-    unique : bool
-        False leaves it to the caller to look for labels that repeat.
-    view : str, optional
-        Column that names the view of each row: the result has a plane for each of them.
-    views_fit : bool
-        Whether several rows an example could be views of it, which is then said.
-    """
+    """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
     whose = path.name
     asked = _Asked(whose=whose, example=example, view=view, unique=unique, views_fit=views_fit)
     if files.opening(path, role, 4) == b"PAR1":
@@ -838,10 +732,7 @@ def from_netcdf(
     *,
     augmented: bool = False,
 ) -> NamedArray:
-    """Read a variable over ``example`` and ``label`` of a netCDF file.
-
-    Where `augmented` says that it may, it has ``augmentation`` besides.
-    """
+    """Read a variable over ``example`` and ``label`` of a netCDF file."""
     dataset = load(path, role)
     array = variable_of(dataset, variable, usual, path.name, augmented=augmented)
     several_views = AUGMENTATION in array.dims
@@ -896,25 +787,7 @@ def _check_count(texts: Sequence[str], size: int, whose: str, what: str) -> None
 def labelled(
     found: NamedArray, *, labels: Names | None = None, examples: Names | None = None, name: str
 ) -> xr.DataArray:
-    """Return the numbers under names: the file's own, else those that were given.
-
-    Parameters
-    ----------
-    found : NamedArray
-        What the file holds.
-    labels : names, optional
-        Of the labels, in column order where the file names none; else see `declared`.
-    examples : names, optional
-        Of the examples where the file names none; else they are ``"0"``, ``"1"``, …
-    name : str
-        Name of the array.
-
-    Raises
-    ------
-    InputError
-        ``labels-unnamed`` where nobody names the labels, ``names-count``, ``examples-named`` where
-        both the file and the caller name the examples, or ``label-twice``.
-    """
+    """Return the numbers under names: the file's own, else those that were given."""
     whose, size = found.whose, found.values.shape[-2:]
     if found.labels is None and labels is None:
         raise InputError(
@@ -980,16 +853,7 @@ def _in_columns(table: xr.Dataset, columns: int) -> list[str]:
 
 
 def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
-    """Return the array with its labels in the declared order, and their coordinates.
-
-    A column may go by an alias of its label. Labels that stand above others may be missing.
-
-    Raises
-    ------
-    InputError
-        ``labels-differ`` where the names are not the same, ``label-twice`` where two columns are
-        of one label.
-    """
+    """Return the array with its labels in the declared order, and their coordinates."""
     table = table_from(labels, LABEL)
     array = renamed_columns(array, table, whose=whose)
     here = name_texts(array[LABEL].values)

@@ -42,21 +42,7 @@ def is_zarr(path: Path) -> bool:
 
 
 def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
-    """Return a Zarr store or a netCDF file in the chunks in which it is stored, not read yet.
-
-    Parameters
-    ----------
-    path : Path
-    role : str
-        What the file is for, in messages.
-    lazy : bool
-        Whether to leave it for Dask to read.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``file-damaged``, or ``extra-missing`` without Dask or what reads it.
-    """
+    """Return a Zarr store or a netCDF file in the chunks in which it is stored, not read yet."""
     if lazy:
         extras.require("dask.array", extra="dask", whose=path.name)
     engine = "zarr"
@@ -91,17 +77,7 @@ def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
 
 
 def in_chunks(array: xr.DataArray, chunks: int) -> xr.DataArray:
-    """Return an array in chunks of about so many examples, none of which cuts a stored one.
-
-    Reading a part of a stored chunk costs as much as reading all of it.
-
-    Parameters
-    ----------
-    array : DataArray, (..., example, ...)
-        In the chunks in which it is stored.
-    chunks : int
-        Examples a chunk.
-    """
+    """Return an array in chunks of about so many examples, none of which cuts a stored one."""
     stored = array.variable.chunksizes[EXAMPLE][0]
     if stored == array.sizes[EXAMPLE] and "preferred_chunks" not in array.encoding:
         stored = 1  # in one piece, of which any part can be read
@@ -118,28 +94,7 @@ def from_chunks(
     usual: tuple[str, ...],
     example: str,
 ) -> NamedArray:
-    """Return numbers over examples and labels whose values are a Dask array.
-
-    Parameters
-    ----------
-    path : Path
-    role : str
-        What the file is for, in messages.
-    chunks : int
-        Examples a chunk; whole stored chunks and row groups.
-    variable : str, optional
-        Of a Zarr store or netCDF file.
-    usual : tuple of str
-        Names that win where several variables have the dims.
-    example : str
-        Column of a Parquet file that names the examples.
-
-    Raises
-    ------
-    InputError
-        ``chunks-range``, ``option-unfit`` for a file that is only read whole, and what the readers
-        say of such files.
-    """
+    """Return numbers over examples and labels whose values are a Dask array."""
     check_chunks(chunks)
     whose = path.name
     if is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
@@ -171,13 +126,7 @@ def from_chunks(
 
 
 def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ...]) -> NamedArray:
-    """Return a variable over ``example`` and ``label`` of a Zarr store, in memory.
-
-    Parameters
-    ----------
-    path, role, variable, usual
-        See `from_chunks`.
-    """
+    """Return a variable over ``example`` and ``label`` of a Zarr store, in memory."""
     dataset = open_dataset(path, role, lazy=False)
     array = arrays.variable_of(dataset, variable, usual, path.name)
     check_variables(dataset, array, whose=path.name)

@@ -94,12 +94,7 @@ def _binary(whose: str, got: str, do: str) -> InputError:
 
 
 def sniff(text: str, suffix: str = "") -> str:
-    """Return the delimiter of a text table: comma, semicolon, tab or ``|``.
-
-    It is the one that a first line ``sep=;`` declares; in a ``.tsv`` or ``.tab`` file a tab, where
-    the first line has one. Otherwise it is the first of the four that cuts the first rows into
-    equally many fields, and more than one; failing that, the one most frequent in the first line.
-    """
+    """Return the delimiter of a text table: comma, semicolon, tab or ``|``."""
     if (declared := _DECLARED.match(text)) is not None:
         return declared[1]
     tabs = suffix.lower() in {".tsv", ".tab"}
@@ -144,16 +139,7 @@ def _broken(whose: str, line: int, reason: csv.Error) -> InputError:
 
 
 def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Yield the rows of a text table, and the lines on which they start, in blocks.
-
-    A block at a time keeps the rows few that exist as lists: many of them slow Python down. Rows
-    without any text are blank lines, or what spreadsheets leave below a table: they are skipped.
-
-    Raises
-    ------
-    InputError
-        ``quote-broken`` with the line.
-    """
+    """Yield the rows of a text table, and the lines on which they start, in blocks."""
     rows: list[list[str]] = []
     lines: list[int] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -174,11 +160,7 @@ def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str
 
 
 def line(fields: Iterable[object]) -> str:
-    r"""Return one line of a CSV file, with its end.
-
-    Quoted is what any reader may stumble over: commas, semicolons, tabs, quotes, line ends of any
-    kind (the csv module forgets ``\r``), and blanks at the ends.
-    """
+    r"""Return one line of a CSV file, with its end."""
     texts = map(str, fields)
     cells = (f'"{t.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(t) else t for t in texts)
     return ",".join(cells) + "\n"

@@ -72,21 +72,7 @@ def _unreadable(path: Path, role: str, reason: Exception) -> InputError:
 
 
 def existing(path: Path | str, role: str) -> Path:
-    """Return the path of a file that is there.
-
-    Parameters
-    ----------
-    path : Path or str
-        What the user named.
-    role : str
-        What the file is for, in the words of the message, such as ``"annotations"``.
-
-    Raises
-    ------
-    InputError
-        ``file-missing`` with the nearest name of its folder, ``file-is-folder`` or
-        ``file-unreadable``.
-    """
+    """Return the path of a file that is there."""
     path = Path(path)
     try:
         mode = path.stat().st_mode
@@ -135,19 +121,7 @@ def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
 
 
 def truncated(whose: str, ends: str, *, whole: str, size: int) -> InputError:
-    """Return the error for a file that ends too early.
-
-    Parameters
-    ----------
-    whose : str
-        Name of the file.
-    ends : str
-        Where it ends, such as ``"its directory"``.
-    whole : str
-        What was expected, such as ``"a whole npz"``.
-    size : int
-        Bytes that are there.
-    """
+    """Return the error for a file that ends too early."""
     return InputError(
         "file-truncated",
         f"{whose} ends before {ends}",

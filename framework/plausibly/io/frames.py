@@ -40,17 +40,7 @@ class Frame(Protocol):
 
 @attrs.frozen(kw_only=True, eq=False)
 class FrameColumn:
-    """One column of a frame.
-
-    Attributes
-    ----------
-    name : str
-        Its name, as text.
-    content : {"number", "text", "nested"}
-        What it holds: integers or floats, other single values, or anything else.
-    type : str
-        Its type, as narwhals calls it.
-    """
+    """One column of a frame."""
 
     name: str
     content: Content
@@ -107,21 +97,7 @@ def is_frame(source: object) -> bool:
 
 
 def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
-    """Return what a frame is called in messages, and its columns in order.
-
-    The index of a pandas frame becomes columns in front where it has a name, or is of text.
-
-    Parameters
-    ----------
-    frame : pandas or polars DataFrame, pyarrow Table, or datasets.Dataset
-        It is only read.
-
-    Raises
-    ------
-    InputError
-        ``frame-unknown`` where it is none of these, ``frame-lazy``, ``split-unnamed`` for several
-        data sets, ``columns-repeat``, ``columns-nested``, ``frame-empty``, ``extra-missing``.
-    """
+    """Return what a frame is called in messages, and its columns in order."""
     whose, called = WHOSE, dict[str, tuple[str, ...]]()
     if hasattr(frame, "with_format"):
         whose, called = _DATA_SET, _label_names(frame)
@@ -155,10 +131,7 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
 
 
 def text_table(frame: object) -> TextTable:
-    """Return a frame as a table of text, which readers read as they read files.
-
-    Parameters and errors are those of `columns_of`.
-    """
+    """Return a frame as a table of text, which readers read as they read files."""
     whose, columns = columns_of(frame)
     plain = [column for column in columns if column.content != "nested"]
     offered = {column.name: column.offered() for column in plain}

@@ -26,15 +26,7 @@ _NAMES = re.compile(
 
 
 def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, str]:
-    """Return the column of each role whose name says so.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Columns that the file has.
-    roles : sequence of str
-        Those of ``task``, ``worker`` and ``label`` to look for; the others are there by name.
-    """
+    """Return the column of each role whose name says so."""
     taken = {name for name in header if name in NEEDED and name not in roles}
     found: dict[str, str] = {}
     for role, words in _WORDS.items():
@@ -65,13 +57,7 @@ def names_examples(name: str, cells: Sequence[str]) -> bool:
 
 
 def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Return the readers that a table could be meant for, and when each is right as it is typed.
-
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        The first rows of the file.
-    """
+    """Return the readers that a table could be meant for, and when each is right as it is typed."""
     header, *below = rows
     if not has_header(rows) or any(map(NUMBER.fullmatch, header)):
         return {}

@@ -40,27 +40,7 @@ _ALIASES = "aliases"  # read as the same
 
 # Any: numbers or text
 def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return the columns beside the names of labels, checked.
-
-    Parameters
-    ----------
-    table : TextTable
-        With a column ``label``.
-    labels : sequence of str
-        The names in it.
-
-    Returns
-    -------
-    dict of str to ndarray, (label,)
-        ``alias`` and ``parent`` are text. Others are of numbers where every cell that is filled is
-        one beyond doubt, NaN where it is empty; else text, exactly as written.
-
-    Raises
-    ------
-    InputError
-        ``columns-repeat``, ``alias-ambiguous``, ``parent-unknown``, ``parents-circular``,
-        ``number-unreadable`` or ``order-twice``, with the lines.
-    """
+    """Return the columns beside the names of labels, checked."""
     columns = dict(zip(table.header, table.columns, strict=True))
     columns.pop(LABEL)
     if _ALIASES in columns:
@@ -309,21 +289,7 @@ def _one_a_line(path: Path, role: str, column: str) -> text.TextTable:
 
 
 def table_from(source: Names, dim: str) -> xr.Dataset:
-    """Return names of labels or examples, with their coordinates, from whatever holds them.
-
-    Parameters
-    ----------
-    source : Path, str, sequence of str, or Dataset
-        A path (also as text) to a table with the column `dim` or a file of one name a line; what
-        `read_examples` or `read_labels` gave; or the names.
-    dim : str
-        ``"example"`` or ``"label"``.
-
-    Raises
-    ------
-    InputError
-        ``label-twice``, ``example-twice`` and others as the readers'.
-    """
+    """Return names of labels or examples, with their coordinates, from whatever holds them."""
     if isinstance(source, xr.Dataset):
         return source
     if isinstance(source, str | Path):

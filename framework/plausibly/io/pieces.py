@@ -57,15 +57,7 @@ def opens(cell: str) -> bool:
 
 
 def begins(head: bytes, names: Sequence[str]) -> bool:
-    """Return whether the first line of a text table begins with these columns.
-
-    Parameters
-    ----------
-    head : bytes
-        The first bytes of the file.
-    names : sequence of str
-        Plain words.
-    """
+    """Return whether the first line of a text table begins with these columns."""
     words = [f'(?:{name}|"{name}")' for name in names]
     first = head.removeprefix(b"\xef\xbb\xbf")[:400].decode("utf-8", "replace")
     return any(re.match(f"{mark.join(words)}(?:[{mark}\r\n]|$)", first) for mark in ",;\t")
@@ -80,13 +72,7 @@ def plain(
     name: str,
     whose: str,
 ) -> NDArray[Any]:  # Any: numbers, truth values or text
-    """Return the values as numbers, truth values or text: dates as integers, objects as text.
-
-    Raises
-    ------
-    InputError
-        ``variable-unwritable`` for any other type.
-    """
+    """Return the values as numbers, truth values or text: dates as integers, objects as text."""
     kind = values.dtype.kind
     if kind in "mM":
         return values.astype(np.int64)
@@ -215,18 +201,7 @@ _VERSION = 1
 
 @attrs.frozen(kw_only=True, eq=False)
 class Piece:
-    """One variable.
-
-    Attributes
-    ----------
-    name : str
-    dims : tuple of str
-    values : ndarray
-        Numbers, truth values, text (of fixed width or as objects) or dates.
-    coordinate : bool
-        Whether it is a coordinate of the table.
-    attributes : dict
-    """
+    """One variable."""
 
     name: str
     dims: tuple[str, ...]
@@ -242,19 +217,7 @@ class Piece:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Content:
-    """What a file holds.
-
-    Attributes
-    ----------
-    kind : str
-        What it is: ``"annotation table"`` or ``"plausibilities"``.
-    attributes : dict
-        Of the table.
-    pieces : tuple of Piece
-        Its variables.
-    more : dict
-        Whatever else belongs to the kind of file; plain JSON.
-    """
+    """What a file holds."""
 
     kind: str
     attributes: Mapping[str, object]
@@ -317,24 +280,7 @@ def understood(
     whose: str,
     stored: Mapping[str, NDArray[Any]] | None = None,  # Any: as the file says
 ) -> Content:
-    """Return what a file holds, from its JSON text and the arrays that it stores.
-
-    Parameters
-    ----------
-    text : str
-        What `said` gave.
-    kind : str
-        What the file should be.
-    whose : str
-        Name of the file.
-    stored : mapping of str to ndarray, optional
-        Arrays by key; a variable whose key is not there is left to the caller.
-
-    Raises
-    ------
-    InputError
-        ``file-damaged``; ``file-newer`` where a later version wrote it.
-    """
+    """Return what a file holds, from its JSON text and the arrays that it stores."""
     try:
         document = json.loads(text)
         version = int(document["version"])
@@ -440,13 +386,7 @@ def _keyed(content: Content, keys: Mapping[str, str]) -> Iterator[tuple[str, Pie
 
 
 def write_npz(content: Content, path: Path, keys: Mapping[str, str]) -> None:
-    """Write pieces as arrays of an npz file; `keys` renames some.
-
-    Raises
-    ------
-    InputError
-        ``variable-unwritable`` or ``attribute-unwritable``.
-    """
+    """Write pieces as arrays of an npz file; `keys` renames some."""
     arrays: dict[str, NDArray[Any]] = {}  # Any: types of the pieces
     entries = []
     for key, piece in _keyed(content, keys):
@@ -489,13 +429,7 @@ def npz_names(path: Path) -> frozenset[str]:
 
 
 def write_netcdf(content: Content, path: Path) -> None:
-    """Write pieces as variables of a netCDF-3 file.
-
-    Raises
-    ------
-    InputError
-        ``variable-unwritable``, ``attribute-unwritable`` or ``name-unwritable``.
-    """
+    """Write pieces as variables of a netCDF-3 file."""
     dims: dict[str, str] = {}
     entries = []
     variables: dict[str, xr.Variable] = {}

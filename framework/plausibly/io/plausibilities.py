@@ -81,13 +81,7 @@ def array_of(
     whose: str,
     values: NDArray[Any] | None = None,  # Any: float32 or float64
 ) -> xr.DataArray:
-    """Return the array of a content; `values`, where they stand beside it.
-
-    Raises
-    ------
-    InputError
-        ``file-damaged`` where the parts make no array.
-    """
+    """Return the array of a content; `values`, where they stand beside it."""
     held = {piece.name: piece for piece in content.pieces}
     found = held.pop(PLAUSIBILITIES, None)
     dims = (DRAW, EXAMPLE, LABEL)[-2 if values is None else -values.ndim :]
@@ -172,18 +166,7 @@ _OTHERS = frozenset({DENOMINATOR, pieces.COLUMN})
 
 @attrs.frozen(kw_only=True, eq=False)
 class Sparse:
-    """The entries that are not 0, and what else there is.
-
-    Attributes
-    ----------
-    places : tuple of ndarray of int, (entry,)
-        Codes over the dims, ([draw,] example, label).
-    values : ndarray of float, (entry,)
-    shell : DataArray, ([draw,] example, label)
-        Coordinates, attributes and type; its values mean nothing, and take no memory.
-    packed : bool
-        Whether the plausibilities were packed.
-    """
+    """The entries that are not 0, and what else there is."""
 
     places: tuple[Ints, ...]
     values: Floats
@@ -192,13 +175,7 @@ class Sparse:
 
 
 def checked_long(lam: xr.DataArray | xr.Dataset) -> Sparse:
-    """Return plausibilities that are fit to be written; packed ones are never unpacked.
-
-    Raises
-    ------
-    InputError
-        What `check_packed` and `check_plausibilities` say.
-    """
+    """Return plausibilities that are fit to be written; packed ones are never unpacked."""
     if isinstance(lam, xr.Dataset) and is_packed(lam):
         return _of_packed(check_packed(lam))
     array = check_plausibilities(lam)
@@ -228,13 +205,7 @@ def _shell(shape: tuple[int, ...], dtype: np.dtype[np.floating]) -> xr.DataArray
 
 
 def write(sparse: Sparse, path: Path) -> None:
-    """Write a CSV or Parquet file, by the ending.
-
-    Raises
-    ------
-    InputError
-        ``name-unwritable``, ``variable-unwritable`` or ``attribute-unwritable``.
-    """
+    """Write a CSV or Parquet file, by the ending."""
     shell = sparse.shell
     *draw, example, label = sparse.places
     columns: Columns = {}
@@ -289,22 +260,7 @@ def is_long(table: text.TextTable) -> bool:
 def read(
     table: text.TextTable, said: str | None, *, packed: bool | None
 ) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities in a long table, packed where that is asked for.
-
-    Parameters
-    ----------
-    table : TextTable
-    said : str or None
-        What the file says of itself.
-    packed : bool or None
-        None: where it has more than `FEW_LABELS`, and no draws.
-
-    Raises
-    ------
-    InputError
-        ``plausibility-twice``, ``plausibilities-incomplete``, ``denominator-unfit``,
-        ``number-unreadable`` or ``file-damaged``.
-    """
+    """Return plausibilities in a long table, packed where that is asked for."""
     drawn = table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
     # Rows of which only the last column says something: the rest of what the file says of itself.
@@ -485,13 +441,7 @@ def is_content(content: Content) -> bool:
 
 
 def dataset_of(content: Content, whose: str) -> xr.Dataset:
-    """Return packed plausibilities in a file; they are checked by who asks.
-
-    Raises
-    ------
-    InputError
-        ``file-damaged`` where the parts make no Dataset.
-    """
+    """Return packed plausibilities in a file; they are checked by who asks."""
     try:
         return xr.Dataset(
             {piece.name: piece.variable for piece in content.pieces if not piece.coordinate},
@@ -610,13 +560,7 @@ def write_wide_parquet(array: xr.DataArray, path: Path) -> None:
 
 
 def read_parquet(path: Path, said: str) -> xr.DataArray:
-    """Return plausibilities in a wide Parquet file that says of itself what it is.
-
-    Raises
-    ------
-    InputError
-        ``file-damaged`` where the columns do not fit what it says.
-    """
+    """Return plausibilities in a wide Parquet file that says of itself what it is."""
     whose = path.name
     content = pieces.understood(said, KIND, whose)
     held = {piece.name: piece for piece in content.pieces}
@@ -736,9 +680,8 @@ def _draws_unfit(table: text.TextTable, what: str, row: int | None) -> InputErro
 
 
 def as_single(array: xr.DataArray, totals: Ints) -> xr.DataArray:
-    """Return the array with totals; float32 where the shares were float32 when they were written.
-
-    Read as float64 they are near the shares, but not what a count over its total gives.
+    """Return the array with totals; float32 where the shares were float32 when they were
+    written.
     """
     values = array.values
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -760,14 +703,8 @@ PACKED_ENDINGS = (".npz", ".nc")
 
 
 def check_output(path: Path, form: str = "wide") -> None:
-    """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before anything is written.
-
-    Parameters
-    ----------
-    path : Path
-        Where plausibilities are to be written.
-    form : str
-        As `write_plausibilities` takes it.
+    """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before anything is
+    written.
     """
     if path.suffix.lower() not in ENDINGS:
         raise unknown_ending(path, list(ENDINGS))

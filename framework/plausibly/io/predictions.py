@@ -260,24 +260,7 @@ def _number(score: str | float | None, prediction: NamedPrediction, whose: str) 
 def in_export(
     path: Path, reader: ComponentLike[Reader], labels: Names | None, model: str | None
 ) -> xr.DataArray:
-    """Return the predictions of one model, (example, label), as `reader` finds them.
-
-    Parameters
-    ----------
-    path : Path
-        The export.
-    reader : str, mapping or Reader
-        Of annotations; one that also has the method of `PredictionsReader`.
-    labels : sequence of str, Path, str or Dataset, optional
-        The declared labels.
-    model : str, optional
-        Whose predictions.
-
-    Raises
-    ------
-    InputError
-        ``reader-no-predictions``, and what the reader says.
-    """
+    """Return the predictions of one model, (example, label), as `reader` finds them."""
     made = registry.resolve(READER, reader)
     component, whose = _with_predictions(made, path.name), f"reader {called(READER, made)}"
     about = None if labels is None else table_from(labels, LABEL)
@@ -529,10 +512,7 @@ def _finite_rows(array: xr.DataArray, whose: str) -> xr.DataArray:
 
 
 def _normalised(array: xr.DataArray) -> xr.DataArray:
-    """Return rows divided by their sum; those that cannot be are left for the check to name.
-
-    Half precision becomes float64, since its quotients no longer sum to 1.
-    """
+    """Return rows divided by their sum; those that cannot be are left for the check to name."""
     values = array.values
     total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
     fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=-1, keepdims=True)

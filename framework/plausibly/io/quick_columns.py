@@ -22,15 +22,7 @@ _WIDE = 40  # bits of a key that leave enough for whoever said what
 
 @attrs.frozen(eq=False)
 class LongColumn(Column):
-    """A column with texts of any size: where each of them stands.
-
-    Attributes
-    ----------
-    data : ndarray of uint8
-        The bytes of the file.
-    starts, ends : ndarray of int, (row,)
-        Where each text begins and ends.
-    """
+    """A column with texts of any size: where each of them stands."""
 
     data: NDArray[np.uint8]
     starts: Ints
@@ -63,13 +55,7 @@ class LongColumn(Column):
 
 @attrs.frozen(eq=False)
 class ShortColumn(Column):
-    """A column of texts that are short enough to be numbers.
-
-    Attributes
-    ----------
-    words : ndarray of uint64, (row,)
-        See `plausibly.kernels.words`.
-    """
+    """A column of texts that are short enough to be numbers."""
 
     words: words.Words
 

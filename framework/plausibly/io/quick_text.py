@@ -40,17 +40,7 @@ class _Odd(Exception):
 
 @attrs.frozen(eq=False)
 class QuickTable:
-    """A table whose rows are all alike.
-
-    Attributes
-    ----------
-    first : tuple of str
-        The first row.
-    named : bool
-        Whether that row names the columns, and is none of theirs.
-    columns : tuple of sequence of str
-        One a column.
-    """
+    """A table whose rows are all alike."""
 
     first: tuple[str, ...]
     named: bool
@@ -59,15 +49,7 @@ class QuickTable:
 
 @attrs.frozen(eq=False)
 class _Piece:
-    """Whole rows of a file.
-
-    Attributes
-    ----------
-    start : int
-        Where they stand in it.
-    beyond : ndarray of uint8
-        Their bytes, and as many behind them as a word has.
-    """
+    """Whole rows of a file."""
 
     start: int
     beyond: NDArray[np.uint8]
@@ -129,16 +111,7 @@ class _Layout:
 def quick_table(
     data: bytes, delimiter: str, header: Callable[[tuple[str, ...]], bool]
 ) -> QuickTable | None:
-    """Return a text table; None where anything is odd.
-
-    Parameters
-    ----------
-    data : bytes
-        The file, with or without byte order mark.
-    delimiter : str
-    header : callable
-        Whether the first row names the columns.
-    """
+    """Return a text table; None where anything is odd."""
     start = len(_MARK) if data.startswith(_MARK) else 0
     line = data.find(b"\n")
     opening = data[start : line if line >= 0 else len(data)]

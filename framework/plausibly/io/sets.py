@@ -84,24 +84,8 @@ def write_beside(sets: xr.DataArray, path: Path, about: Mapping[str, object]) ->
 
 
 def read_beside(path: Path, *, table: str) -> dict[str, object]:
-    """Return the facts beside a table of prediction sets; none, with a warning, if there are none.
-
-    Parameters
-    ----------
-    path : Path
-        The JSON file.
-    table : str
-        Name of the table, for messages.
-
-    Raises
-    ------
-    InputError
-        ``json-broken`` with the line.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``guarantee-missing``.
+    """Return the facts beside a table of prediction sets; none, with a warning, if there are
+    none.
     """
     if not path.exists():
         warn(
@@ -192,20 +176,7 @@ VARIABLE = "prediction_sets"
 
 
 def write_store(sets: xr.DataArray, path: Path) -> None:
-    """Write sets with their names and attributes, whole or not at all.
-
-    Parameters
-    ----------
-    sets : DataArray of bool, (example, label[, alpha])
-        Sets in chunks are computed and written chunk by chunk.
-    path : Path
-        The store.
-
-    Raises
-    ------
-    InputError
-        ``extra-missing``, ``output-occupied`` or ``output-unwritable``.
-    """
+    """Write sets with their names and attributes, whole or not at all."""
     require("zarr", extra="zarr", whose=path.name)
     bare = sets.rename(VARIABLE).drop_encoding()
     if is_lazy(bare):
@@ -224,14 +195,7 @@ def is_sets(path: Path) -> bool:
 
 
 def read_store(path: Path, chunks: int | None) -> xr.DataArray:
-    """Return the sets of a store, in memory, or in chunks of about so many examples.
-
-    Raises
-    ------
-    InputError
-        ``option-unfit`` for chunks of another file, ``sets-unknown`` where the store has no sets,
-        and what `open_dataset` raises.
-    """
+    """Return the sets of a store, in memory, or in chunks of about so many examples."""
     if not is_zarr(path):
         raise InputError(
             "option-unfit",
@@ -306,10 +270,7 @@ ENDINGS = (".csv", ".parquet", ".zarr")
 
 
 def check_output(path: Path) -> None:
-    """Raise what would keep sets from being written there, before they are made.
-
-    ``ending-unknown``, ``extra-missing``, or ``output-occupied``.
-    """
+    """Raise what would keep sets from being written there, before they are made."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise unknown_ending(path, list(ENDINGS))

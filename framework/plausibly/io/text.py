@@ -59,25 +59,7 @@ def _column(texts: Sequence[str]) -> tuple[NDArray[np.float64], list[int]]:
 
 
 def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> NDArray[np.float64]:
-    """Return the numbers in some columns of a table, (row, column).
-
-    Parameters
-    ----------
-    table : TextTable
-        The table.
-    columns : sequence of int
-        Positions of the columns.
-    rest : str
-        What the file should hold, for the message.
-    do : str
-        What to type where a whole column is no numbers.
-
-    Raises
-    ------
-    InputError
-        ``columns-not-numeric`` for columns that hold no number at all, ``number-unreadable`` with
-        the line for single cells.
-    """
+    """Return the numbers in some columns of a table, (row, column)."""
     found = np.empty((len(table), len(columns)), dtype=np.float64)
     words: list[int] = []
     cells: list[tuple[int, int]] = []
@@ -135,11 +117,7 @@ def _short(text: str) -> str:
 
 
 def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | None:
-    """Return a column as numbers where every value is one beyond doubt, else None.
-
-    Beyond doubt is a decimal as programs write it: no empty cell, no leading zero (``007``), no
-    plus, no blank, no ``nan``. Whole numbers that fit 64 bits become integers, others floats.
-    """
+    """Return a column as numbers where every value is one beyond doubt, else None."""
     if not texts or not all(NUMBER.fullmatch(text) and text != "-0" for text in texts):
         return None
     if all(WHOLE.fullmatch(text) for text in texts):
@@ -156,17 +134,7 @@ Content = Literal["number", "text", "nested"]
 
 @attrs.frozen(eq=False)
 class Column:
-    """One column of a Parquet file.
-
-    Attributes
-    ----------
-    name : str
-        Its name; two columns may have the same one.
-    content : {"number", "text", "nested"}
-        What it holds: integers or floats, other single values, or lists and bytes.
-    type : str
-        Its type, as pyarrow writes it.
-    """
+    """One column of a Parquet file."""
 
     name: str
     content: Content
@@ -224,13 +192,7 @@ def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hint
 
 
 def read_columns(path: Path | str, role: str) -> list[Column]:
-    """Return the columns of a Parquet file, in order.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``file-damaged`` where it is no whole Parquet file, or ``extra-missing``.
-    """
+    """Return the columns of a Parquet file, in order."""
     path = files.existing(path, role)
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
@@ -340,24 +302,7 @@ def write_columns(
     columns: Sequence[object],
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write columns in order; `names` may repeat.
-
-    Parameters
-    ----------
-    path : Path
-        Where to write.
-    names : sequence of str
-        One name a column.
-    columns : sequence of sequences
-        Lists of text or ndarrays, all of one length; None and masked entries become null.
-    metadata : mapping of str to str, optional
-        Texts that the file says of itself, which `metadata` reads.
-
-    Raises
-    ------
-    InputError
-        ``extra-missing``.
-    """
+    """Write columns in order; `names` may repeat."""
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     arrays = [
@@ -555,30 +500,7 @@ def read_text(
     unique: bool = True,
     repeats: bool = False,
 ) -> TextTable:
-    """Read a CSV or TSV file.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file: UTF-8, with or without byte order mark, lines ended in any of the three ways.
-    role : str
-        What it is for, in the words of messages, such as ``"annotations"``.
-    header : bool or callable
-        Whether the first row names the columns, or a function of that row that tells.
-    delimiter : str, optional
-        The delimiter; else found by `sniff`.
-    unique : bool
-        Whether repeated column names are an error.
-    repeats : bool
-        Whether the same texts stand in many rows, as in a table of votes: a large file is then read
-        by arrays, to the same table.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``file-empty``, ``text-encoding``, ``text-binary``, ``quote-broken``,
-        ``row-width`` or ``columns-repeat``.
-    """
+    """Read a CSV or TSV file."""
     whose = Path(path).name
     data = files.contents(path, role)
     if repeats and len(data) >= quick_text.LEAST:

@@ -21,21 +21,7 @@ _MARKED = 40  # bits of a mark, so that two texts seldom share one
 def alike(
     data: NDArray[np.uint8], starts: Ints, sizes: Ints
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
-    """Return a code for each text, the same exactly where texts are, and a text of each code.
-
-    Parameters
-    ----------
-    data : ndarray of uint8
-        Where the texts stand.
-    starts, sizes : ndarray of int, (text,)
-        Where each begins, and its bytes.
-
-    Returns
-    -------
-    tuple of ndarray, or None
-        Codes of int32, (text,), and places of texts of int64, (code,). None where two texts look
-        alike and are not, or are too many to tell.
-    """
+    """Return a code for each text, the same exactly where texts are, and a text of each code."""
     number = starts.size
     below = int(number).bit_length()
     if data.size < WORD or below + _MARKED > 64:

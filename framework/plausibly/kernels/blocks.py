@@ -42,21 +42,7 @@ def spare() -> int:
 
 
 def at_once(work: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]:
-    """Return what is made of each item, in their order.
-
-    Parameters
-    ----------
-    work : callable
-        Called in several threads where cores are to spare, each with what holds in this one, such
-        as `numpy.errstate`.
-    items : iterable
-        What it is called with.
-
-    Raises
-    ------
-    Exception
-        What `work` raises; of several, that of the first item.
-    """
+    """Return what is made of each item, in their order."""
     given = list(items)
     number = min(spare(), len(given))
     if number < 2:
@@ -91,15 +77,7 @@ def at_once(work: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]
 
 
 def parts(size: int, least: int) -> list[slice]:
-    """Return slices that divide a size among the cores; one where a part would be below `least`.
-
-    Parameters
-    ----------
-    size : int
-        How many there are.
-    least : int
-        Fewest that are worth a thread.
-    """
+    """Return slices that divide a size among the cores; one where a part would be below `least`."""
     number = max(1, min(spare(), size // max(1, least)))
     cuts = [size * part // number for part in range(number + 1)]
     return [slice(start, end) for start, end in pairwise(cuts)]
@@ -111,13 +89,7 @@ _WORTH = 1 << 18  # entries that are worth a thread
 
 
 def largest(values: Floats) -> Floats:
-    """Return the largest entry of each row, (example,).
-
-    Parameters
-    ----------
-    values : ndarray, (example, label)
-        Without NaN.
-    """
+    """Return the largest entry of each row, (example,)."""
     found = np.empty(len(values), dtype=values.dtype)
     of_rows = _largest if 1 < values.shape[1] <= _MOST else _largest_of_many
 

@@ -46,19 +46,6 @@ def _in_parts(fill: Callable[[slice], None], shape: tuple[int, ...]) -> None:
 def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float64]:
     """Return the plausibility inside each set: ``sum_k lambda_k 1[k in C(x)]``.
 
-    Parameters
-    ----------
-    sets : ndarray of bool, (example, label)
-    plausibilities : ndarray, (example, label), or Slots
-        Finite; rows sum to 1. float32 is summed in float64.
-
-    Returns
-    -------
-    ndarray of float64, (example,)
-        In [0, 1]: a row that sums to more than 1 by rounding is not covered more than wholly.
-
-    Notes
-    -----
     The mean over examples is the aggregated coverage of Stutz et al. (2023).
     """
     covered = np.empty(sets.shape[0])
@@ -79,19 +66,7 @@ def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float6
 
 
 def row_sums(terms: Floats, most: float = 1.0) -> NDArray[np.float64]:
-    """Return the sum of each row, the same in every order and whatever zeros stand between.
-
-    Parameters
-    ----------
-    terms : ndarray, (..., term)
-        Not negative.
-    most : float
-        The largest sum there can be, give or take rounding.
-
-    Returns
-    -------
-    ndarray of float64, (...)
-    """
+    """Return the sum of each row, the same in every order and whatever zeros stand between."""
     scale = _UNITS / 2.0 ** math.ceil(math.log2(max(most, 1.0)))
     return _summed(terms.astype(np.float64), np.empty(terms.shape, np.int64), scale)
 
@@ -114,17 +89,7 @@ def inside_slots(sets: Bools, slots: Slots) -> Bools:
 
 
 def tie_counts(plausibilities: Floats | Slots) -> NDArray[np.int64]:
-    """Return how many labels share the largest plausibility of each example.
-
-    Parameters
-    ----------
-    plausibilities : ndarray, (example, label), or Slots
-
-    Returns
-    -------
-    ndarray of int64, (example,)
-        1 where the vote is not tied.
-    """
+    """Return how many labels share the largest plausibility of each example."""
     if isinstance(plausibilities, Slots):
         tied: NDArray[np.int64] = np.add.reduce(plausibilities.tied(), axis=1, dtype=np.int64)
         return tied
@@ -141,31 +106,7 @@ def voted(
     uniform: NDArray[np.float64] | None = None,
     order: Ints | None = None,
 ) -> NDArray[np.float64]:
-    """Return whether each set holds the voted label, the one with the largest plausibility.
-
-    Parameters
-    ----------
-    sets : ndarray of bool, (example, label)
-    plausibilities : ndarray, (example, label), or Slots
-    ties : {"first", "random", "fractional", "any", "all"}
-        What counts where L > 1 labels share the largest plausibility: the first of them in label
-        order, the one that `uniform` picks, each of them with credit 1/L, any, or all.
-    uniform : ndarray of float64, (example,), optional
-        In [0, 1); one an example, for ``"random"`` alone.
-    order : ndarray of int, (label,), optional
-        The codes in the order in which ``"random"`` counts tied labels, such as that of their
-        names; by default as they rise.
-
-    Returns
-    -------
-    ndarray of float64, (example,)
-        0 or 1, and multiples of 1/L for ``"fractional"``.
-
-    Raises
-    ------
-    ValueError
-        For ``"random"`` without uniforms: the choice must belong to the example, not to a state.
-    """
+    """Return whether each set holds the voted label, the one with the largest plausibility."""
     if ties == "random" and uniform is None:
         raise ValueError('ties "random" needs one uniform an example')
     if ties == "random" and order is not None:
@@ -194,16 +135,7 @@ def voted(
 
 
 def sizes(sets: Bools) -> NDArray[np.int64]:
-    """Return the number of labels in each set.
-
-    Parameters
-    ----------
-    sets : ndarray of bool, (example, label)
-
-    Returns
-    -------
-    ndarray of int64, (example,)
-    """
+    """Return the number of labels in each set."""
     counts = np.empty(sets.shape[0], dtype=np.int64)
     # Added as bytes, in as few bytes as hold the sum: `count_nonzero` of short rows takes twice as
     # long.

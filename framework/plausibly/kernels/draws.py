@@ -22,18 +22,6 @@ def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -
 
     The uniform is scaled by the row's total instead of dividing the row, so that rows that sum to
     one only nearly are drawn from as they are, and a label of plausibility zero is never drawn.
-
-    Parameters
-    ----------
-    plausibilities : ndarray, (example, label), or Slots
-        Non-negative; each row has a positive total. Slots give the labels that the dense array
-        gives.
-    uniforms : ndarray of float64, (example, draw)
-        In [0, 1).
-
-    Returns
-    -------
-    ndarray of int32, (draw, example)
     """
     codes = np.empty(uniforms.shape[::-1], dtype=np.int32)
     out = codes.T

@@ -32,18 +32,7 @@ _TOLERANCE = 1e-3
 
 
 def exact_units(plausibilities: Floats, denominator: Ints) -> NDArray[np.int64] | None:
-    """Return plausibilities as counts over their totals, or None where they are not.
-
-    Parameters
-    ----------
-    plausibilities : ndarray, (example, label)
-    denominator : ndarray of int, (example,)
-
-    Returns
-    -------
-    ndarray of int64, (example, label), or None
-        ``rint(plausibility * denominator)``, rows summing to the denominator.
-    """
+    """Return plausibilities as counts over their totals, or None where they are not."""
     scaled = plausibilities.astype(np.float64) * denominator[:, None]
     units = np.rint(scaled)
     fits = np.abs(scaled - units).max(initial=0.0) <= _TOLERANCE
@@ -55,17 +44,6 @@ def float_units(plausibilities: Floats) -> tuple[NDArray[np.int64], int]:
     """Return plausibilities rounded up to multiples of a power of two, and that power.
 
     Rounding up enlarges prediction sets, never shrinks them.
-
-    Parameters
-    ----------
-    plausibilities : ndarray, (example, label)
-
-    Returns
-    -------
-    units : ndarray of int64, (example, label)
-        ``ceil(plausibility * 2^b)``, b = 40, less where (n + 1) 2^b would pass 2^62.
-    denominator : int
-        2^b, the mass of one example.
     """
     bits = float_bits(len(plausibilities))
     return raised_units(plausibilities, bits), 2**bits
@@ -87,23 +65,7 @@ def raised_units(plausibilities: Floats, bits: int) -> NDArray[np.int64]:
 def common_masses(
     units: Masses, row: Ints, denominator: Masses, *, times: int = 1
 ) -> tuple[Masses, int]:
-    """Return the masses of atoms over one common denominator, and the mass of one example.
-
-    Parameters
-    ----------
-    units : ndarray of int, (atom,)
-    row : ndarray of int, (atom,)
-        Example of each atom.
-    denominator : ndarray of int, (example,)
-    times : int
-        How many times the mass of all examples sums of masses may reach.
-
-    Returns
-    -------
-    masses : ndarray of int64 or of Python integers, (atom,)
-    one : int
-        Least common multiple of the denominators.
-    """
+    """Return the masses of atoms over one common denominator, and the mass of one example."""
     if denominator.size and denominator.min() == denominator.max():
         distinct, place = denominator[:1], np.zeros(1, dtype=np.intp)
     else:
@@ -124,13 +86,6 @@ def storable_masses(
 
     Where one passes 2^53, the masses are rounded up to multiples of a power of two of at least
     2^-40, which can only enlarge prediction sets.
-
-    Parameters
-    ----------
-    units : ndarray of int, (atom,)
-    row : ndarray of int, (atom,)
-        Example of each atom.
-    denominator : ndarray of int, (example,)
     """
     largest = max(int(units.max(initial=0)), int(denominator.max(initial=1)))
     if largest < 2**DOUBLE_BITS:
@@ -144,19 +99,7 @@ def storable_masses(
 
 @attrs.frozen(eq=False)
 class WeightedSums:
-    """Sums of masses times weights: exact, and rounded once where they pass 64 bits.
-
-    Attributes
-    ----------
-    up, down : ndarray of int64, (example,)
-        Weights in units of ``2^-fine``, rounded up and down.
-    given : int
-        Mass of an example of weight 1, as masses have it.
-    one : int
-        The same as sums have it: coarser where they are rounded, which leaves bits for weights.
-    fine, bits : int
-        Of weights, and of what sums are in units of: ``2^-bits / one``.
-    """
+    """Sums of masses times weights: exact, and rounded once where they pass 64 bits."""
 
     up: NDArray[np.int64]
     down: NDArray[np.int64]
@@ -215,13 +158,6 @@ def weight_bits(weight: Floats, one: int) -> int:
     """Return the number b with which weights are counted in units of 2^-b.
 
     As fine as integer masses of all examples allow, so that whole weights stay exact.
-
-    Parameters
-    ----------
-    weight : ndarray, (example,)
-        Not negative.
-    one : int
-        Mass of an example of weight 1.
     """
     return _WEIGHTED_BITS - one.bit_length() - len(weight).bit_length() - _exponent(weight)
 
@@ -245,15 +181,6 @@ def share(numerators: Masses, total: int | Masses) -> NDArray[np.float64]:
     decimal of up to nine digits, such as alpha, the comparison is made in integers and the result
     moved to the side where it belongs, so that ``share > float(alpha)`` decides as the exact
     ratio does.
-
-    Parameters
-    ----------
-    numerators : ndarray of int64 or of Python integers
-    total : int, or ndarray of int64 of the same shape
-
-    Returns
-    -------
-    ndarray of float64, of the same shape
     """
     if not isinstance(total, int):
         return _shares(numerators, total)

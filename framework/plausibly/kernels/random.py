@@ -92,16 +92,7 @@ def hash_bytes(names: Iterable[bytes]) -> Hashes:
 
 @attrs.frozen(eq=False)
 class Names:
-    """Names as text; what is asked about them is found out once.
-
-    Attributes
-    ----------
-    given : sequence of str, or Utf8
-        The names; passed as ``texts=``. As bytes they are read as text when that is asked for, and
-        not kept.
-    known_usable : bool
-        Whether whoever made them knows that they are.
-    """
+    """Names as text; what is asked about them is found out once."""
 
     given: Sequence[str] | Utf8 = attrs.field(alias="texts")
     known_usable: bool = False

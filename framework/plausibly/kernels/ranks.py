@@ -33,15 +33,7 @@ _WORTH = 1 << 22  # comparisons that are worth a thread
 
 
 def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the user's bit width
-    """Return the `rank`-th smallest score, -inf below rank 1 and +inf beyond the last.
-
-    Parameters
-    ----------
-    ordered : ndarray, (atom,)
-        Scores in ascending order.
-    rank : int
-        Counted from one.
-    """
+    """Return the `rank`-th smallest score, -inf below rank 1 and +inf beyond the last."""
     if rank <= 0:
         return ordered.dtype.type(-np.inf)
     if rank > len(ordered):
@@ -55,16 +47,7 @@ def at_least(
     taus: Floats | np.floating[Any],  # Any: the user's bit width
     out: Bools | None = None,
 ) -> Bools:
-    """Return which scores reach their threshold: prediction sets by one comparison.
-
-    Parameters
-    ----------
-    scores : ndarray, (label,) or (example, label)
-    taus : float or ndarray
-        One for all, one a label, (label,), or one an example, (example, 1).
-    out : ndarray of bool, of the shape of `scores`, optional
-        What they are written into.
-    """
+    """Return which scores reach their threshold: prediction sets by one comparison."""
     if scores.ndim != 2 or scores.size < 2 * _WORTH:
         few: Bools = np.greater_equal(scores, taus, out=out)
         return few
@@ -79,15 +62,7 @@ def at_least(
 
 
 def weighted_rank(cumulative: Masses, mass: int) -> int:
-    """Return the rank of the least atom at which the cumulative mass reaches `mass`.
-
-    Parameters
-    ----------
-    cumulative : ndarray, (atom + 1,)
-        Cumulative masses of the ordered atoms, from zero.
-    mass : int
-        The mass to reach; zero or less is reached before the first atom.
-    """
+    """Return the rank of the least atom at which the cumulative mass reaches `mass`."""
     return int(np.searchsorted(cumulative, mass, side="left")) if mass > 0 else 0
 
 
@@ -106,15 +81,7 @@ def from_ordered(position: int, dtype: np.dtype[Any]) -> np.floating[Any]:  # An
 
 
 def least_true(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least integer in (low, high] at which a monotone condition holds.
-
-    Parameters
-    ----------
-    holds : callable
-        False at `low`, True at `high`, and never False again once True.
-    low, high : int
-        Python integers, so that their sum cannot overflow.
-    """
+    """Return the least integer in (low, high] at which a monotone condition holds."""
     while high > low + 1:
         middle = (low + high) // 2
         if holds(middle):
@@ -134,25 +101,12 @@ _LEAST_QUERIES = 1 << 15  # also of a thread
 
 @attrs.frozen(eq=False)
 class Ranks:
-    """A pool that is asked for ranks; the table is made for the first question worth one.
-
-    Attributes
-    ----------
-    ordered : ndarray, (atom,)
-        Scores in ascending order, without NaN.
-    """
+    """A pool that is asked for ranks; the table is made for the first question worth one."""
 
     ordered: Floats
 
     def of(self, queries: Floats, side: Side) -> Ints:
-        """Return how many atoms are below each query (``left``), or at most it (``right``).
-
-        Parameters
-        ----------
-        queries : ndarray, (*query)
-            Of the float type of the pool, without NaN.
-        side : {"left", "right"}
-        """
+        """Return how many atoms are below each query (``left``), or at most it (``right``)."""
         if self.ordered.size < _LEAST_POOL or queries.size < _LEAST_QUERIES:
             plain: Ints = np.searchsorted(self.ordered, queries, side=side)
             return plain

@@ -17,17 +17,7 @@ from plausibly.kernels.types import Floats, Ints
 
 
 class Slots(NamedTuple):
-    """Weights of the labels that are above zero; those of a row by rising code, then padding.
-
-    Attributes
-    ----------
-    weight : ndarray, (example, slot)
-        float32 or float64; 0 in padding.
-    label : ndarray of int, (example, slot)
-        Codes; -1 in padding.
-    labels : int
-        Number of labels.
-    """
+    """Weights of the labels that are above zero; those of a row by rising code, then padding."""
 
     weight: Floats
     label: Ints
@@ -49,15 +39,7 @@ class Slots(NamedTuple):
         return Slots(self.weight[rows], self.label[rows], self.labels)
 
     def recoded(self, code: Ints, labels: int) -> Slots:
-        """Return the slots under other codes, again rising in each row.
-
-        Parameters
-        ----------
-        code : ndarray of int, (label,)
-            The new code of each label; -1 where it goes, which only labels do that no row has.
-        labels : int
-            How many labels there are then.
-        """
+        """Return the slots under other codes, again rising in each row."""
         # Padding looks up the last entry, which is behind every code.
         new = np.append(code, labels).astype(np.int32)[self.label]
         order = np.argsort(new, axis=1, kind="stable")
@@ -73,13 +55,7 @@ class Slots(NamedTuple):
         return values
 
     def by_label(self, rows: NDArray[np.intp]) -> Iterator[Floats]:
-        """Yield the column of each label in the dense form of some examples, (example,).
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The examples, in the order wanted.
-        """
+        """Yield the column of each label in the dense form of some examples, (example,)."""
         some = self.take(rows)
         row, slot = np.nonzero(some.label >= 0)
         code = some.label[row, slot]
@@ -98,17 +74,7 @@ class Slots(NamedTuple):
 
 
 def packed_pairs(example: Ints, label: Ints, weight: Floats, shape: tuple[int, int]) -> Slots:
-    """Return the slots of weights by example and label.
-
-    Parameters
-    ----------
-    example, label : ndarray of int, (pair,)
-        By rising example, then by rising label; each pair once.
-    weight : ndarray, (pair,)
-        Above 0.
-    shape : (int, int)
-        Number of examples and of labels.
-    """
+    """Return the slots of weights by example and label."""
     examples, labels = shape
     count = np.bincount(example, minlength=examples)
     slot = np.arange(example.size) - np.repeat(np.cumsum(count) - count, count)

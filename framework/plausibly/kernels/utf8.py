@@ -35,17 +35,7 @@ def stir(marks: Hashes) -> None:
 
 @attrs.frozen(eq=False)
 class Utf8:
-    """Texts in UTF-8, end to end.
-
-    Attributes
-    ----------
-    data : ndarray of uint8
-        The bytes.
-    offsets : ndarray of int, (name + 1,)
-        Where each name begins in `data`, and where the last one ends.
-    texts : callable
-        Returns the names as text, which nobody keeps.
-    """
+    """Texts in UTF-8, end to end."""
 
     data: NDArray[np.uint8]
     offsets: NDArray[np.int64] | NDArray[np.int32]

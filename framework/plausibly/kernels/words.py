@@ -33,15 +33,7 @@ def every_word(data: NDArray[np.uint8]) -> Words:
 
 
 def words_at(data: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Words:
-    """Return texts as words, (text,).
-
-    Parameters
-    ----------
-    data : ndarray of uint8
-        Where they stand, and `BYTES` more behind the last of them.
-    starts, sizes : ndarray of int, (text,)
-        Where each begins, and its bytes: up to `BYTES`.
-    """
+    """Return texts as words, (text,)."""
     # A word from every place on, which costs less than to look for those that are wanted.
     words = every_word(data).astype(np.uint64).take(starts)
     words &= BELOW.take(sizes)
@@ -49,15 +41,7 @@ def words_at(data: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Words:
 
 
 def end_to_end(data: NDArray[np.uint8], places: Ints) -> Words:
-    """Return texts that stand end to end as words, (text,).
-
-    Parameters
-    ----------
-    data : ndarray of uint8
-        All of them.
-    places : ndarray of int, (text + 1,)
-        Where each begins, from wherever the first does, and where the last one ends.
-    """
+    """Return texts that stand end to end as words, (text,)."""
     size = len(places) - 1
     found = np.empty(size, np.uint64)
 
@@ -112,15 +96,7 @@ def coded(words: Words) -> tuple[NDArray[np.int32], Words] | None:
 
 
 def in_order(packed: Words, below: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the place of each number among the different ones in order, and a row of each.
-
-    Parameters
-    ----------
-    packed : ndarray of uint64, (row,)
-        The numbers, with the place of their row in the bits below; it is changed.
-    below : int
-        How many bits the places have.
-    """
+    """Return the place of each number among the different ones in order, and a row of each."""
     packed.sort()
     new = np.ones(packed.size, bool)
     np.greater_equal(packed[1:] ^ packed[:-1], np.uint64(1 << below), out=new[1:])

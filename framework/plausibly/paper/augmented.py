@@ -42,17 +42,7 @@ _MEASURES = tuple(name for name, _, _ in _COVERED + _SIZES)
 
 @attrs.frozen(kw_only=True, eq=False)
 class Augmented:
-    """Predictions of originals and augmentations, and the digits.
-
-    Attributes
-    ----------
-    predictions : DataArray, (augmentation, example, label)
-        Augmentation 0 is the original.
-    data : Data
-        The originals, and which digit each is.
-    accuracy : tuple of float
-        Of the model on originals and on augmentations.
-    """
+    """Predictions of originals and augmentations, and the digits."""
 
     predictions: xr.DataArray
     data: Data
@@ -61,13 +51,7 @@ class Augmented:
 
 @cache
 def augmented(seed: int) -> Augmented:
-    """Return what a classifier that was fitted to other originals says of every image.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without scikit-learn.
-    """
+    """Return what a classifier that was fitted to other originals says of every image."""
     linear = require("sklearn.linear_model", extra="demo", whose=WHOSE)
     train, study = data.load()
     model = linear.LogisticRegression(C=1.0, max_iter=2000)

@@ -29,22 +29,12 @@ _LEFT_OUT = page.Look(colour=VERMILION, marker="x")
 
 @attrs.frozen(kw_only=True)
 class Bars:
-    """Ambiguous examples of one split, with the sets of both calibrations.
-
-    Attributes
-    ----------
-    alpha : str
-        Miscoverage rate where none is asked for.
-    """
+    """Ambiguous examples of one split, with the sets of both calibrations."""
 
     alpha: str = ALPHA
 
     def measure(self, asked: Asked) -> xr.Dataset:
-        """Return coverage of every test example by both, and all about the few that are shown.
-
-        Shown are, of those without a label above one half, the ones that gain most plausibility
-        mass: the best cases, chosen as such.
-        """
+        """Return coverage of every test example by both, and all about the few that are shown."""
         data = asked.data or nodules(asked.seed)
         alpha = asked.alpha or self.alpha
         rows = splitting.one_split(data, asked.seed, 0)

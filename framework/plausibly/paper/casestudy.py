@@ -27,13 +27,7 @@ METHODS: dict[str, MethodTable] = {
 
 @attrs.frozen(kw_only=True)
 class CaseStudy:
-    """Voted and aggregated coverage, and set size, by calibration.
-
-    Attributes
-    ----------
-    alpha : str
-        Miscoverage rate where none is asked for.
-    """
+    """Voted and aggregated coverage, and set size, by calibration."""
 
     alpha: str = ALPHA
 

@@ -34,14 +34,7 @@ _TURN, _SHIFT, _DIGIT_NOISE = 10.0, 0.5, 0.1
 
 @attrs.frozen(kw_only=True, eq=False)
 class Digits:
-    """Images with their digits.
-
-    Attributes
-    ----------
-    images : ndarray, (image, row, column)
-        Ink of each pixel, from 0 to 1.
-    digits : ndarray of int, (image,)
-    """
+    """Images with their digits."""
 
     images: Images
     digits: Ints
@@ -49,13 +42,7 @@ class Digits:
 
 @cache
 def load() -> tuple[Digits, Digits]:
-    """Return images to train on, and other ones to study.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without scikit-learn.
-    """
+    """Return images to train on, and other ones to study."""
     found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
     images: Images = np.asarray(found.images, dtype=np.float64) / 16
     digits: Ints = np.asarray(found.target, dtype=np.int64)
@@ -67,14 +54,7 @@ def load() -> tuple[Digits, Digits]:
 
 
 def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
-    """Return each image rotated, shifted and with noise.
-
-    Parameters
-    ----------
-    images : ndarray, (image, row, column)
-    uniform : ndarray, (image, 3 + 2 row column)
-        In [0, 1): angle, shifts, and pairs for the noise of each pixel (Box & Muller 1958).
-    """
+    """Return each image rotated, shifted and with noise."""
     count = len(images)
     angle = np.deg2rad(_TURN * (2 * uniform[:, 0] - 1))
     shift = _SHIFT * (2 * uniform[:, 1:3] - 1)
@@ -128,27 +108,7 @@ _SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
 
 
 def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
-    """Return plausibilities by inverse rank, and predictions, of the skin case.
-
-    Parameters
-    ----------
-    folder : Path
-    simulate : bool
-        Whether to make predictions up from the plausibilities, whatever the folder holds.
-    seed : int
-        Of what is made up.
-
-    Returns
-    -------
-    Data
-        Marked as simulated where predictions are.
-
-    Raises
-    ------
-    InputError
-        ``derm-file-missing``, ``derm-shape``, ``derm-numbers``, and what the reader says of the
-        annotations.
-    """
+    """Return plausibilities by inverse rank, and predictions, of the skin case."""
     for name in (ANNOTATIONS, CONDITIONS):
         _there(folder, name)
     table = read_annotations(folder / ANNOTATIONS, "selectors", folder / CONDITIONS)
@@ -245,11 +205,7 @@ def _numbers(path: Path, shape: tuple[int, int]) -> Floats:
 
 
 def _simulated(lam: xr.DataArray, seed: int) -> Floats:
-    """Return made-up probabilities: blurred plausibilities with noise of each case's own.
-
-    log pi = sharp log(lambda + common f) + noise z up to a constant, f the mean plausibility of a
-    condition and z standard normal (Box & Muller 1958).
-    """
+    """Return made-up probabilities: blurred plausibilities with noise of each case's own."""
     values: NDArray[np.float64] = lam.values
     hashes = hash_names(lam[names.EXAMPLE].values)
     uniform = Keys(seed, "reproduce/derm").uniform(hashes, 2 * values.shape[1])
@@ -269,22 +225,7 @@ _SPREAD = 0.2
 
 @attrs.frozen(kw_only=True, eq=False)
 class Data:
-    """Predictions and plausibilities of the same examples, in the same order.
-
-    Attributes
-    ----------
-    name : str
-        A word for them, such as ``"toy"``; a column of every table of numbers.
-    about : str
-        What they are, for the line below a picture.
-    predictions, plausibilities : DataArray, (example, label)
-    true : DataArray, (example,), or None
-        Known labels; they calibrate nothing unless a figure says so.
-    group : str or None
-        Coordinate of the predictions by which examples are split.
-    simulated : bool
-        Whether the predictions come from no model; pictures and tables say so.
-    """
+    """Predictions and plausibilities of the same examples, in the same order."""
 
     name: str
     about: str
@@ -309,13 +250,7 @@ class Data:
 
     @property
     def sure(self) -> xr.DataArray:
-        """Plausibilities that know the true label, (example, label), for data that have one.
-
-        Raises
-        ------
-        ValueError
-            Where no label is known.
-        """
+        """Plausibilities that know the true label, (example, label), for data that have one."""
         if self.true is None:
             raise ValueError(f"no label of the {self.name} is known")
         hit: NDArray[np.bool_] = self.true.values[:, None] == np.array(self.labels)
@@ -328,14 +263,7 @@ class Data:
 
 @attrs.frozen(kw_only=True, eq=False)
 class ToyModel:
-    """The toy of section 2.2 with a small network that was fitted to other points.
-
-    Attributes
-    ----------
-    drawn : Toy
-        Points, their posterior and the labels that they were drawn from.
-    network : MLPClassifier
-    """
+    """The toy of section 2.2 with a small network that was fitted to other points."""
 
     drawn: data.Toy
     network: Any  # Any: scikit-learn may not be installed, and has no types
@@ -347,18 +275,7 @@ class ToyModel:
 
 @cache
 def toy_model(points: int, seed: int) -> ToyModel:
-    """Return the toy, with a multilayer perceptron fitted to `TRAINING` further points.
-
-    Parameters
-    ----------
-    points : int
-    seed : int
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without scikit-learn.
-    """
+    """Return the toy, with a multilayer perceptron fitted to `TRAINING` further points."""
     neural = require("sklearn.neural_network", extra="demo", whose=WHOSE)
     labels, where = data.draw(
         hash_names(f"t{i}" for i in range(1, TRAINING + 1)), Keys(seed, "toy")
@@ -373,13 +290,7 @@ def toy_model(points: int, seed: int) -> ToyModel:
 
 @cache
 def toy_data(points: int, seed: int) -> Data:
-    """Return the toy as data: the network's probabilities, and the true posterior.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without scikit-learn.
-    """
+    """Return the toy as data: the network's probabilities, and the true posterior."""
     model = toy_model(points, seed)
     drawn = model.drawn
     return Data(
@@ -394,13 +305,7 @@ def toy_data(points: int, seed: int) -> Data:
 
 @cache
 def nodules(seed: int) -> Data:
-    """Return the rated lung nodules that come with plausibly, with out-of-fold predictions.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without scikit-learn.
-    """
+    """Return the rated lung nodules that come with plausibly, with out-of-fold predictions."""
     found = data.load("nodules", seed)
     return Data(
         name="nodules",
@@ -428,23 +333,7 @@ def given(
     name: str = "yours",
     about: str = "",
 ) -> Data:
-    """Return data of a user, checked and matched by name.
-
-    Parameters
-    ----------
-    predictions : DataArray, (example, label)
-    plausibilities : DataArray or Dataset, (example, label)
-        Or an annotation table, which is aggregated by the default of its kind.
-    group : str, optional
-        Coordinate of the examples whose groups stay on one side of a split.
-    name, about : str
-        For the tables and the pictures.
-
-    Raises
-    ------
-    InputError
-        What the borders say of either, and of examples or labels that differ.
-    """
+    """Return data of a user, checked and matched by name."""
     model = validate.check_predictions(predictions)
     lam = as_plausibilities(plausibilities)
     labels = tuple(map(str, model[names.LABEL].values))

@@ -48,16 +48,10 @@ _MONTE_CARLO, _BAND, _RANK = METHODS
 
 @attrs.frozen(kw_only=True)
 class PValues:
-    """Averages of dependent p-values, and the same after the correction.
-
-    Each of `TESTS` independent tests counts twice, so that the average is one of dependent ones.
-    """
+    """Averages of dependent p-values, and the same after the correction."""
 
     def measure(self, asked: Asked) -> xr.Dataset:
-        """Return p-values of `COUNT` tests, and how often they are at most each level.
-
-        The empirical distribution is that of as many others.
-        """
+        """Return p-values of `COUNT` tests, and how often they are at most each level."""
         hashes = hash_names(f"p{i}" for i in range(2 * COUNT))
         uniform = Keys(asked.seed, "reproduce/ecdf").uniform(hashes, TESTS)
         averaged = np.concatenate([uniform, uniform], axis=1).mean(axis=1)

@@ -29,16 +29,7 @@ LOOKS = {
 
 @attrs.frozen(kw_only=True)
 class Gap:
-    """Coverage over splits when calibrated in one way.
-
-    Attributes
-    ----------
-    method : mapping
-        How to calibrate.
-    title : str
-    voted : bool
-        Whether the paper shows a gap here, or none.
-    """
+    """Coverage over splits when calibrated in one way."""
 
     method: MethodTable
     title: str

@@ -32,10 +32,7 @@ class Toy:
     """Posterior, true and voted labels of points; the network's scores and p-values of two."""
 
     def measure(self, asked: Asked) -> xr.Dataset:
-        """Return what is shown, and over splits how often sets by score and by p-value differ.
-
-        The calibration labels are the true ones here, which real data hide.
-        """
+        """Return what is shown, and over splits how often sets by score and by p-value differ."""
         data, model = toy_data(POINTS, asked.seed), toy_model(POINTS, asked.seed)
         alpha = asked.alpha or ALPHA
         sure = data.sure

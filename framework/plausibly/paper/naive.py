@@ -29,13 +29,7 @@ _MEASURES = ("voted_coverage", "aggregated_coverage", "set_size")
 
 @attrs.frozen(kw_only=True)
 class Naive:
-    """Coverage and set size of both ranks, by number of draws.
-
-    Attributes
-    ----------
-    alpha : str
-        Miscoverage rate where none is asked for.
-    """
+    """Coverage and set size of both ranks, by number of draws."""
 
     alpha: str = ALPHA
 
@@ -104,10 +98,6 @@ NAIVE = Naive()
 
 
 def standard(alpha: Fraction, n: int, draws: int) -> Fraction:
-    """Return the alpha at which Algorithm 1 has the rank of the standard quantile.
-
-    The least alpha' with ``floor(alpha' m (n + 1)) - m + 1 = m floor(alpha (n + 1))``; for one draw
-    the rank is that of alpha itself.
-    """
+    """Return the alpha at which Algorithm 1 has the rank of the standard quantile."""
     rank = draws * math.floor(alpha * (n + 1))
     return Fraction(rank + draws - 1, draws * (n + 1))

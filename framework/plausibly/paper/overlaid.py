@@ -49,13 +49,7 @@ class Overlaid:
 
 @cache
 def overlaid(seed: int) -> Overlaid:
-    """Return the images of the study with predictions of classifiers that saw other digits.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without scikit-learn.
-    """
+    """Return the images of the study with predictions of classifiers that saw other digits."""
     linear = require("sklearn.linear_model", extra="demo", whose=WHOSE)
     train, study = load()
     seen, known = _compose(train, TRAINING, Keys(seed, "reproduce/overlaid/train"))

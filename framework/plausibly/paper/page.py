@@ -45,20 +45,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 @attrs.frozen(kw_only=True)
 class Asked:
-    """How much of a figure is wanted, and on which data.
-
-    Attributes
-    ----------
-    splits : int
-        Random splits, or repetitions of whatever is drawn.
-    seed : int
-        Of everything that is drawn.
-    data : Data or None
-        Data in place of the figure's own.
-    alpha : number or text, or None
-        Miscoverage rate in place of the figure's own.
-    progress : callable or None
-    """
+    """How much of a figure is wanted, and on which data."""
 
     splits: int = 100
     seed: int = 1
@@ -94,17 +81,7 @@ CLOSE = 0.01
 
 @attrs.frozen(kw_only=True)
 class Claim:
-    """A statement of the paper beside what a figure's numbers say of it.
-
-    Attributes
-    ----------
-    says : str
-        What the paper says, in our words.
-    measured : str
-        The numbers that decide.
-    parts : mapping of str to bool
-        What the statement consists of, each computed from those numbers.
-    """
+    """A statement of the paper beside what a figure's numbers say of it."""
 
     says: str
     measured: str
@@ -150,23 +127,7 @@ _SIMULATED = "simulated predictions"
 
 
 def write_numbers(numbers: xr.Dataset, path: Path) -> None:
-    """Write every variable of a Dataset as rows of quantity, coordinates and value.
-
-    Parameters
-    ----------
-    numbers : Dataset
-    path : Path
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``.
-
-    Notes
-    -----
-    The columns are `data`, `quantity`, one for each dim (empty where a quantity does not have it),
-    and `value`. Where predictions are simulated, `data` says so in every row.
-    """
+    """Write every variable of a Dataset as rows of quantity, coordinates and value."""
     dims = [str(dim) for dim in numbers.dims]
     data = str(numbers.attrs.get(DATA, ""))
     if numbers.attrs.get(SIMULATED):
@@ -234,13 +195,7 @@ METHOD_LOOKS: tuple[Look, ...] = (
 
 
 def new_page(width: float, height: float) -> Page:
-    """Return an empty picture, in inches.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without matplotlib.
-    """
+    """Return an empty picture, in inches."""
     figures = require("matplotlib.figure", extra="demo", whose=WHOSE)
     return figures.Figure(figsize=(width, height), layout="constrained")
 
@@ -272,13 +227,7 @@ def foot(numbers: xr.Dataset) -> str:
 
 
 def save(page: Page, path: Path, form: Form) -> None:
-    """Write a picture; the same numbers give the same file.
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``.
-    """
+    """Write a picture; the same numbers give the same file."""
     matplotlib = require("matplotlib", extra="demo", whose=WHOSE)
     # Neither the date nor the version of matplotlib, and names of parts that do not change.
     nothing = {"Software": None} if form == "png" else {"Date": None, "Creator": None}
@@ -304,18 +253,7 @@ def draw(
     covered: Sequence[Measure] = COVERED,
     sizes: Sequence[Measure] = SIZES,
 ) -> Drawing:
-    """Return the picture.
-
-    Parameters
-    ----------
-    columns : mapping of str to Dataset
-        By the title of each column: voted and aggregated coverage and set size, (split,).
-    title : str
-    numbers : Dataset
-        All of them, with the facts of the figure.
-    covered, sizes : sequence of (variable, what it is called, Look)
-        What is drawn above and below.
-    """
+    """Return the picture."""
     drawn = new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
     panels = drawn.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     wanted = 1 - numbers.attrs[names.ALPHA]

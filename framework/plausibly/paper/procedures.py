@@ -32,19 +32,7 @@ _LOW = 0.5
 
 @attrs.frozen(kw_only=True)
 class Procedure:
-    """A row of the table.
-
-    Attributes
-    ----------
-    method : mapping
-        Arguments of `plausibly.calibrate`.
-    paper : str
-        What the paper says of its coverage, in alpha and delta; "-" for nothing.
-    factor : tuple of int
-        The same as ``(1 - a alpha) (1 - d delta)``; none where it says nothing.
-    extra : bool
-        Whether it sets some of the calibration examples aside.
-    """
+    """A row of the table."""
 
     method: MethodTable
     paper: str = "-"

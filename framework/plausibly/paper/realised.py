@@ -26,13 +26,7 @@ _TITLE = "What sets cover of each test example, one split"
 
 @attrs.frozen(kw_only=True)
 class Realised:
-    """Realised coverage, example by example.
-
-    Attributes
-    ----------
-    alpha : str
-        Miscoverage rate where none is asked for.
-    """
+    """Realised coverage, example by example."""
 
     alpha: str = ALPHA
 

@@ -26,23 +26,7 @@ ALL = "all"
 
 @attrs.frozen(kw_only=True)
 class Entry:
-    """A figure by name.
-
-    Attributes
-    ----------
-    name : str
-        Of the figure, its files, and its line.
-    paper : str
-        Section of the paper in which it stands; letters are appendices.
-    shows : str
-        What it shows, in a few words.
-    home : str
-        Module and object of `plausibly.paper` that make it.
-    own : bool
-        Whether it can also be made from data of a user.
-    derm : bool
-        Whether it needs the folder of the skin case.
-    """
+    """A figure by name."""
 
     name: str
     paper: str
@@ -169,22 +153,7 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = False) -> list[Entry]:
-    """Return the figures that are asked for.
-
-    Parameters
-    ----------
-    figures : str or sequence of str
-        Names, or ``"all"``: all that can be made.
-    derm : bool
-        Whether there is a folder of the skin case.
-    own : bool
-        Whether there are data of a user, to which not all figures apply.
-
-    Raises
-    ------
-    InputError
-        ``figure-unknown``, ``figure-derm`` or ``figure-own``.
-    """
+    """Return the figures that are asked for."""
     asked = [figures] if isinstance(figures, str) else list(figures)
     known = {entry.name: entry for entry in ENTRIES}
     found: list[Entry] = []
@@ -242,19 +211,7 @@ FigureProgress: TypeAlias = Callable[[str, int, int], object]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Reproduced:
-    """A figure that was made.
-
-    Attributes
-    ----------
-    entry : Entry
-        Its name, and where it stands in the paper.
-    numbers : Dataset
-        Everything that the picture shows.
-    claim : Claim
-        What the paper says, what was measured, and whether it held.
-    written : tuple of str
-        Names of its files, none where no folder was given.
-    """
+    """A figure that was made."""
 
     entry: Entry
     numbers: xr.Dataset
@@ -383,20 +340,7 @@ def check_asked(
     simulate: bool,
     own: bool,
 ) -> list[Entry]:
-    """Return the figures that are asked for, before anything is measured.
-
-    Parameters
-    ----------
-    figures, splits, form, alpha, derm, simulate
-        As `reproduce` takes them.
-    own : bool
-        Whether there are data of the user.
-
-    Raises
-    ------
-    InputError
-        What `reproduce` says of its options.
-    """
+    """Return the figures that are asked for, before anything is measured."""
     entries = chosen(figures, derm=derm is not None, own=own)
     _check(splits, form)
     if simulate and derm is None:

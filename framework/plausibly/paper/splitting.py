@@ -32,20 +32,7 @@ def one_split(data: Data, seed: int, number: int, *, test: float = TEST) -> Bool
 def calibrated(
     data: Data, rows: Bools, method: MethodTable, *, seed: int, lam: xr.DataArray | None = None
 ) -> ConformalPredictor:
-    """Return a predictor that is calibrated on some of the examples.
-
-    Parameters
-    ----------
-    data : Data
-    rows : ndarray of bool, (example,)
-        The calibration examples.
-    method : mapping
-        Arguments of `plausibly.calibrate`, as in a study.
-    seed : int
-        Of what the method draws.
-    lam : DataArray, (example, label), optional
-        Plausibilities in place of those of the data.
-    """
+    """Return a predictor that is calibrated on some of the examples."""
     asked = read_methods({"": method})[""]
     return calibrate(
         data.predictions[rows],
@@ -61,16 +48,7 @@ def calibrated(
 
 @attrs.frozen(kw_only=True)
 class Measured:
-    """Means over test examples.
-
-    Attributes
-    ----------
-    aggregated, voted, true : float
-        Coverage of the plausibilities, of the voted label, and of the known label (NaN where there
-        is none).
-    size : float
-        Labels in a set.
-    """
+    """Means over test examples."""
 
     aggregated: float
     voted: float

@@ -32,10 +32,7 @@ class Uniformity:
     """Histograms of p-values, and their distance from uniform (Kolmogorov)."""
 
     def measure(self, asked: Asked) -> xr.Dataset:
-        """Return shares of p-values by bin, (method, of, bin), and distances, (method, of).
-
-        Of one split; `plausibly.evaluation.uniformity` draws a label of each test example.
-        """
+        """Return shares of p-values by bin, (method, of, bin), and distances, (method, of)."""
         data = asked.data or toy_data(POINTS, asked.seed)
         rows = splitting.one_split(data, asked.seed, 0)
         found = []

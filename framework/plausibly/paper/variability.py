@@ -27,22 +27,12 @@ _MIDDLE = (5, 95)
 
 @attrs.frozen(kw_only=True)
 class Variability:
-    """Aggregated coverage, first of one split over label draws, then over splits.
-
-    Attributes
-    ----------
-    alpha : str
-        Miscoverage rate where none is asked for.
-    """
+    """Aggregated coverage, first of one split over label draws, then over splits."""
 
     alpha: str = ALPHA
 
     def measure(self, asked: Asked) -> xr.Dataset:
-        """Return coverage by label draws (draws, repetition) and by splits.
-
-        The second is (method, fraction, split). In it labels are drawn anew for every split: the
-        level is one on average over both, and one fixed draw of labels lies off it by its luck.
-        """
+        """Return coverage by label draws (draws, repetition) and by splits."""
         data = asked.data or toy_data(POINTS, asked.seed)
         alpha = asked.alpha or self.alpha
         steps = len(COUNTS) + len(FRACTIONS)

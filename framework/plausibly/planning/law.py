@@ -26,20 +26,7 @@ _WINDOW = 20.0  # the edge of what is enough wavers over a few square roots of n
 
 @attrs.frozen(kw_only=True)
 class Shares:
-    """Where the variance of missed mass comes from, L_i the plausibility that a set misses.
-
-    Attributes
-    ----------
-    between : float
-        ``V_b = Var_i L_i``: what more draws cannot change.
-    within : float
-        ``V_w = mean_i L_i (1 - L_i)``: what drawing one label adds.
-    design_effect : float
-        What alike examples of one cluster multiply V_b by; 1 without clusters.
-    atom : float
-        Mean plausibility of the labels near the threshold, each by its plausibility; 1 where every
-        example has one certain label.
-    """
+    """Where the variance of missed mass comes from, L_i the plausibility that a set misses."""
 
     between: float
     within: float
@@ -47,10 +34,7 @@ class Shares:
     atom: float = 1.0
 
     def ratio(self, draws: float) -> float:
-        """Return the variance with m draws in units of that of one draw, without clusters.
-
-        ``(deff V_b + V_w / m) / (V_b + V_w)``.
-        """
+        """Return the variance with m draws in units of that of one draw, without clusters."""
         drawn = 0.0 if math.isinf(draws) else self.within / draws
         return (self.design_effect * self.between + drawn) / (self.between + self.within)
 
@@ -65,21 +49,7 @@ ONE_DRAW = Shares(between=0.0, within=1.0)
 
 @attrs.frozen(kw_only=True)
 class Law:
-    """The beta law of the coverage of calibrations, for several n.
-
-    For one draw it is exact, if examples are independent and scores do not tie:
-    ``Beta(n + 1 - k, k)`` with ``k = floor(alpha (n + 1))``. For more draws it is a beta law with
-    about the right mean and variance: a share ``(alpha (n + 1) - 1 + s / 2) / (n + s)`` is missed
-    on average, s the step in which mass is counted (`Shares.step`), with the variance of
-    ``(n + 2) / ratio - 1`` independent answers (`Shares.ratio`).
-
-    Attributes
-    ----------
-    covered, missed : ndarray of float64, (n,)
-        Parameters of the beta law.
-    vacuous : ndarray of bool, (n,)
-        Where every set is every label.
-    """
+    """The beta law of the coverage of calibrations, for several n."""
 
     covered: NDArray[np.float64]
     missed: NDArray[np.float64]
@@ -87,18 +57,7 @@ class Law:
 
     @classmethod
     def of(cls, alpha: Fraction, n: Ints, draws: float, shares: Shares = ONE_DRAW) -> Law:
-        """Return the law.
-
-        Parameters
-        ----------
-        alpha : Fraction
-        n : ndarray of int, (n,)
-            Calibration examples.
-        draws : float
-            m; infinite for the calibrator ``expected``.
-        shares : Shares
-            Of the pilot.
-        """
+        """Return the law."""
         size = n.astype(np.float64)
         rank = _floored(alpha, n)
         step = shares.step(draws)
@@ -133,17 +92,7 @@ class Law:
     def within(
         self, alpha: Fraction, width: float, *, one_sided: bool = False
     ) -> NDArray[np.float64]:
-        """Return the share of calibrations whose coverage is within `width` of 1 - alpha, (n,).
-
-        None where every set is every label: that is near 1 - alpha only by saying nothing.
-
-        Parameters
-        ----------
-        alpha : Fraction
-        width : float
-        one_sided : bool
-            Whether more coverage is as good.
-        """
+        """Return the share of calibrations whose coverage is within `width` of 1 - alpha, (n,)."""
         from scipy.special import betainc
 
         missed = np.where(self.vacuous, 1.0, self.missed)
@@ -155,10 +104,7 @@ class Law:
 
 
 def pool_rank(alpha: Fraction, n: int, draws: int) -> int:
-    """Return the rank of the threshold among m n drawn scores; every label where it is below 1.
-
-    ``k = floor(alpha m (n + 1)) - m + 1`` (Algorithm 1).
-    """
+    """Return the rank of the threshold among m n drawn scores; every label where it is below 1."""
     return math.floor(alpha * draws * (n + 1)) - draws + 1
 
 
@@ -180,23 +126,7 @@ def examples_needed(
     shares: Shares = ONE_DRAW,
     one_sided: bool = False,
 ) -> int:
-    """Return the n from which on so many calibrations are within so much of 1 - alpha.
-
-    With every n from there on sets are not every label, and at least a share `confidence` of
-    calibrations has a coverage within `within` of 1 - alpha. Ranks are whole numbers, so that a
-    single n before may do as well.
-
-    Parameters
-    ----------
-    alpha : Fraction
-    draws : float
-        m; infinite for ``expected``.
-    within, confidence : float
-    shares : Shares
-        Of the pilot.
-    one_sided : bool
-        Whether more coverage is as good.
-    """
+    """Return the n from which on so many calibrations are within so much of 1 - alpha."""
     from scipy.special import ndtri
 
     share = confidence if one_sided else (1.0 + confidence) / 2.0
@@ -231,24 +161,7 @@ def default_combiners(delta: float) -> list[Mapping[str, object]]:
 def examples_to_speak(
     combiners: Sequence[ComponentLike[PValueCombiner]], alphas: Sequence[Fraction]
 ) -> xr.Dataset:
-    """Return from how many examples on sets are not every label.
-
-    Parameters
-    ----------
-    combiners : sequence of str, mapping or object
-    alphas : sequence of Fraction
-
-    Returns
-    -------
-    Dataset
-        `needed` (alpha, combiner), and `needed_counts` (combiner): what it counts, calibration or
-        held-out examples.
-
-    Raises
-    ------
-    IncompatibleComponents
-        Where a combiner has no guarantee for drawn labels.
-    """
+    """Return from how many examples on sets are not every label."""
     predictions, plausibilities = _made()
     made = [registry.resolve(COMBINER, combiner) for combiner in combiners]
     needed = np.zeros((len(alphas), len(made)), dtype=np.int64)

@@ -44,18 +44,7 @@ _MOST_HAVE = 0.1  # the last step is one that all but this share of the examples
 
 @attrs.frozen(kw_only=True, eq=False)
 class Responses:
-    """The single responses of a table, ready to be thinned.
-
-    Attributes
-    ----------
-    table : Dataset
-    place, owner : ndarray of int64, (unit,)
-        Response of each unit, and its example; a response that counts three times is three units.
-    order : ndarray of int, (unit,)
-        How many units of its example are kept before this one.
-    counts : ndarray of int64, (example,)
-        Units of each example.
-    """
+    """The single responses of a table, ready to be thinned."""
 
     table: xr.Dataset
     place: Ints
@@ -65,15 +54,7 @@ class Responses:
 
     @classmethod
     def of(cls, table: xr.Dataset, keys: Keys) -> Responses | None:
-        """Return the responses of a table; None where some count no whole number of times.
-
-        Parameters
-        ----------
-        table : Dataset
-            An annotation table that is known to be intact.
-        keys : Keys
-            Decides which responses of an example are kept first, by the example's name.
-        """
+        """Return the responses of a table; None where some count no whole number of times."""
         rows = Rows.of(table)
         if not rows.counts:
             return None
@@ -89,10 +70,7 @@ class Responses:
         return cls(table=table, place=place, owner=owner, order=order, counts=counts)
 
     def thinned(self, most: int) -> xr.Dataset:
-        """Return the table with at most so many responses an example.
-
-        Those of a smaller number are among those of a larger one.
-        """
+        """Return the table with at most so many responses an example."""
         times = np.bincount(self.place[self.order < most], minlength=self.size)
         kept = np.flatnonzero(times)
         weighted = names.RESPONSE_WEIGHT in self.table.variables
@@ -130,22 +108,7 @@ class Responses:
 
 @attrs.frozen(kw_only=True, eq=False)
 class ReadPilot:
-    """A pilot that was read, and what there is to say of it.
-
-    Attributes
-    ----------
-    atoms : Pilot
-    predictions, plausibilities : DataArray, (example, label)
-        Of the same examples and labels, in the same order; plausibilities may be packed.
-    table : Dataset or None
-        The annotation table, where there is one.
-    aggregator : Aggregator or None
-        With the table.
-    score : ScoreFunction
-    clusters : ndarray of int, (example,), or None
-    about : dict
-        What the result remembers of it.
-    """
+    """A pilot that was read, and what there is to say of it."""
 
     atoms: Pilot
     predictions: xr.DataArray
@@ -167,13 +130,7 @@ def read_pilot(
     seed: int,
     only_common: bool,
 ) -> ReadPilot | None:
-    """Return the pilot, matched by name; None where there is none.
-
-    Raises
-    ------
-    InputError
-        ``pilot-half``, ``clusters-few``, and where inputs are malformed or do not match.
-    """
+    """Return the pilot, matched by name; None where there is none."""
     if predictions is None and plausibilities is None:
         return None
     if predictions is None or plausibilities is None:
@@ -226,20 +183,7 @@ def read_pilot(
 def matched(
     model: xr.DataArray, lam: xr.DataArray | xr.Dataset, *, only_common: bool
 ) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
-    """Return predictions and plausibilities of the same examples and labels, in the same order.
-
-    Parameters
-    ----------
-    model : DataArray, (example, label)
-    lam : DataArray, (example, label), or packed Dataset
-    only_common : bool
-        Leave out the examples that only one side has, instead of refusing.
-
-    Raises
-    ------
-    InputError
-        ``labels-differ`` and ``examples-differ``.
-    """
+    """Return predictions and plausibilities of the same examples and labels, in the same order."""
     labels = tuple(map(str, model[names.LABEL].values))
     # The form of the plausibilities stays: the checker asks for each apart.
     if isinstance(lam, xr.Dataset):
@@ -263,11 +207,8 @@ def pilot_half(lacks: str) -> InputError:
 
 
 def warn_if_certain(pilot: ReadPilot) -> None:
-    """Warn where the pilot shows no disagreement, so that draws and annotators seem to gain none.
-
-    Parameters
-    ----------
-    pilot : ReadPilot
+    """Warn where the pilot shows no disagreement, so that draws and annotators seem to gain
+    none.
     """
     largest = pilot.atoms.slots.weight.max(axis=1)
     if float(largest.min()) < 1.0:
@@ -289,18 +230,7 @@ _ROUNDING = 1e-9  # sums of shares are off by less; what they are compared with 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Pilot:
-    """The atoms of a pilot in the order of their scores, ready to be resampled.
-
-    Attributes
-    ----------
-    values : ndarray of float64, (example, slot)
-        Of the labels that anybody finds plausible, in the order of the scores: p-values of the
-        calibrator ``expected`` on the pilot itself, which part these labels as the scores do.
-        Padding repeats the last of a row.
-    slots : Slots
-        The plausibilities of these labels, float64.
-    clusters : ndarray of int, (example,), or None
-    """
+    """The atoms of a pilot in the order of their scores, ready to be resampled."""
 
     values: Floats
     slots: Slots
@@ -339,10 +269,7 @@ class Pilot:
         return len(self.values)
 
     def missed(self, alpha: Fraction) -> NDArray[np.float64]:
-        """Return the plausibility (example,) that sets of the whole pilot at `alpha` miss.
-
-        The sets leave out as much as they can without missing more than alpha of the pilot.
-        """
+        """Return the plausibility (example,) that sets of the whole pilot at `alpha` miss."""
         atoms = self._atoms
         places = np.searchsorted(atoms.values, self.values.ravel(), side="right")
         share = (atoms.cumulative[places] / len(self)).reshape(self.values.shape)
@@ -350,13 +277,7 @@ class Pilot:
         return row_sums(np.where(out, self.slots.weight, 0.0))
 
     def shares(self, alpha: Fraction) -> Shares:
-        """Return the shares of variance at `alpha`.
-
-        Raises
-        ------
-        InputError
-            ``pilot-too-small`` and ``pilot-flat``.
-        """
+        """Return the shares of variance at `alpha`."""
         self._check_size(alpha)
         missed = self.missed(alpha)
         size = len(missed)
@@ -421,21 +342,8 @@ class Pilot:
         resamples: int,
         keys: Keys,
     ) -> NDArray[np.float64]:
-        """Return the coverage (alpha, draws, resample) on the pilot of calibrations on resamples.
-
-        Each calibrates on `n` examples drawn from the pilot with replacement, whole clusters where
-        there are some, with m labels each (Algorithm 1), or on all their plausibilities.
-
-        Parameters
-        ----------
-        alphas : sequence of Fraction
-        n : int
-        draws : sequence of float
-            Each m; infinite for ``expected``. The labels of a smaller m are among those of a larger
-            one.
-        resamples : int
-        keys : Keys
-            One stream a resample.
+        """Return the coverage (alpha, draws, resample) on the pilot of calibrations on
+        resamples.
         """
         atoms = self._atoms
         most = max((int(m) for m in draws if not math.isinf(m)), default=0)

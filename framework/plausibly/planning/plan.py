@@ -58,19 +58,7 @@ def _is_whole(value: object) -> bool:
 
 
 def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
-    """Return the numbers of draws, infinite for expected.
-
-    Parameters
-    ----------
-    draws : sequence, or None for the default
-    pilot : bool
-        Whether there is a pilot; without one only a single draw is known.
-
-    Raises
-    ------
-    InputError
-        ``draws-range`` and ``pilot-missing``.
-    """
+    """Return the numbers of draws, infinite for expected."""
     if draws is None:
         return list(DEFAULT_DRAWS) if pilot else [1]
     found: list[float] = []
@@ -100,13 +88,7 @@ def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
 
 
 def read_n(n: Sequence[int] | int) -> list[int]:
-    """Return the numbers of calibration examples in ascending order.
-
-    Raises
-    ------
-    InputError
-        ``n-range``.
-    """
+    """Return the numbers of calibration examples in ascending order."""
     given = list(n) if isinstance(n, Iterable) else [n]
     for one in given:
         if not _is_whole(one) or not 1 <= one <= _LARGEST:
@@ -122,14 +104,8 @@ def read_n(n: Sequence[int] | int) -> list[int]:
 
 
 def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
-    """Return numbers of examples that show how the spread falls: doubled, up to what is asked for.
-
-    Parameters
-    ----------
-    pilot : int
-        Examples of the pilot, 0 without one; they are one of the numbers.
-    needed : sequence of int
-        Numbers of examples that were found to be enough.
+    """Return numbers of examples that show how the spread falls: doubled, up to what is asked
+    for.
     """
     last = max([pilot, *needed, *([] if pilot or needed else [_FIRST * 32])])
     factor = 2
@@ -161,13 +137,7 @@ def check_share(value: object, name: str, most: Fraction, do: str) -> float:
 
 
 def check_width(value: object, alphas: Sequence[Fraction]) -> float:
-    """Return the width within which coverage should be, less than the coverage asked for.
-
-    Raises
-    ------
-    InputError
-        ``within-range``.
-    """
+    """Return the width within which coverage should be, less than the coverage asked for."""
     usual = float(min(alphas)) / 5
     return check_share(value, "within", 1 - max(alphas), f"within={usual:g} (--within {usual:g})")
 
@@ -194,18 +164,7 @@ Variables = dict[str, tuple[tuple[str, ...], Floats]]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Goal:
-    """What is asked of every part of a plan.
-
-    Attributes
-    ----------
-    alphas : list of Fraction
-    draws : list of float
-        Infinite for expected.
-    n : ndarray of int64, (n,)
-    within : float or None
-    confidence : float
-    one_sided : bool
-    """
+    """What is asked of every part of a plan."""
 
     alphas: list[Fraction]
     draws: list[float]
@@ -274,14 +233,7 @@ def variances(shares: list[Shares]) -> dict[str, tuple[str, list[float]]]:
 
 
 def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variables:
-    """Return how coverage spreads over resamples of the pilot; NaN where n exceeds it.
-
-    Parameters
-    ----------
-    pilot : Pilot
-    goal : Goal
-    resamples, seed : int
-    """
+    """Return how coverage spreads over resamples of the pilot; NaN where n exceeds it."""
     shape = (len(goal.alphas), len(goal.n), len(goal.draws))
     mean, spread, bounds = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
     for column, n in enumerate(goal.n.tolist()):
@@ -301,19 +253,8 @@ def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variabl
 
 
 def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
-    """Return the spread with fewer responses an example; nothing where there are none to take out.
-
-    Parameters
-    ----------
-    pilot : ReadPilot
-    goal : Goal
-    responses : sequence of int, or None for a ladder
-    seed : int
-
-    Raises
-    ------
-    InputError
-        ``responses-unknown`` and ``responses-range``.
+    """Return the spread with fewer responses an example; nothing where there are none to take
+    out.
     """
     if responses is not None and not len(responses):
         return xr.Dataset()

@@ -235,23 +235,7 @@ def draw_squares(
     full: float = 1.0,
     hue: str = BLUE,
 ) -> None:
-    """Draw a table of shares as squares, from paper to full colour, each with its number.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    values : ndarray, (row, column)
-        From 0 to `full`; NaN is drawn as nothing.
-    rows, columns : sequence of str
-        Names, as they are called; the same ones.
-    x, y : str
-        What columns and rows are.
-    texts : sequence of sequence of str, optional
-        What is written in the squares; by default hundredths.
-    full : float
-        Value of the full colour.
-    hue : str
-    """
+    """Draw a table of shares as squares, from paper to full colour, each with its number."""
     colours = require("matplotlib.colors", extra="plots", whose="a figure")
     ink = tone(axes)
     shades = colours.LinearSegmentedColormap.from_list("plausibly", [ink.paper, hue])

@@ -37,15 +37,7 @@ _STEP = 0.07
 
 @attrs.frozen(kw_only=True)
 class Marked:
-    """A set of an example.
-
-    Attributes
-    ----------
-    name : str
-    inside : ndarray of bool, (label,)
-    look : Look
-        Of the mark that a label in the set has.
-    """
+    """A set of an example."""
 
     name: str
     inside: Bools
@@ -159,19 +151,7 @@ def draw_bars(
     width: int = 24,
     title: str = "",
 ) -> None:
-    """Draw bars of an example, a row a label, and at the right a column of marks a set.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    labels : sequence of str
-    plausibility, prediction : ndarray, (label,), or None
-    marks : sequence of Marked
-        Each over the same labels.
-    width : int
-        Characters on a line of a name.
-    title : str
-    """
+    """Draw bars of an example, a row a label, and at the right a column of marks a set."""
     ink = tone(axes)
     place = np.arange(len(labels))
     both = plausibility is not None and prediction is not None

@@ -38,17 +38,7 @@ THRESHOLD = "threshold"
 
 @attrs.frozen
 class Kind:
-    """A kind of result.
-
-    Attributes
-    ----------
-    made_by : str
-        What returns it.
-    variable : str
-        A variable that it has.
-    dims : tuple of str
-        Dims that this variable has.
-    """
+    """A kind of result."""
 
     made_by: str
     variable: str
@@ -161,19 +151,7 @@ def figures_of(result: object) -> list[str]:
 
 
 def check(result: object, figure: str) -> str:
-    """Return as which kind of result a Dataset is drawn.
-
-    Parameters
-    ----------
-    result : Dataset
-    figure : str
-        Of `FIGURES`.
-
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, which says what returns results that have this figure.
-    """
+    """Return as which kind of result a Dataset is drawn."""
     found = kinds_of(result)
     for kind in FIGURES[figure]:
         if kind in found:
@@ -200,13 +178,7 @@ def _shown(call: str) -> str:
 
 
 def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
-    """Return the part of a result at one alpha: the one that is asked for, or the first.
-
-    Raises
-    ------
-    InputError
-        ``figure-alpha``.
-    """
+    """Return the part of a result at one alpha: the one that is asked for, or the first."""
     result = measured(result)
     if names.ALPHA not in result.coords:
         return result
@@ -251,16 +223,7 @@ def promised(one: xr.Dataset) -> str:
 
 
 def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
-    """Return how many examples a figure stands on, and what its lines are.
-
-    Parameters
-    ----------
-    one : Dataset
-    examples : int, optional
-        By default what the result says.
-    lines : str
-        What intervals are drawn as; nothing is said of them where this is empty.
-    """
+    """Return how many examples a figure stands on, and what its lines are."""
     n = examples
     if n is None:
         n = int(one["n"]) if "n" in one else int(one.attrs["n"])

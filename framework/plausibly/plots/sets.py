@@ -56,17 +56,7 @@ _GOLDEN = 0.6180339887498949
 
 
 def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str) -> None:
-    """Draw a row a part of a study, and nothing around them.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    rows : sequence of Dataset
-        Each with `measure`, (split,), and what is guaranteed.
-    measure : str
-    form : str
-        How means are written, such as ``".3f"``.
-    """
+    """Draw a row a part of a study, and nothing around them."""
     for place, one in enumerate(rows):
         _draw_row(axes, one, measure, form, place)
     axes.grid(axis="x", color=tone(axes).grid)

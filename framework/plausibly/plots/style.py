@@ -29,19 +29,8 @@ _LETTER = 0.53  # mean width of a letter, in units of the size of the font
 
 
 def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
-    """Return a name as figures show it: on few short lines, the middle left out where it is long.
-
-    Parameters
-    ----------
-    name : object
-    width : int
-        Characters on a line.
-    lines : int
-
-    Notes
-    -----
-    Spaces of any kind become one space, since a line that a name begins by itself would break the
-    figure; what has no picture, such as marks that turn the direction of writing, becomes �.
+    """Return a name as figures show it: on few short lines, the middle left out where it is
+    long.
     """
     text = " ".join(str(name).split())
     text = "".join(UNREADABLE if unicodedata.category(c)[0] == "C" else c for c in text)
@@ -70,15 +59,7 @@ def shown_names(names: Sequence[object], *, width: int = WIDTH, lines: int = LIN
 
 
 def heading(axes: Axes, title: str, *notes: str) -> None:
-    """Write the title of a figure and below it, smaller, what it stands on.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    title : str
-    *notes : str
-        Such as the number of examples and what lines are; empty ones are left out.
-    """
+    """Write the title of a figure and below it, smaller, what it stands on."""
     text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
     text.set_parse_math(False)
     room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
@@ -125,18 +106,7 @@ _DARK = 0.4  # luminance below which paper counts as dark
 
 @attrs.frozen(kw_only=True)
 class Look:
-    """How one measure or method is drawn wherever it appears: by colour, stroke and mark.
-
-    Attributes
-    ----------
-    colour : str
-    line : str
-        Stroke of its outline, so that it is known without colour.
-    hatch : str
-        Filling of its bars.
-    marker : str
-        Of its points.
-    """
+    """How one measure or method is drawn wherever it appears: by colour, stroke and mark."""
 
     colour: str
     line: str = "-"
@@ -198,38 +168,12 @@ def tone(axes: Axes) -> Tone:
 
 
 def luminance(red: float, green: float, blue: float) -> float:
-    """Return how light a colour looks, from 0 to 1 (weights of ITU-R BT.709).
-
-    Parameters
-    ----------
-    red, green, blue : float
-        From 0 to 1.
-    """
+    """Return how light a colour looks, from 0 to 1 (weights of ITU-R BT.709)."""
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def axes_of(axes: Axes | None, *, whose: str, width: float = 6.4, height: float = 4.0) -> Axes:
-    """Return the axes that were given, or those of a new figure.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes or None
-    whose : str
-        What needs matplotlib, for the message.
-    width, height : float
-        Of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Axes
-        New ones show themselves in a notebook: their figure belongs to no window and to no list of
-        figures, so nothing has to be closed.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without matplotlib.
-    """
+    """Return the axes that were given, or those of a new figure."""
     if axes is not None:
         return axes
     figures = require("matplotlib.figure", extra="plots", whose=whose)
@@ -315,16 +259,7 @@ def ascending(
 
 
 def edges(values: Sequence[Floats], *, bins: int = 40, step: float | None = None) -> Floats:
-    """Return bin edges that all these values share.
-
-    Parameters
-    ----------
-    values : sequence of ndarray
-    bins : int
-        Number of bins over their range.
-    step : float, optional
-        Width of the bins instead.
-    """
+    """Return bin edges that all these values share."""
     together = np.concatenate([np.ravel(one) for one in values])
     low, high = float(together.min()), float(together.max())
     if step is not None:
@@ -388,18 +323,7 @@ _AROUND = 1.3
 
 @attrs.frozen(kw_only=True)
 class Dot:
-    """A point with its interval.
-
-    Attributes
-    ----------
-    name : str
-        As it is called, not as it is shown.
-    mean, low, high : float
-        NaN where there is none.
-    note : str
-        Beside its name, such as how many examples there are.
-    look : Look
-    """
+    """A point with its interval."""
 
     name: str
     mean: float
@@ -417,17 +341,7 @@ def height(dots: Sequence[Dot]) -> float:
 
 
 def draw_dots(axes: Axes, dots: Sequence[Dot], *, digits: int = 3, top: float = 1.0) -> None:
-    """Draw a row a point, the first on top, with its mean in numbers.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    dots : sequence of Dot
-    digits : int
-        Of the numbers.
-    top : float
-        Largest value that there can be.
-    """
+    """Draw a row a point, the first on top, with its mean in numbers."""
     ink = tone(axes)
     ends = np.array([[dot.low, dot.high, dot.mean] for dot in dots], dtype=np.float64)
     for row, dot in enumerate(dots):

@@ -64,21 +64,7 @@ def register(
 
 
 def disabling(names: Iterable[str], *, by: str = "disabling(...)") -> AbstractContextManager[None]:
-    """Do without some plugins until the block ends, in every thread of this process.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Plugins or distributions; ``*`` stands for all that do not come with plausibly.
-    by : str
-        Who asks for it, as messages call it: ``"[plugins] disable of study.toml"``.
-
-    Examples
-    --------
-    >>> from plausibly import registry
-    >>> with registry.disabling(["thesis-pl"]):
-    ...     names = [entry.name for entry in registry.default().entries()]
-    """
+    """Do without some plugins until the block ends, in every thread of this process."""
     return default().disabling(*([names] if isinstance(names, str) else names), by=by)
 
 

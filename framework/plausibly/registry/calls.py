@@ -23,10 +23,7 @@ def failed(whose: str, what: str, *, expected: str, got: str) -> ComponentError:
 
 @contextmanager
 def calling(whose: str, method: str) -> Iterator[None]:
-    """Name the component that is called in the block where it raises anything.
-
-    Messages in the house form pass: they are what a component says of its input.
-    """
+    """Name the component that is called in the block where it raises anything."""
     try:
         yield
     except (InputError, PlausiblyWarning, KeyboardInterrupt):

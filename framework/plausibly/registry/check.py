@@ -22,25 +22,7 @@ _KIND = {kind.name: kind for kind in KINDS}
 
 @attrs.frozen
 class Checked:
-    """What was found of one component, or of a plugin that has none.
-
-    Attributes
-    ----------
-    source : Source
-        Whose it is.
-    state : {"ok", "failed", "needs extra"}
-        What was found.
-    kind, name : str
-        The component; empty for a plugin.
-    stage : str
-        Where it failed.
-    reason : str
-        Why, in one line; where it is fine, what was seen.
-    problems : tuple of Problem
-        Members that are not as the Protocol wants them.
-    do : str
-        What to do.
-    """
+    """What was found of one component, or of a plugin that has none."""
 
     source: Source
     state: State
@@ -85,17 +67,7 @@ def check_failure(failure: Failure) -> Checked:
 def check_entry(
     entry: Entry, make: Callable[[Entry], object], rules: Rules | None = None
 ) -> Checked:
-    """Load a component, make it with its defaults, and compare it with its Protocol.
-
-    Parameters
-    ----------
-    entry : Entry
-        What to look at.
-    make : callable
-        Makes it with its defaults: `Registry.make`.
-    rules : callable, optional
-        The author's kit, to be run as well.
-    """
+    """Load a component, make it with its defaults, and compare it with its Protocol."""
     kind = _KIND[entry.kind]
     of = Checked(entry.source, "ok", entry.kind, entry.name)
     lacking = missing(entry.source.distribution, entry.extra)

@@ -19,15 +19,7 @@ _MISSING = object()
 
 @attrs.frozen
 class Problem:
-    """One member that is not as the Protocol wants it.
-
-    Attributes
-    ----------
-    member : str
-        Its name.
-    expected, got : str
-        What the Protocol declares, and what is there.
-    """
+    """One member that is not as the Protocol wants it."""
 
     member: str
     expected: str
@@ -58,11 +50,7 @@ def _problems(component: object, protocol: type[Any]) -> Iterator[Problem]:
 
 
 def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
-    """Return what can be said of a class before there is an object of it.
-
-    Methods are compared as in `problems`; of data members only those are said to be missing that no
-    object can have: no attribute, no field, and no initialiser that might set them.
-    """
+    """Return what can be said of a class before there is an object of it."""
     if not isinstance(target, type):  # a function: only what it returns can be looked at
         return ()
     return tuple(_class_problems(target, protocol))

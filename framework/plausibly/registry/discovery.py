@@ -26,15 +26,7 @@ OURS = "plausibly"
 
 @attrs.frozen
 class Declared:
-    """One entry point of the group: a plugin that somebody installed.
-
-    Attributes
-    ----------
-    source : Source
-        Its name, and the distribution that declares it.
-    value : str
-        The module that it names.
-    """
+    """One entry point of the group: a plugin that somebody installed."""
 
     source: Source
     value: str
@@ -59,11 +51,7 @@ def own_plugins() -> tuple[Declared, ...]:
 
 
 def other_plugins() -> tuple[Declared | Failure, ...]:
-    """Return the plugins of all other distributions, sorted by distribution and name.
-
-    A distribution whose metadata cannot be read is a `Failure` of its own. What is seen twice, such
-    as an editable installation beside a wheel, or one folder on the path under two names, is one.
-    """
+    """Return the plugins of all other distributions, sorted by distribution and name."""
     names: set[str] = set()
     found: list[Declared | Failure] = []
     for number, distribution in enumerate(metadata.distributions()):
@@ -100,13 +88,7 @@ def _declared_by(
 
 
 def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
-    """Import a plugin and call its hook.
-
-    Returns
-    -------
-    tuple of Entry, or Failure
-        All that it registered, or why nothing of it can be used.
-    """
+    """Import a plugin and call its hook."""
     registrar = Registrar(declared.source)
     try:
         _call(declared, registrar)
@@ -192,13 +174,7 @@ def _check_api(module: ModuleType, source: Source) -> None:
 
 
 def _marked(manager: pluggy.PluginManager, module: ModuleType) -> dict[str, object]:
-    """Return the hook of a module by its name.
-
-    Raises
-    ------
-    Advised
-        Unless what is marked has the right name, and takes a registrar.
-    """
+    """Return the hook of a module by its name."""
     functions = {name: value for name, value in vars(module).items() if inspect.isroutine(value)}
     marked = {
         name: options

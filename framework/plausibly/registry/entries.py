@@ -29,20 +29,7 @@ def extras_of(distribution: str) -> tuple[str, ...]:
 
 
 def missing(distribution: str, extra: str) -> tuple[str, ...]:
-    """Return the distributions that an extra requires and that are not installed.
-
-    Parameters
-    ----------
-    distribution : str
-        Whose extra it is.
-    extra : str
-        Its name; empty = none is needed.
-
-    Returns
-    -------
-    tuple of str
-        Requirements for some platforms or versions of Python only are not looked at.
-    """
+    """Return the distributions that an extra requires and that are not installed."""
     if not extra or not distribution:
         return ()
     return tuple(name for name in _required(distribution, extra) if not _is_installed(name))
@@ -135,15 +122,7 @@ class Source:
 
 
 class Advised(Exception):
-    """Why a plugin failed, where it is known what to do.
-
-    Parameters
-    ----------
-    text : str
-        Why, in one line.
-    advice : str
-        What to do.
-    """
+    """Why a plugin failed, where it is known what to do."""
 
     def __init__(self, text: str, advice: str) -> None:
         super().__init__(text)
@@ -341,13 +320,7 @@ class Failure:
 
 
 def glance(entry: Entry) -> Callable[..., object] | None:
-    """Return the class or function if it is in memory, None if only loading it would tell.
-
-    Raises
-    ------
-    ComponentError
-        ``component-unloadable`` if it is certain that it cannot be loaded.
-    """
+    """Return the class or function if it is in memory, None if only loading it would tell."""
     if not isinstance(entry.target, str):
         return entry.target
     place, _, attribute = entry.target.partition(":")
@@ -387,15 +360,7 @@ def normalised(name: str) -> str:
 
 @attrs.frozen
 class Asked:
-    """One name that somebody gave.
-
-    Attributes
-    ----------
-    name : str
-        A plugin, a distribution, or ``*``.
-    by : str
-        Where it was given, as messages call it.
-    """
+    """One name that somebody gave."""
 
     name: str
     by: str
@@ -436,13 +401,7 @@ class Disabled:
 
 
 def asked(names: Collection[str], by: str) -> tuple[Asked, ...]:
-    """Return what was asked for, each name once.
-
-    Raises
-    ------
-    InputError
-        ``plugin-names`` if `names` is one text: its letters would be taken for names.
-    """
+    """Return what was asked for, each name once."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise InputError(
             "plugin-names",

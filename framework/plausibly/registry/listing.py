@@ -24,21 +24,7 @@ _UNDERLINE = re.compile(r"-{3,}\s*")
 
 @attrs.frozen
 class About:
-    """One parameter of a component, in words.
-
-    Attributes
-    ----------
-    name : str
-        As it is written in a table.
-    type : str
-        What it takes.
-    required : bool
-        Whether it has no default.
-    default : str
-        As it is written in a table; empty where there is none.
-    help : str
-        What it means; empty where the author does not say.
-    """
+    """One parameter of a component, in words."""
 
     name: str
     type: str
@@ -48,15 +34,7 @@ class About:
 
 
 def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
-    """Return the parameters of a component, in words.
-
-    Parameters
-    ----------
-    target : callable
-        The class or function that makes it.
-    plain : callable
-        Turns defaults into plain data.
-    """
+    """Return the parameters of a component, in words."""
     from plausibly.registry.parameters import expected, parameters_of
 
     meanings = helps(target)
@@ -90,11 +68,7 @@ def _written(value: object) -> str:
 
 
 def helps(target: Callable[..., object]) -> dict[str, str]:
-    """Return what the parameters of a class or function mean, where its author says it.
-
-    That is ``metadata={"help": ...}`` of an attrs field, else the sections ``Attributes`` and
-    ``Parameters`` of a numpydoc docstring.
-    """
+    """Return what the parameters of a class or function mean, where its author says it."""
     found: dict[str, str] = {}
     for base in reversed(target.__mro__ if isinstance(target, type) else [target]):
         doc = vars(base).get("__doc__") if isinstance(base, type) else inspect.getdoc(base)
@@ -139,23 +113,7 @@ State = Literal["ready", "failed", "disabled", "needs extra"]
 
 @attrs.frozen
 class Row:
-    """One component, or one plugin of which no component is known.
-
-    Attributes
-    ----------
-    source : Source
-        Whose it is.
-    state : {"ready", "failed", "disabled", "needs extra"}
-        ``ready`` = registered; a class that is named by its place is loaded when it is asked for.
-    kind, name : str
-        The component; empty for a plugin.
-    summary : str
-        One line about it.
-    stage, reason : str
-        Where and why it failed, or who turned it off, or what is missing.
-    entry : Entry or None
-        The component.
-    """
+    """One component, or one plugin of which no component is known."""
 
     source: Source
     state: State
@@ -231,19 +189,7 @@ def _failed(failure: Failure) -> list[Row]:
 
 @attrs.frozen
 class Installed:
-    """One plugin as the metadata declare it.
-
-    Attributes
-    ----------
-    source : Source
-        Whose it is.
-    module : str
-        What its entry point names; empty where that cannot be read.
-    state : {"installed", "failed", "disabled"}
-        What is known without importing it.
-    reason : str
-        Why it failed, or who turned it off.
-    """
+    """One plugin as the metadata declare it."""
 
     source: Source
     module: str
@@ -266,13 +212,7 @@ def _installed(found: Declared | Failure, off: Disabled | None) -> Installed:
 
 
 def select(rows: Sequence[Row], names: Iterable[str]) -> tuple[Row, ...]:
-    """Return the rows that answer to some name.
-
-    Raises
-    ------
-    ComponentError
-        ``plugin-unknown`` where none answers to one of the names.
-    """
+    """Return the rows that answer to some name."""
     wanted = list(names)
     for name in wanted:
         if not any(row.answers_to(name) for row in rows):

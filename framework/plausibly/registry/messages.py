@@ -38,21 +38,7 @@ def unknown(
     failures: Sequence[Failure],
     disabled: Sequence[Disabled],
 ) -> ComponentError:
-    """Return ``component-unknown``: nothing is called that, and what may be the reason.
-
-    Parameters
-    ----------
-    kind : Kind
-        What was asked for.
-    name : str
-        How it was called.
-    entries : sequence of Entry
-        What is on offer.
-    failures : sequence of Failure
-        Plugins that failed: each might have offered it.
-    disabled : sequence of Disabled
-        Plugins that are off: so might these.
-    """
+    """Return ``component-unknown``: nothing is called that, and what may be the reason."""
     plugin, _, bare = name.rpartition(":")
     close = _close(kind, name, entries)
     what, expected = f'no {kind.name} "{name}"', "a name from plugins list"
@@ -172,19 +158,7 @@ def off(kind: Kind[Any], entry: Entry, asked: Asked, others: Sequence[Entry]) ->
 def clash(
     kind: Kind[Any], name: str, found: Sequence[Entry], called: Callable[[Entry], str]
 ) -> ComponentError:
-    """Return ``name-clash``: several plugins offer one name, and ours do not.
-
-    Parameters
-    ----------
-    kind : Kind
-        What was asked for.
-    name : str
-        How it was called.
-    found : sequence of Entry
-        Those of that name.
-    called : callable
-        Returns the name of each that is clear.
-    """
+    """Return ``name-clash``: several plugins offer one name, and ours do not."""
     found = sorted(found, key=lambda e: (e.source.distribution, e.source.plugin))
     number = {2: "two"}.get(len(found), counted(len(found)))
     return ComponentError(

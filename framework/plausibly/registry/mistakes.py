@@ -18,23 +18,7 @@ _OF_ATTRS = re.compile(r"'\w+' (?P<rule>must be .+): (?P<value>.+)")
 
 @attrs.frozen
 class Mistake:
-    """One thing that is wrong in a table.
-
-    Attributes
-    ----------
-    path : str
-        Where: ``inner.draws``, ``many[1].by``; empty for the table itself.
-    text : str
-        What is wrong, in one line.
-    key, value : str
-        What to write instead, ``key = value``, where that is known; `key` is a path as well.
-    advice : str
-        What to do, where it is something else.
-    unknown : bool
-        Whether the mistake is a key that the table does not have.
-    expected, got : str
-        The same as `text` in two parts, where it has two.
-    """
+    """One thing that is wrong in a table."""
 
     path: str
     text: str
@@ -78,17 +62,7 @@ class ParameterError(ComponentError):
 
     @classmethod
     def about(cls, whose: str, mistakes: Iterable[Mistake], takes: str = "") -> ParameterError:
-        """Return the error about all mistakes in one component's table.
-
-        Parameters
-        ----------
-        whose : str
-            Kind and name of the component.
-        mistakes : iterable of Mistake
-            One or more.
-        takes : str
-            The parameters that there are, to be shown beside several mistakes.
-        """
+        """Return the error about all mistakes in one component's table."""
         those = tuple(mistakes)
         if len(those) == 1:
             where = f", {those[0].path}" if those[0].path else ""
@@ -114,15 +88,7 @@ class ParameterError(ComponentError):
 
 
 class Wrong(ValueError):
-    """A value of another type than the parameter has.
-
-    Attributes
-    ----------
-    expected, got : str
-        In words.
-    instead : object or None
-        The value that was probably meant.
-    """
+    """A value of another type than the parameter has."""
 
     def __init__(self, expected: str, value: object, instead: object = None) -> None:
         self.expected, self.got, self.instead = expected, said(value), instead
@@ -154,17 +120,7 @@ def written(value: object) -> str:
 def unknown_key(
     key: object, value: object, known: Iterable[str], *, noun: str = "parameter"
 ) -> Mistake:
-    """Return the mistake of a key that is none of `known`, with the likely one.
-
-    Parameters
-    ----------
-    key, value : object
-        As they were written.
-    known : iterable of str
-        Keys that there are.
-    noun : str
-        What keys of this table are called.
-    """
+    """Return the mistake of a key that is none of `known`, with the likely one."""
     names = list(known)
     close = get_close_matches(str(key), names, n=1)
     if close:
@@ -179,13 +135,7 @@ def unknown_key(
 
 
 def mistakes_in(error: BaseException) -> list[Mistake]:
-    """Return what an error of the converter, or of a component's own checks, says.
-
-    Raises
-    ------
-    MissingExtra
-        Where that is what went wrong: it is no mistake in the table.
-    """
+    """Return what an error of the converter, or of a component's own checks, says."""
     if isinstance(error, MissingExtra):
         raise error
     if isinstance(error, Mistakes | ParameterError):

@@ -16,22 +16,7 @@ Places = Callable[[], Iterable[Entry]]
 
 # Any: each kind has its own Protocol
 def entry_of(kind: Kind[Any], component: object, *places: Places) -> Entry:
-    """Return the entry whose class made a component.
-
-    Parameters
-    ----------
-    kind : Kind
-        What it is.
-    component : object
-        An instance.
-    *places : callable
-        Where to look, one after the other.
-
-    Raises
-    ------
-    ComponentError
-        ``component-unregistered`` where no entry has its class.
-    """
+    """Return the entry whose class made a component."""
     cls = type(component)
     path = f"{cls.__module__}:{cls.__qualname__}"
     for place in places:

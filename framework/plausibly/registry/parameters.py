@@ -36,26 +36,7 @@ _FACTORY: type[Any] = type(attrs.Factory(list))  # Any: attrs declares its class
 
 @attrs.frozen
 class Parameter:
-    """One parameter of a component.
-
-    Attributes
-    ----------
-    name : str
-        As it is written in a table.
-    field : str
-        The attribute of the component that holds it.
-    type : object
-        Its declared type, where it was asked for.
-    required : bool
-        Whether it has no default.
-    default : object
-        What it is where nobody says it, before any converter; `attrs.NOTHING` where it is required,
-        or made from the other parameters.
-    check : callable
-        Raises what the component's own validator says of a value.
-    rule : callable or None
-        The validator itself.
-    """
+    """One parameter of a component."""
 
     name: str
     field: str
@@ -72,20 +53,7 @@ def has_fields(target: object) -> bool:
 
 
 def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tuple[Parameter, ...]:
-    """Return the parameters that a table may give.
-
-    Parameters
-    ----------
-    target : callable
-        An attrs class, a dataclass, any other class, or a function.
-    typed : bool
-        Whether to resolve the declared types, which must then exist at run time.
-
-    Raises
-    ------
-    ComponentError
-        ``component-types`` if a declared type cannot be resolved.
-    """
+    """Return the parameters that a table may give."""
     return tuple(_parameters(target, _hints(target) if typed else {}))
 
 
@@ -167,15 +135,7 @@ _WORDS = {str: "text", bool: "true or false", int: "an integer", float: "a numbe
 
 
 class Strict:
-    """A converter that knows the registry, for parameters that are components themselves.
-
-    Parameters
-    ----------
-    create : callable
-        Makes the components.
-    noun : str
-        What messages call the keys of a table.
-    """
+    """A converter that knows the registry, for parameters that are components themselves."""
 
     def __init__(self, create: Create, *, noun: str = "parameter") -> None:
         self._create = create
@@ -196,20 +156,7 @@ class Strict:
         where(lambda wanted: _kind_of(wanted) is not None, self._component)
 
     def build(self, target: Callable[..., T], parameters: Mapping[str, object]) -> T:
-        """Return what `target` makes of `parameters`.
-
-        Parameters
-        ----------
-        target : callable
-            An attrs class, a dataclass, or anything with an annotated signature.
-        parameters : mapping
-            Plain data by parameter name.
-
-        Raises
-        ------
-        Mistakes
-            With everything that is wrong in the table.
-        """
+        """Return what `target` makes of `parameters`."""
         typed = bool(parameters) or any(p.required for p in parameters_of(target))
         known = {p.name: p for p in parameters_of(target, typed=typed)}
         found = [
@@ -431,13 +378,7 @@ class _NotPlain(Exception):
 
 
 def described(component: object, describe: Describe, whose: str) -> dict[str, object]:
-    """Return the parameters of a component as plain data.
-
-    Raises
-    ------
-    ComponentError
-        ``component-parameter`` with every parameter that is no plain data.
-    """
+    """Return the parameters of a component as plain data."""
     table: dict[str, object] = {}
     mistakes: list[Mistake] = []
     for parameter in parameters_of(type(component)):

@@ -51,25 +51,7 @@ _PROTOCOL = {kind.name: kind for kind in KINDS}
 
 @attrs.define(eq=False)
 class Plugins:
-    """Everything that a registry knows of plugins.
-
-    Ours are run when the first component is asked for, also where they are disabled: what they
-    offer must be known to say so. Of the others one that is disabled is not imported.
-
-    Attributes
-    ----------
-    own : callable
-        Returns our own plugins.
-    others : callable
-        Returns those of all other distributions.
-    argument : tuple of Asked
-        Plugins that are off for as long as there is this registry.
-    strictly : bool or None
-        Whether a failure is an error; None asks the environment.
-    entries : dict of tuple to Entry
-        Every component that a working plugin offers, also where it is disabled, by kind, name and
-        source.
-    """
+    """Everything that a registry knows of plugins."""
 
     own: Callable[[], Iterable[Declared]]
     others: Find
@@ -181,9 +163,8 @@ class Plugins:
                 self._check(outcome)
 
     def _check(self, entries: Iterable[Entry]) -> None:
-        """Record what cannot be loaded, or cannot satisfy its Protocol, as far as it can be seen.
-
-        Nothing is imported for it; ours are known to be there.
+        """Record what cannot be loaded, or cannot satisfy its Protocol, as far as it can be
+        seen.
         """
         for entry in entries:
             if entry.source.builtin:
@@ -238,10 +219,7 @@ class Plugins:
     # ---- what is said of it
 
     def insist(self) -> None:
-        """Raise ``plugin-failed`` if anything failed and failures are errors.
-
-        Then every plugin that is on is run, so that this does not depend on what is asked for.
-        """
+        """Raise ``plugin-failed`` if anything failed and failures are errors."""
         strict = self.strictly
         if strict_by_environment() if strict is None else strict:
             self.load_others()
@@ -250,15 +228,7 @@ class Plugins:
                 raise failed[0].strictly() from failed[0].error
 
     def tell(self, *, but: Entry | None = None, stacklevel: int = 4) -> None:
-        """Warn of what failed, and of names that turn nothing off; once each.
-
-        Parameters
-        ----------
-        but : Entry, optional
-            The component that is asked for: if it failed, an error is going to say so.
-        stacklevel : int
-            As in `warnings.warn`.
-        """
+        """Warn of what failed, and of names that turn nothing off; once each."""
         with self.lock:
             new = [f for f in self.failures() if not any(f is told for told in self._told)]
             self._told += new
@@ -627,10 +597,7 @@ class Registry:
         return cast("P", component)
 
     def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
-        """Return the bare name of what is ours or of this run, unless it is not clear.
-
-        With its plugin's, what needs an extra says which library its figures come from.
-        """
+        """Return the bare name of what is ours or of this run, unless it is not clear."""
         alone = self._called(kind, entry.name, "") == [entry]
         ours = entry.source.builtin and not entry.extra
         bare = ours or (entry.source.plugin == THIS_RUN and alone)

@@ -13,15 +13,7 @@ HELD, BROKEN, UNCHECKED = "held", "broken", "cannot be checked"
 
 @attrs.frozen(kw_only=True)
 class Measure:
-    """A measure of agreement.
-
-    Attributes
-    ----------
-    name, title : str
-    value : Interval
-    reason : str
-        Why there is no value.
-    """
+    """A measure of agreement."""
 
     name: str
     title: str
@@ -31,24 +23,7 @@ class Measure:
 
 @attrs.frozen(kw_only=True)
 class AnnotatorRow:
-    """What one annotator answered.
-
-    Attributes
-    ----------
-    name : str
-        ``r01``, ``r02``, in the order of the names behind them, or these names where asked for.
-    answers, compared : int
-        Answers, and those to examples that others answered too.
-    agreement, others : float or None
-        With others, and of the others among themselves on the same examples.
-    vote : float or None
-        How often it is what the others vote for.
-    low : bool
-        Whether it agrees less than the others do, beyond chance.
-    says : int or None
-        Label that is said more often than by others, with both shares.
-    says_share, says_others : float or None
-    """
+    """What one annotator answered."""
 
     name: str
     answers: int
@@ -64,18 +39,7 @@ class AnnotatorRow:
 
 @attrs.frozen(kw_only=True)
 class Cell:
-    """Answers to one example that part over two labels.
-
-    Attributes
-    ----------
-    a, b : int
-        Labels, `a` before `b`.
-    pairs : float
-        Pairs of answers to one example of which one names `a` and not `b`, the other `b` and not
-        `a`; of rankings, in the first place.
-    examples : int
-        With such a pair.
-    """
+    """Answers to one example that part over two labels."""
 
     a: int
     b: int
@@ -85,27 +49,7 @@ class Cell:
 
 @attrs.frozen(kw_only=True)
 class Disagreement:
-    """Section 4.
-
-    Attributes
-    ----------
-    sentence : str
-    measures : tuple of Measure
-    annotators : tuple of AnnotatorRow
-        Those who differ first.
-    likeness : str
-        What `AnnotatorRow.agreement` is: ``same answer``, ``Jaccard``, ``overlap``.
-    who : str
-        Why annotators cannot be told apart, or who stands out, in words.
-    labels : tuple of int
-        Rows and columns of the heat map, those that are parted over most, in label order.
-    cells : tuple of Cell
-        Those that are not zero.
-    note : str
-        How many labels the heat map leaves out, and what it counts.
-    nothing : str
-        Why there is nothing to show.
-    """
+    """Section 4."""
 
     sentence: str
     measures: tuple[Measure, ...] = ()
@@ -120,15 +64,7 @@ class Disagreement:
 
 @attrs.frozen(kw_only=True)
 class Check:
-    """Something to believe the numbers by.
-
-    Attributes
-    ----------
-    name : str
-    title : str
-    state : {"held", "broken", "cannot be checked"}
-    words : str
-    """
+    """Something to believe the numbers by."""
 
     name: str
     title: str
@@ -138,24 +74,7 @@ class Check:
 
 @attrs.frozen(kw_only=True)
 class Uniformity:
-    """P-values of one kind of label, by one method.
-
-    Attributes
-    ----------
-    method : int
-    of : {"drawn", "voted", "true"}
-        A label drawn from the plausibilities, the vote, or the known label.
-    promised : bool
-        Whether the method promises ``P(p <= t) <= t`` of it.
-    counts : tuple of int
-        P-values in 20 bins of equal width from 0 to 1.
-    ks_above, ks_below : float
-        By how much the share of small p-values exceeds what it may be, and falls short of it.
-    p : float
-        Of the hypothesis ``P(p <= t) <= t`` for every t.
-    n : int
-    sentence : str
-    """
+    """P-values of one kind of label, by one method."""
 
     method: int
     of: str
@@ -170,17 +89,7 @@ class Uniformity:
 
 @attrs.frozen(kw_only=True)
 class Believe:
-    """Section 7.
-
-    Attributes
-    ----------
-    sentence : str
-    checks : tuple of Check
-        Broken ones first, then those that cannot be checked.
-    uniformity : tuple of Uniformity
-    nothing : str
-        Why there are no p-values, where there are none.
-    """
+    """Section 7."""
 
     sentence: str
     checks: tuple[Check, ...]
@@ -190,19 +99,7 @@ class Believe:
 
 @attrs.frozen(kw_only=True)
 class Provenance:
-    """Section 8.
-
-    Attributes
-    ----------
-    sentence : str
-    command : str
-        What gives this report again; empty where it was made in Python.
-    study : str
-        Text of the study file with everything filled in; empty where there is none.
-    rows : tuple of (title, text)
-        Data, aggregator, how the sets were made, seed, fingerprint, what was left out.
-    versions : tuple of (name, version)
-    """
+    """Section 8."""
 
     sentence: str
     command: str
@@ -213,17 +110,7 @@ class Provenance:
 
 @attrs.frozen(kw_only=True)
 class Still:
-    """A figure as an image in the page.
-
-    Attributes
-    ----------
-    section : str
-        ``vote``, ``weak`` or ``sizes``: where it stands.
-    alt : str
-        What it shows, in words.
-    source : str
-        Its SVG as a ``data:`` address.
-    """
+    """A figure as an image in the page."""
 
     section: str
     alt: str
@@ -242,15 +129,7 @@ HIGHEST = 5
 
 @attrs.frozen(kw_only=True)
 class ScoreColumn:
-    """The scores of one score function, by which methods rank labels.
-
-    Attributes
-    ----------
-    name : str
-        Of the score function, with its parameters.
-    values : tuple of tuple of int, or None
-        Thousandths, by case and listed label; None where scores are the predictions.
-    """
+    """The scores of one score function, by which methods rank labels."""
 
     name: str
     values: tuple[tuple[int, ...], ...] | None
@@ -258,59 +137,7 @@ class ScoreColumn:
 
 @attrs.frozen(kw_only=True)
 class Cases:
-    """Section 6.
-
-    Attributes
-    ----------
-    sentence : str
-    shown_sentence : str
-        Which examples are shown, where these are not all: chosen by their names, not by result.
-    total, shown : int
-    names : tuple of str
-    listed : tuple of tuple of int
-        Labels of the case whose bars are shown, in label order.
-    unlisted : tuple of int
-        Labels of the case whose bars are left out.
-    unlisted_words : str
-        Which labels are left out, empty where none is.
-    plausibility : tuple of tuple of int
-        Thousandths, by case and listed label.
-    prediction : tuple of tuple of int, or None
-        Thousandths; None where predictions are on no scale from 0 to 1.
-    prediction_words : str
-        What they are: ``the model's probability``.
-    scores : tuple of ScoreColumn
-    p : tuple by method of tuple by case of tuple of int
-        Thousandths, by listed label.
-    sets : tuple by view of tuple of int, (case,)
-        Bit j is set where listed label j is in the set; views as in `ReportData.views`.
-    size : tuple by view of tuple of int, (case,)
-        Labels in the set, also those that are not listed.
-    missed : tuple by view of tuple of int, (case,)
-        Thousandths of the plausibilities that are outside the set.
-    largest : tuple of int
-        Thousandths: the largest plausibility. Ambiguity is 1000 less this.
-    stratum : tuple of int
-        Place in `ReportData.strata`.
-    groups : tuple by column of tuple of int, (case,)
-        Place in the values of the column of `ReportData.groups`.
-    severity : tuple of int
-        The highest severity among labels with a plausibility, -1 where none is known.
-    severity_missed : tuple by view of tuple of int, (case,)
-        The highest among those that the set leaves out, -1 where there is none.
-    said : tuple of tuple of answers, by case
-        Each answer is ``(annotator, blocks, weight)``: place in `annotators` or -1 where it is
-        unknown who; blocks of labels, the most plausible first: one block of one label for single
-        labels, one block for a set of labels, several for a ranking, none for an empty answer; and
-        how many gave this answer.
-    annotators : tuple of str
-    ranked : bool
-        Whether blocks are ranks.
-    text : tuple of str, or None
-        A text an example, at most 500 characters.
-    thumbnail : tuple of str, or None
-        ``data:`` addresses of pictures, empty where an example has none.
-    """
+    """Section 6."""
 
     sentence: str
     shown_sentence: str
@@ -351,12 +178,7 @@ class Cases:
 
 @attrs.frozen(kw_only=True)
 class Interval:
-    """A mean with its interval; None where there is none.
-
-    Attributes
-    ----------
-    mean, low, high : float or None
-    """
+    """A mean with its interval; None where there is none."""
 
     mean: float | None
     low: float | None
@@ -365,18 +187,7 @@ class Interval:
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """One thing to know before the figures are believed or used.
-
-    Attributes
-    ----------
-    severity : {"broken", "vacuous", "weak", "kept"}
-        In this order of precedence, which is the order in which they come.
-    name : str
-        Anchor of the finding, such as ``guarantee-vacuous``.
-    sentence : str
-    part : int or None
-        Place in `Weak.parts` that it speaks of.
-    """
+    """One thing to know before the figures are believed or used."""
 
     severity: str
     name: str
@@ -386,19 +197,7 @@ class Finding:
 
 @attrs.frozen(kw_only=True)
 class Promise:
-    """The guarantee in full.
-
-    Attributes
-    ----------
-    statement : str
-        ``P(Y in C(X)) >= .90``, or ``no guarantee``.
-    level : float or None
-        What is promised of what experts say; None where nothing is.
-    shown : str
-        The level as tables print it: ``.90``, ``.90, vacuous``, ``nothing``.
-    rows : tuple of (title, text)
-        ``of what``, ``over``, ``if``, ``why``, ``checked``, ``not`` and notes, in reading order.
-    """
+    """The guarantee in full."""
 
     statement: str
     level: float | None
@@ -408,18 +207,7 @@ class Promise:
 
 @attrs.frozen(kw_only=True)
 class Verdict:
-    """Section 1.
-
-    Attributes
-    ----------
-    sentence : str
-        What was measured beside what is guaranteed; where a guarantee is broken or vacuous, that.
-    limits : str
-        What it is not about.
-    findings : tuple of Finding
-        Broken and vacuous ones first.
-    guarantee : Promise
-    """
+    """Section 1."""
 
     sentence: str
     limits: str
@@ -429,22 +217,7 @@ class Verdict:
 
 @attrs.frozen(kw_only=True)
 class Vote:
-    """Section 2: votes against everything that was said. The bars are those of all methods.
-
-    Attributes
-    ----------
-    sentence : str
-    aggregated : Interval
-        Aggregated coverage.
-    voted : tuple of (policy, Interval)
-        Coverage of the vote by what counts where it is tied: ``first``, ``fractional``, ``any``,
-        ``all``. One pair called ``first`` where no vote is tied.
-    true : Interval or None
-        Coverage of known labels.
-    size : Interval
-        Labels in a set.
-    share_empty, share_single : float
-    """
+    """Section 2: votes against everything that was said. The bars are those of all methods."""
 
     sentence: str
     aggregated: Interval
@@ -457,16 +230,7 @@ class Vote:
 
 @attrs.frozen(kw_only=True)
 class Realised:
-    """Coverage of single examples in ascending order, each curve sorted on its own.
-
-    Attributes
-    ----------
-    sentence : str
-    share : tuple of float
-        Share of the examples up to this place, at most 200 places.
-    aggregated, voted, largest : tuple of float
-        Aggregated coverage, voted coverage and the largest plausibility at that place.
-    """
+    """Coverage of single examples in ascending order, each curve sorted on its own."""
 
     sentence: str
     share: tuple[float, ...]
@@ -477,23 +241,7 @@ class Realised:
 
 @attrs.frozen(kw_only=True)
 class Part:
-    """Coverage in some of the examples.
-
-    Attributes
-    ----------
-    kind : {"ambiguity", "group", "crossed"}
-        A stratum of the largest plausibility, a value of one coordinate, or of several.
-    title : str
-        ``site north``, ``site north, sex f``, ``largest plausibility below .5``.
-    n : int
-    covered, size : Interval
-    clear : bool
-        Whether the interval ends below what is promised of the average example.
-    where : tuple of (column, value)
-        Which examples these are: place in `ReportData.groups`, and place in its values.
-    stratum : int or None
-        Which examples these are, for a stratum: place in `ReportData.strata`.
-    """
+    """Coverage in some of the examples."""
 
     kind: str
     title: str
@@ -507,20 +255,7 @@ class Part:
 
 @attrs.frozen(kw_only=True)
 class Weak:
-    """Section 3.
-
-    Attributes
-    ----------
-    sentence : str
-    level : float or None
-        What is promised of the average example, a line through the dots.
-    parts : tuple of Part
-        Strata, then groups and their crossings, of each kind the weakest first.
-    note : str
-        What the intervals hold for, and how many groups were too small to be shown.
-    nothing : str
-        Why there is no group, where there is none; strata are always there.
-    """
+    """Section 3."""
 
     sentence: str
     level: float | None
@@ -531,16 +266,7 @@ class Weak:
 
 @attrs.frozen(kw_only=True)
 class SizeBar:
-    """Sets with so many labels.
-
-    Attributes
-    ----------
-    low, high : int
-        Both inside.
-    count : int
-    covered : Interval
-        Aggregated coverage of these sets.
-    """
+    """Sets with so many labels."""
 
     low: int
     high: int
@@ -550,13 +276,7 @@ class SizeBar:
 
 @attrs.frozen(kw_only=True)
 class Sizes:
-    """Section 5.
-
-    Attributes
-    ----------
-    sentence : str
-    bars : tuple of SizeBar
-    """
+    """Section 5."""
 
     sentence: str
     bars: tuple[SizeBar, ...]
@@ -564,14 +284,7 @@ class Sizes:
 
 @attrs.frozen(kw_only=True)
 class Surprising:
-    """The examples of whose plausibilities the sets leave out most.
-
-    Attributes
-    ----------
-    sentence : str
-    cases : tuple of int
-        Places in `Cases`, most first; at most ten, all of which are shown.
-    """
+    """The examples of whose plausibilities the sets leave out most."""
 
     sentence: str
     cases: tuple[int, ...]
@@ -579,15 +292,7 @@ class Surprising:
 
 @attrs.frozen(kw_only=True)
 class Splits:
-    """What repeated random splits covered, in a study.
-
-    Attributes
-    ----------
-    sentence : str
-    aggregated : tuple of float
-        Aggregated coverage of each split, in their order.
-    mean, spread : float or None
-    """
+    """What repeated random splits covered, in a study."""
 
     sentence: str
     aggregated: tuple[float, ...]
@@ -597,14 +302,7 @@ class Splits:
 
 @attrs.frozen(kw_only=True)
 class View:
-    """All that depends on method and alpha: `ReportData.views` at ``method * alphas + alpha``.
-
-    Attributes
-    ----------
-    method, alpha : int
-    verdict, vote, realised, weak, sizes, surprising
-    splits : Splits or None
-    """
+    """All that depends on method and alpha: `ReportData.views` at ``method * alphas + alpha``."""
 
     method: int
     alpha: int
@@ -624,13 +322,7 @@ _ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"
 
 @attrs.frozen(kw_only=True)
 class Words:
-    """What things are called, in the singular and in the plural.
-
-    Attributes
-    ----------
-    example, examples, annotator, annotators : str
-        ``example``, unless whoever writes the report says ``nodule``, and so on.
-    """
+    """What things are called, in the singular and in the plural."""
 
     example: str = "example"
     examples: str = "examples"
@@ -640,16 +332,7 @@ class Words:
 
 @attrs.frozen(kw_only=True)
 class Label:
-    """A label, named as in the data.
-
-    Attributes
-    ----------
-    name : str
-    risk : str
-        Its level of risk in words, empty where none was said.
-    severity : int
-        Place of that level among all levels, the least is 0; -1 where none was said.
-    """
+    """A label, named as in the data."""
 
     name: str
     risk: str = ""
@@ -658,18 +341,7 @@ class Label:
 
 @attrs.frozen(kw_only=True)
 class Method:
-    """A calibration that made sets.
-
-    Attributes
-    ----------
-    name : str
-    about : str
-        Its components: ``monte-carlo (draws 10), combiner average, score probability``.
-    score : int
-        Column of `Cases.scores` with its scores.
-    reference : bool
-        True for the calibration on votes that was added for comparison, and asked for by nobody.
-    """
+    """A calibration that made sets."""
 
     name: str
     about: str
@@ -679,13 +351,7 @@ class Method:
 
 @attrs.frozen(kw_only=True)
 class GroupColumn:
-    """A coordinate of the examples with few values.
-
-    Attributes
-    ----------
-    name : str
-    values : tuple of str
-    """
+    """A coordinate of the examples with few values."""
 
     name: str
     values: tuple[str, ...]
@@ -693,31 +359,7 @@ class GroupColumn:
 
 @attrs.frozen(kw_only=True)
 class ReportData:
-    """All that a report shows.
-
-    Attributes
-    ----------
-    title, subtitle : str
-        The subtitle counts examples, labels and annotators.
-    words : Words
-    labels : tuple of Label
-    methods : tuple of Method
-        The first is shown first; the reference, if any, comes last.
-    alphas : tuple of str
-        As they were typed.
-    groups : tuple of GroupColumn
-    strata : tuple of str
-        Of the largest plausibility.
-    views : tuple of View
-        By method, then by alpha.
-    disagreement : Disagreement
-    cases : Cases
-        Section 6.
-    believe : Believe
-    provenance : Provenance
-    stills : tuple of Still
-        Figures that stand in the page itself, not in the data.
-    """
+    """All that a report shows."""
 
     title: str
     subtitle: str
@@ -747,10 +389,7 @@ class ReportData:
         return {"format": FORMAT, **found}
 
     def to_text(self) -> str:
-        """Return the JSON text, as short as it can be, the same for the same data.
-
-        Nothing in it ends a script element or a line of one: these characters are escapes.
-        """
+        """Return the JSON text, as short as it can be, the same for the same data."""
         text = json.dumps(
             self.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":")
         )

@@ -30,27 +30,7 @@ _KINDS = (
 
 
 def picture(path: str, folder: Path, column: str) -> str:
-    """Return the address of a picture that holds all of it.
-
-    Parameters
-    ----------
-    path : str
-        Of a PNG, JPEG, GIF or WebP file; empty for none.
-    folder : Path
-        Where a relative path starts.
-    column : str
-        That names it, for messages.
-
-    Returns
-    -------
-    str
-        ``data:image/...;base64,...``; empty for none.
-
-    Raises
-    ------
-    InputError
-        ``thumbnail-unreadable`` or ``thumbnail-large``.
-    """
+    """Return the address of a picture that holds all of it."""
     if not path:
         return ""
     file = folder / path
@@ -95,21 +75,7 @@ MOST_LETTERS = 500
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """Choices that change what a report shows, and no figure.
-
-    Attributes
-    ----------
-    title : str
-        Empty: made from what there is.
-    words : Words
-        What examples and annotators are called.
-    text, thumbnail : str
-        Coordinates of the examples with a text, and with the path of a small picture; empty: none.
-    annotator_names : bool
-        Whether annotators appear under their own names.
-    folder : Path
-        Where relative paths of pictures start.
-    """
+    """Choices that change what a report shows, and no figure."""
 
     title: str = ""
     words: Words = attrs.field(factory=Words)
@@ -124,14 +90,7 @@ def with_tables(
     examples: Path | str | xr.Dataset | None,
     labels: Path | str | xr.Dataset | None,
 ) -> xr.DataArray:
-    """Return predictions with what is known of their examples and labels.
-
-    Parameters
-    ----------
-    predictions : DataArray, ([augmentation,] example, label)
-    examples, labels : Path, str or Dataset, optional
-        Tables, or their files; matched by name.
-    """
+    """Return predictions with what is known of their examples and labels."""
     for table, dim in ((examples, names.EXAMPLE), (labels, names.LABEL)):
         if table is not None:
             predictions = with_coordinates(predictions, table_from(table, dim))
@@ -154,20 +113,7 @@ def risks(*arrays: xr.DataArray) -> dict[str, object]:
 def grouping(
     predictions: xr.DataArray, by: Sequence[str] | None, known: Sequence[str | None]
 ) -> list[str]:
-    """Return the coordinates whose groups are compared: those that were named, or all with few.
-
-    Parameters
-    ----------
-    predictions : DataArray, (example, label)
-    by : sequence of str, or None
-    known : sequence of str or None
-        Coordinates that have another part in the report.
-
-    Raises
-    ------
-    InputError
-        ``coordinate-missing``.
-    """
+    """Return the coordinates whose groups are compared: those that were named, or all with few."""
     there = coordinates(predictions)
     if by is not None:
         for name in by:
@@ -196,12 +142,8 @@ def _cut(text: str) -> str:
 
 
 def pictures(predictions: xr.DataArray, options: Options) -> list[str] | None:
-    """Return the picture of each example as an address that holds it; None where none is asked for.
-
-    Raises
-    ------
-    InputError
-        ``thumbnail-unreadable`` or ``thumbnail-large``, of a picture that cannot be put in.
+    """Return the picture of each example as an address that holds it; None where none is asked
+    for.
     """
     if not options.thumbnail:
         return None

@@ -100,9 +100,8 @@ def percent(share: float) -> str:
 
 
 def about_percent(share: float) -> str:
-    """Return a measured share in percent, rounded, but 100 % and 0 % only where it is all or none.
-
-    A share that rounds to all or nothing without being it is said with words.
+    """Return a measured share in percent, rounded, but 100 % and 0 % only where it is all or
+    none.
     """
     whole = round(100 * share)
     if whole == 100 and share < 1:
@@ -134,21 +133,7 @@ AT_LEAST = 20
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
-    """Results for the sets of one method, all over ``alpha``.
-
-    Attributes
-    ----------
-    evaluation : Dataset
-        From `plausibly.evaluate`.
-    votes : mapping of str to Dataset
-        Coverage of the vote by what counts where it is tied.
-    sizes, realised : Dataset
-        From `coverage_by_size` and `sorted_coverage`.
-    groups : Dataset or None
-        From `coverage_by_subgroup`.
-    no_groups : str
-        Why there are none.
-    """
+    """Results for the sets of one method, all over ``alpha``."""
 
     evaluation: xr.Dataset
     votes: Mapping[str, xr.Dataset]
@@ -174,13 +159,7 @@ class Measured:
 
 
 def measured(subject: Subject, method: MethodSets) -> Measured:
-    """Return what the sets of a method cover.
-
-    Parameters
-    ----------
-    subject : Subject
-    method : MethodSets
-    """
+    """Return what the sets of a method cover."""
     sets, lam = method.sets, subject.plausibilities
     with warnings.catch_warnings():
         # What is to be said of the sets is said in the report.
@@ -255,12 +234,7 @@ def crossed(subject: Subject) -> int:
 
 
 def wheres(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return which examples each group is made of, by its title: columns and their values.
-
-    Parameters
-    ----------
-    subject : Subject
-    """
+    """Return which examples each group is made of, by its title: columns and their values."""
     coded = [
         inputs.codes_of(inputs.example_values(name, (subject.predictions,))) for name in subject.by
     ]
@@ -287,14 +261,7 @@ PER_PLAUSIBILITY = "a plausibility, in a set, or among the five highest scores"
 
 @attrs.frozen(kw_only=True, eq=False)
 class Outcomes:
-    """What the sets of all methods and alphas leave out of every example.
-
-    Attributes
-    ----------
-    subject : Subject
-    severity : ndarray of int, (label,)
-        Place of the level of risk; -1 where none is known.
-    """
+    """What the sets of all methods and alphas leave out of every example."""
 
     subject: Subject
     severity: Ints
@@ -349,14 +316,7 @@ def severities(subject: Subject) -> tuple[Ints, list[str]]:
 
 
 def chosen(outcomes: Outcomes, most: int) -> list[int]:
-    """Return the rows of the examples that are shown, in the order of their names.
-
-    Parameters
-    ----------
-    outcomes : Outcomes
-    most : int
-        How many are chosen by name alone; those that surprise come on top.
-    """
+    """Return the rows of the examples that are shown, in the order of their names."""
     n = outcomes.subject.n
     if n <= most:
         return list(range(n))
@@ -367,16 +327,7 @@ def chosen(outcomes: Outcomes, most: int) -> list[int]:
 
 
 def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> Cases:
-    """Return section 6: as many examples as are shown at most, and as fit into a report.
-
-    Parameters
-    ----------
-    outcomes : Outcomes
-    annotators : sequence of str
-        What those of the annotation table are called.
-    budget : int
-        Bytes.
-    """
+    """Return section 6: as many examples as are shown at most, and as fit into a report."""
     most = min(MOST, outcomes.subject.n)
     while True:
         found = _cases(outcomes, chosen(outcomes, most), annotators, most)
@@ -544,18 +495,7 @@ _FLATTERING = ("examples-alike",)
 def verdict(
     subject: Subject, found: Measured, promise: Guarantee, weak: Weak, checks: Sequence[Check]
 ) -> Verdict:
-    """Return section 1 at one alpha.
-
-    Parameters
-    ----------
-    subject : Subject
-    found : Measured
-    promise : Guarantee
-    weak : Weak
-        Section 3.
-    checks : sequence of Check
-        Of section 7, of this method.
-    """
+    """Return section 1 at one alpha."""
     judged = _judged(found.evaluation, promise)
     stands = judged.stands
     sentence = _verdict_sentence(subject, found.evaluation, promise, judged)
@@ -751,14 +691,7 @@ LIKENESS = {
 
 
 def called(annotators: Sequence[str], *, by_name: bool) -> list[str]:
-    """Return what annotators are called: ``r01``, ``r02`` in the order of their names.
-
-    Parameters
-    ----------
-    annotators : sequence of str
-    by_name : bool
-        Whether they keep their own names.
-    """
+    """Return what annotators are called: ``r01``, ``r02`` in the order of their names."""
     if by_name:
         return list(annotators)
     wide = max(2, len(str(len(annotators))))
@@ -767,14 +700,7 @@ def called(annotators: Sequence[str], *, by_name: bool) -> list[str]:
 
 
 def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
-    """Return section 4.
-
-    Parameters
-    ----------
-    subject : Subject
-    shown : sequence of str
-        What the annotators of the table are called.
-    """
+    """Return section 4."""
     table, words = subject.annotations, subject.words
     if table is None:
         return _of_nothing(
@@ -824,12 +750,7 @@ def _of_nothing(why: str) -> Disagreement:
 
 
 def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Cell]:
-    """Return over which labels two answers to one example part, and where they meet.
-
-    With ``N_a`` answers to an example that name a (in the first place of a ranking), and ``N_ab``
-    that name both, ``(N_a - N_ab) (N_b - N_ab)`` pairs part over a and b, and
-    ``N_a (N_a - 1) / 2`` meet in a.
-    """
+    """Return over which labels two answers to one example part, and where they meet."""
     cell, mention = answers.spread(answers.cell_value)
     where = place[answers.mention_label[mention]]
     first = (answers.mention_block[mention] <= 1) & (where >= 0)
@@ -999,14 +920,7 @@ _LABELS = {DRAWN: "a drawn label", VOTED: "the vote", TRUE: "the known label"}
 
 
 def uniformity(subject: Subject) -> list[Uniformity]:
-    """Return how p-values of each method are distributed, where they can be measured.
-
-    Parameters
-    ----------
-    subject : Subject
-        Where a method has two predictors, the first one and its examples are looked at: the tests
-        are about one calibration.
-    """
+    """Return how p-values of each method are distributed, where they can be measured."""
     found: list[Uniformity] = []
     for place, method in enumerate(subject.methods):
         one = method.tested[0]
@@ -1062,16 +976,7 @@ def _p(value: float) -> str:
 
 
 def method_checks(subject: Subject, place: int, found: Sequence[Uniformity]) -> list[Check]:
-    """Return the checks of one method: those of the examples, and of its p-values.
-
-    Parameters
-    ----------
-    subject : Subject
-    place : int
-        Of the method.
-    found : sequence of Uniformity
-        Of all methods.
-    """
+    """Return the checks of one method: those of the examples, and of its p-values."""
     checks = list(subject.checks)
     mine = [one for one in found if one.method == place and one.promised]
     checks += [
@@ -1087,13 +992,7 @@ def method_checks(subject: Subject, place: int, found: Sequence[Uniformity]) -> 
 
 
 def believe(subject: Subject, found: Sequence[Uniformity]) -> Believe:
-    """Return section 7, for all methods.
-
-    Parameters
-    ----------
-    subject : Subject
-    found : sequence of Uniformity
-    """
+    """Return section 7, for all methods."""
     checks = list(subject.checks)
     for place in range(len(subject.methods)):
         checks += [
@@ -1119,12 +1018,7 @@ def believe(subject: Subject, found: Sequence[Uniformity]) -> Believe:
 
 
 def exchangeable(words: Words) -> list[Check]:
-    """Return the two assumptions that no data can confirm.
-
-    Parameters
-    ----------
-    words : Words
-    """
+    """Return the two assumptions that no data can confirm."""
     many = words.examples
     return [
         Check(
@@ -1145,13 +1039,7 @@ def exchangeable(words: Words) -> list[Check]:
 
 
 def of_overlap(method: MethodSets, words: Words) -> Check:
-    """Return whether the examples of the report calibrated the predictor that is reported.
-
-    Parameters
-    ----------
-    method : MethodSets
-    words : Words
-    """
+    """Return whether the examples of the report calibrated the predictor that is reported."""
     title = f"no {words.example} here calibrated the predictor"
     overlap = int(method.sets.attrs[OVERLAP])
     n = method.sets.sizes[names.EXAMPLE]
@@ -1175,12 +1063,8 @@ def of_overlap(method: MethodSets, words: Words) -> Check:
 
 
 def of_shift(method: MethodSets, words: Words) -> Check | None:
-    """Return whether the largest scores look like those of calibration; None where none are kept.
-
-    Parameters
-    ----------
-    method : MethodSets
-    words : Words
+    """Return whether the largest scores look like those of calibration; None where none are
+    kept.
     """
     one = method.tested[0]
     if one.predictor.reference is None or one.predictor.pools.replicates.weight_by:
@@ -1213,16 +1097,7 @@ def level_of(promise: Guarantee) -> float | None:
 
 
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> Vote:
-    """Return section 2 at one alpha.
-
-    Parameters
-    ----------
-    subject : Subject
-    found : Measured
-        Of these sets.
-    voted : Measured or None
-        Of sets that were calibrated on votes; None where there are none, or these are.
-    """
+    """Return section 2 at one alpha."""
     evaluation = found.evaluation
     aggregated, size = interval(evaluation, AGGREGATED), interval(evaluation, SET_SIZE)
     votes = tuple(
@@ -1288,16 +1163,7 @@ def weak(
     promise: Guarantee,
     wheres: dict[str, tuple[tuple[int, int], ...]],
 ) -> Weak:
-    """Return section 3 at one alpha.
-
-    Parameters
-    ----------
-    subject : Subject
-    found : Measured
-    promise : Guarantee
-    wheres : mapping
-        From `plausibly.report.sections.wheres`.
-    """
+    """Return section 3 at one alpha."""
     level = level_of(promise)
     strata = _strata(found.evaluation, level)
     groups: list[Part] = []

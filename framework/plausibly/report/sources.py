@@ -68,19 +68,8 @@ Calibrate: TypeAlias = Callable[[Bools], ConformalPredictor]
 def halves(
     predictions: xr.DataArray, *, seed: int, group: str | None, stratify: str | None
 ) -> Bools:
-    """Return the examples of one half: the test examples of the first split of a study of halves.
-
-    Parameters
-    ----------
-    predictions : DataArray, ([augmentation,] example, label)
-    seed : int
-    group, stratify : str or None
-        Coordinates, see `plausibly.compare`.
-
-    Raises
-    ------
-    InputError
-        ``split-empty`` where a half would be empty.
+    """Return the examples of one half: the test examples of the first split of a study of
+    halves.
     """
     hashes = hash_names(predictions[names.EXAMPLE].values)
     groups, strata = (
@@ -104,21 +93,7 @@ def crossed(
     seed: int,
     reference: bool = False,
 ) -> MethodSets:
-    """Return the sets of one method for every example, each half calibrated on the other.
-
-    Parameters
-    ----------
-    name : str
-        Of the method.
-    predictions : DataArray, ([augmentation,] example, label)
-    half : ndarray of bool, (example,)
-    calibrate : callable
-    alphas : sequence
-    seed : int
-        Of the study.
-    reference : bool
-        Whether the method is there for comparison alone.
-    """
+    """Return the sets of one method for every example, each half calibrated on the other."""
     keys = split_keys(seed, FIRST)
     with warnings.catch_warnings():
         # The study warned of the same method.
@@ -147,13 +122,7 @@ def _joined(half: Bools, first: NDArray[T], second: NDArray[T]) -> NDArray[T]:
 
 
 def made(one: Tested, alphas: Sequence[AlphaLike]) -> Made:
-    """Return what a predictor says of its examples.
-
-    Parameters
-    ----------
-    one : Tested
-    alphas : sequence
-    """
+    """Return what a predictor says of its examples."""
     sets = one.predictor.predict(one.predictions, list(alphas))
     p = one.predictor.p_values(one.predictions)
     scores = one.predictor.scores(one.predictions)
@@ -177,20 +146,7 @@ def method_sets(
     *,
     reference: bool = False,
 ) -> MethodSets:
-    """Return the sets of one method with the attributes that sets have.
-
-    Parameters
-    ----------
-    name : str
-    predictions : DataArray, ([augmentation,] example, label)
-        Of all examples.
-    tested : sequence of Tested
-    found : Made
-        Of all examples.
-    promises : sequence of Guarantee
-        One an alpha.
-    reference : bool
-    """
+    """Return the sets of one method with the attributes that sets have."""
     first = tested[0].predictor
     plane = predictions
     if names.AUGMENTATION in predictions.dims:
@@ -263,31 +219,7 @@ def subject_of_predictor(
     facts: Sequence[tuple[str, str]] = (),
     command: str = "",
 ) -> Subject:
-    """Return the subject of a report on a predictor.
-
-    Parameters
-    ----------
-    predictor : ConformalPredictor
-    predictions : DataArray, ([augmentation,] example, label)
-        Of new examples, with their coordinates.
-    plausibilities : DataArray, (example, label)
-        Of the same examples; means over draws.
-    annotations : Dataset or None
-        What they were aggregated from.
-    options : Options
-    alphas : sequence
-    by : sequence of str, optional
-        Coordinates whose groups are compared; by default all with few.
-    cluster, true : str, optional
-        Coordinates: of examples that belong together, and of known labels.
-    ties, seed
-        See `plausibly.evaluate`.
-    only_common : bool
-        Leave out the examples that only one side has, instead of refusing.
-    facts : sequence of (title, text)
-    command : str
-        See `Provenance`.
-    """
+    """Return the subject of a report on a predictor."""
     labels = name_texts(predictions[names.LABEL].values)
     lam = align.match_labels(plausibilities, labels, whose="plausibilities", other="predictions")
     model, lam = align.match_examples(predictions, lam, only_common=only_common)
@@ -349,26 +281,7 @@ VOTED = "voted"
 
 @attrs.frozen(kw_only=True, eq=False)
 class Compared:
-    """A study, from a file or from `plausibly.compare`, with its data.
-
-    Attributes
-    ----------
-    predictions : DataArray, ([augmentation,] example, label)
-        Examples in the order of their names.
-    plausibilities : DataArray, ([draw,] example, label)
-        Of the same examples and labels, in the same order.
-    annotations : Dataset or None
-    methods : mapping of str to mapping
-        Arguments of `plausibly.calibrate` by name of the method.
-    alphas : sequence of str
-    group, stratify, true : str or None
-        Coordinates.
-    by : sequence of str, or None
-    ties : str
-    seed : int
-    result : Dataset or None
-        From `plausibly.compare`.
-    """
+    """A study, from a file or from `plausibly.compare`, with its data."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
@@ -385,13 +298,7 @@ class Compared:
 
 
 def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
-    """Return a study from its file.
-
-    Parameters
-    ----------
-    ready : Prepared
-    result : Dataset or None
-    """
+    """Return a study from its file."""
     study = ready.study
     table = ready.annotations
     part = study.annotations
@@ -442,18 +349,7 @@ def subject_of_study(
     command: str = "",
     study: str = "",
 ) -> Subject:
-    """Return the subject of a report on a study: sets for every example.
-
-    Parameters
-    ----------
-    one : Compared
-    options : Options
-    disabled : sequence of str
-        Plugins to do without.
-    facts : sequence of (title, text)
-    command, study : str
-        See `Provenance`.
-    """
+    """Return the subject of a report on a study: sets for every example."""
     model = one.predictions
     half = halves(model, seed=one.seed, group=one.group, stratify=one.stratify)
     with without_plugins(tuple(disabled)):
@@ -771,14 +667,7 @@ def _methods(
 
 @attrs.frozen(kw_only=True, eq=False)
 class Finished:
-    """A study that ran.
-
-    Attributes
-    ----------
-    prepared : Prepared
-    compared : Dataset
-        From `plausibly.compare`.
-    """
+    """A study that ran."""
 
     prepared: Prepared
     compared: xr.Dataset
@@ -790,19 +679,7 @@ class Finished:
 
 
 def finished(path: Path) -> Finished:
-    """Return a study that ran, from the folder of its results or from its file.
-
-    Parameters
-    ----------
-    path : Path
-        A folder with ``resolved.toml`` and ``results.nc``, or a study file whose results are there.
-
-    Raises
-    ------
-    InputError
-        ``study-unfinished`` where there are no results, ``study-changed`` where the file or its
-        data are no longer those that gave them; and what `prepare` says.
-    """
+    """Return a study that ran, from the folder of its results or from its file."""
     folder = path
     ready: Prepared | None = None
     if not path.is_dir():
@@ -857,20 +734,7 @@ def study_subject(
     by: Sequence[str] | None = None,
     command: str = "",
 ) -> Subject:
-    """Return the subject of a report on a study that ran.
-
-    Parameters
-    ----------
-    one : Finished
-    options : Options
-        In the place of those of the study file, where they say something.
-    examples, labels : Path, str or Dataset, optional
-        Tables of what else is known of them.
-    by : sequence of str, optional
-        Coordinates whose groups are compared, instead of those of the study.
-    command : str
-        What was typed after ``plausibly run``, if more is needed to make the report again.
-    """
+    """Return the subject of a report on a study that ran."""
     ready = one.prepared
     said = ready.study.report
     folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
@@ -910,18 +774,7 @@ def default_title(file: str) -> str:
 
 
 def words_of(said: Mapping[str, str] | None) -> Words:
-    """Return what examples and annotators are called; plurals end in s where none is said.
-
-    Parameters
-    ----------
-    said : mapping of str to str, or None
-        Some of ``example``, ``examples``, ``annotator``, ``annotators``.
-
-    Raises
-    ------
-    InputError
-        ``words-unknown``.
-    """
+    """Return what examples and annotators are called; plurals end in s where none is said."""
     given = dict(said or {})
     known = [field.name for field in attrs.fields(Words)]
     for key in given:

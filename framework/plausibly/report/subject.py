@@ -24,29 +24,14 @@ Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]
 
 @attrs.frozen(kw_only=True)
 class Said:
-    """The answers to some examples.
-
-    Attributes
-    ----------
-    answers : tuple of tuple of Answer, by example
-        Annotators by their place among all names, in alphabetical order.
-    ranked : bool
-        Whether blocks are ranks.
-    """
+    """The answers to some examples."""
 
     answers: tuple[tuple[Answer, ...], ...]
     ranked: bool
 
 
 def said_of(subject: Subject, examples: Sequence[str]) -> Said:
-    """Return the answers to some examples: of each the known annotators first, by name.
-
-    Parameters
-    ----------
-    subject : Subject
-    examples : sequence of str
-        Their names.
-    """
+    """Return the answers to some examples: of each the known annotators first, by name."""
     table = subject.annotations
     if table is None:
         return Said(answers=tuple(() for _ in examples), ranked=False)
@@ -84,14 +69,7 @@ def said_of(subject: Subject, examples: Sequence[str]) -> Said:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Tested:
-    """A predictor and the examples that it never saw.
-
-    Attributes
-    ----------
-    predictor : ConformalPredictor
-    predictions : DataArray, ([augmentation,] example, label)
-        As the predictor reads them.
-    """
+    """A predictor and the examples that it never saw."""
 
     predictor: ConformalPredictor
     predictions: xr.DataArray
@@ -99,24 +77,7 @@ class Tested:
 
 @attrs.frozen(kw_only=True, eq=False)
 class MethodSets:
-    """The sets of one method, for every example.
-
-    Attributes
-    ----------
-    name, about : str
-    reference : bool
-        Whether it was added for comparison.
-    tested : sequence of Tested
-        One predictor for all examples, or one for each half of them.
-    sets : DataArray of bool, (example, label, alpha)
-        With the attributes of a prediction set: guarantees, fingerprint, overlap.
-    p, scores : ndarray of float, (example, label)
-        In the order of `Subject.predictions`.
-    score : str
-        What the score function is called.
-    promises : sequence of Guarantee
-        One an alpha: where two predictors promise, what both do.
-    """
+    """The sets of one method, for every example."""
 
     name: str
     about: str
@@ -131,44 +92,7 @@ class MethodSets:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject:
-    """All that the figures of a report are made of.
-
-    Attributes
-    ----------
-    predictions : DataArray, (example, label)
-        Examples in the order of their names, with their coordinates; means over augmentations.
-    plausibilities : DataArray, (example, label)
-        Of the same examples and labels, in the same order; means over draws.
-    annotations : Dataset or None
-        The annotation table, perhaps with other examples too.
-    risk : mapping of str to object
-        Level of risk by label; empty where none is known.
-    methods : sequence of MethodSets
-    alphas : sequence of str
-        As they were typed.
-    by : sequence of str
-        Coordinates whose groups are compared.
-    cluster, true : str or None
-        Coordinates: of examples that belong together, and of known labels.
-    ties : str
-    seed : int
-    how : str
-        How the sets were made, in words.
-    compared : Dataset or None
-        What repeated splits covered, from `plausibly.compare`.
-    checks : sequence of Check
-        What was found out about the examples while the sets were made.
-    words : Words
-    title : str
-    command, study : str
-        See `Provenance`.
-    facts : sequence of (title, text)
-        What is told of the data, in `Provenance.rows`.
-    text, thumbnail : sequence of str, or None
-        One an example.
-    annotator_names : bool
-        Whether annotators appear under their own names.
-    """
+    """All that the figures of a report are made of."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray

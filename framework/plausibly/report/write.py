@@ -65,19 +65,7 @@ _SALT = "plausibly"  # the same identifiers in every run
 
 
 def stills(found: Measured, examples: str) -> tuple[Still, ...]:
-    """Return the figures of results at one alpha.
-
-    Parameters
-    ----------
-    found : Measured
-    examples : str
-        What examples are called.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` without matplotlib, which the extra ``report`` brings.
-    """
+    """Return the figures of results at one alpha."""
     matplotlib = require("matplotlib", extra="report", whose="the report")
     drawn = (
         ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
@@ -101,23 +89,7 @@ TEMPLATE = "page.html.j2"
 
 
 def render(data: ReportData) -> str:
-    """Return the page: one HTML document that asks for no other file.
-
-    Parameters
-    ----------
-    data : ReportData
-        The template calls it ``report``.
-
-    Returns
-    -------
-    str
-        The same for the same data.
-
-    Raises
-    ------
-    MissingExtra
-        ``extra-missing`` where Jinja is not installed.
-    """
+    """Return the page: one HTML document that asks for no other file."""
     jinja = require("jinja2", extra="report", whose="the report")
     environment = jinja.Environment(
         loader=jinja.FileSystemLoader(PAGE),
@@ -133,17 +105,7 @@ LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
 
 
 def gather(subject: Subject) -> ReportData:
-    """Return all that a report shows.
-
-    Parameters
-    ----------
-    subject : Subject
-
-    Returns
-    -------
-    ReportData
-        The same for the same data in any order of rows, and without the time of day.
-    """
+    """Return all that a report shows."""
     severity, risks = severities(subject)
     outcomes = Outcomes(subject=subject, severity=severity)
     annotators = _annotators(subject)
@@ -295,16 +257,7 @@ _SIGN = b'<meta name="generator" content="plausibly">'
 
 @attrs.frozen(repr=False)
 class Report:
-    """A report that was written; it prints as one line.
-
-    Attributes
-    ----------
-    path : Path
-    size : int
-        Bytes.
-    data : ReportData
-        All that it shows.
-    """
+    """A report that was written; it prints as one line."""
 
     path: Path
     size: int

@@ -37,16 +37,7 @@ from plausibly.protocols import Aggregator, ComponentLike
 def plausibilities(
     said: Said, aggregator: ComponentLike[Aggregator] | None, seed: int
 ) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities, aggregated where these are annotations.
-
-    Parameters
-    ----------
-    said : DataArray or Dataset
-    aggregator : str, mapping or Aggregator, optional
-        For annotations alone.
-    seed : int
-        For aggregators that draw.
-    """
+    """Return plausibilities, aggregated where these are annotations."""
     if isinstance(said, xr.Dataset) and not is_packed(said):
         return aggregated(said, aggregator, seed=seed)
     return said
@@ -55,21 +46,7 @@ def plausibilities(
 def voted(
     said: Said, rows: Rows, aggregator: ComponentLike[Aggregator] | None, seed: int
 ) -> list[str]:
-    """Return the label with the largest plausibility of each row, the first of equal ones.
-
-    Parameters
-    ----------
-    said : DataArray or Dataset
-        Under names, which are matched with those of the rows.
-    rows : Rows
-    aggregator, seed
-        As for `plausibilities`.
-
-    Raises
-    ------
-    InputError
-        ``examples-differ``, and what plausibilities are refused for.
-    """
+    """Return the label with the largest plausibility of each row, the first of equal ones."""
     found = plausibilities(said, aggregator, seed)
     mean = validate.mean_over_draws(validate.check_plausibilities(found, whose="y"))
     nothing = labelled(np.empty((len(rows), 0)), rows, [], None)
@@ -87,15 +64,7 @@ _DISTINCT = 0.9
 
 @attrs.frozen
 class Rows:
-    """Names of the rows of X.
-
-    Attributes
-    ----------
-    names : list of str
-        ``"0"``, ``"1"``, … where nobody named them.
-    named : bool
-        Whether somebody did.
-    """
+    """Names of the rows of X."""
 
     names: list[str]
     named: bool
@@ -105,22 +74,7 @@ class Rows:
 
 
 def rows_of(x: object, *, examples: Sequence[object] | None = None, unique: bool = True) -> Rows:
-    """Return the names of the rows of X.
-
-    Parameters
-    ----------
-    x : array-like or frame
-        The index of a pandas frame names its rows, unless it only counts them from 0.
-    examples : sequence, optional
-        Their names, said.
-    unique : bool
-        Whether names in the index must differ; rows that a model is fitted on may come again.
-
-    Raises
-    ------
-    InputError
-        ``rows-differ``, ``example-twice`` or ``example-unnamed``.
-    """
+    """Return the names of the rows of X."""
     size = count(x)
     if examples is not None:
         said = name_texts(examples)
@@ -172,19 +126,7 @@ def labelled(
     *,
     prefix: str = "",
 ) -> xr.DataArray:
-    """Return probabilities under the names of rows and labels.
-
-    Parameters
-    ----------
-    values : ndarray, (example, label)
-    rows : Rows
-    labels : sequence of str
-        Of the columns.
-    coordinates : mapping of str to sequence, optional
-        More that is known of each example, such as its group.
-    prefix : str
-        Goes before names that nobody gave, so that row 0 of two arrays is not one example.
-    """
+    """Return probabilities under the names of rows and labels."""
     called = rows.names if rows.named else [f"{prefix}{name}" for name in rows.names]
     array = xr.DataArray(
         values,
@@ -205,16 +147,7 @@ def labelled(
 
 @attrs.frozen
 class Seen:
-    """What is remembered of the rows that a model was fitted on: names, or else contents.
-
-    Attributes
-    ----------
-    named : bool
-    marks : ndarray of uint64, (row,)
-        Different hashes, in ascending order.
-    telling : bool
-        Whether hashes tell rows apart: where many rows are alike, equal ones say nothing.
-    """
+    """What is remembered of the rows that a model was fitted on: names, or else contents."""
 
     named: bool
     marks: Hashes
@@ -233,11 +166,7 @@ def seen(x: object) -> Seen | None:
 
 
 def warn_if_seen(before: Seen | None, x: object, rows: Rows) -> None:
-    """Warn where the rows of X that calibrate are rows that the model was fitted on.
-
-    Names decide alone. Rows without names count as the same where they hold the same numbers, and
-    only if that is true of half of them.
-    """
+    """Warn where the rows of X that calibrate are rows that the model was fitted on."""
     if before is None or not before.telling or before.named != rows.named:
         return
     marks = hash_names(rows.names) if rows.named else _contents(x)
@@ -281,14 +210,7 @@ _TABLES = (COUNTS, SINGLE)
 
 @attrs.frozen(eq=False)
 class Labels:
-    """The labels of a model: as scikit-learn has them, and their names as text.
-
-    Attributes
-    ----------
-    values : ndarray, (label,)
-        What scikit-learn calls ``classes_``.
-    names : tuple of str
-    """
+    """The labels of a model: as scikit-learn has them, and their names as text."""
 
     values: NDArray[np.generic]
     names: tuple[str, ...]
@@ -318,31 +240,7 @@ class Labels:
 
 
 def read_said(given: object, rows: Rows, labels: Labels, kind: str | None) -> Said:
-    """Return what experts said of the rows of X under names.
-
-    Parameters
-    ----------
-    given : object
-        As `plausibly.sklearn.AmbiguousConformalClassifier.conformalize` takes it.
-    rows : Rows
-        Those of X.
-    labels : Labels
-        Those of the model.
-    kind : str or None
-        Kind of the answers, where rows are lists of them, and ``"counts"`` of a table of votes.
-
-    Returns
-    -------
-    DataArray or Dataset
-        Examples under the names of the rows, or under names of their own.
-
-    Raises
-    ------
-    InputError
-        ``annotations-path``, ``kind-unfit``, ``kind-unsaid``, ``rows-unnamed``, ``rows-differ``,
-        ``columns-differ``, ``labels-differ``, ``counts-unfit``, ``answers-unfit``, and what
-        readers and kinds say.
-    """
+    """Return what experts said of the rows of X under names."""
     if isinstance(given, (str, os.PathLike)):
         raise InputError(
             "annotations-path",
@@ -391,18 +289,7 @@ def _check_kind(kind: str | None, whose: str, *known: str) -> None:
 
 
 def named(given: Said, rows: Rows) -> Said:
-    """Return what has names already, if these can be names of the rows.
-
-    Parameters
-    ----------
-    given : DataArray or Dataset
-    rows : Rows
-
-    Raises
-    ------
-    InputError
-        ``rows-unnamed``.
-    """
+    """Return what has names already, if these can be names of the rows."""
     if names.EXAMPLE in given.coords and not rows.named:
         theirs = [str(name) for name in given[names.EXAMPLE].values]
         unlike = not_among(theirs, rows.names)
@@ -555,10 +442,8 @@ def _numbers(
 
 
 def _may_be_labels(given: Floats | Ints | Bools, labels: Labels, *, headed: bool) -> bool:
-    """Return whether numbers may be the labels that annotators named, not votes or plausibilities.
-
-    Whole numbers may, also as places of labels that are text, unless their columns are headed by
-    labels and none of them is one; floats where there are gaps between them.
+    """Return whether numbers may be the labels that annotators named, not votes or
+    plausibilities.
     """
     if not given.size:
         return False

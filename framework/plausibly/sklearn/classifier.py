@@ -55,15 +55,7 @@ class NotConformalized(InputError, NotFittedError):  # type: ignore[misc]  # bot
 
 
 def not_conformalized(whose: str, *, fitted: bool) -> NotConformalized:
-    """Return the error, with what is to be done first.
-
-    Parameters
-    ----------
-    whose : str
-        Name of the estimator.
-    fitted : bool
-        Whether there is a model already.
-    """
+    """Return the error, with what is to be done first."""
     first = "" if fitted else "fit(X_train, y_train), or estimator=FrozenEstimator(model); then "
     return NotConformalized(
         "not-conformalized",
@@ -76,13 +68,7 @@ def not_conformalized(whose: str, *, fitted: bool) -> NotConformalized:
 
 
 def one_alpha(alpha: Alphas) -> AlphaLike:
-    """Return the only alpha there is.
-
-    Raises
-    ------
-    InputError
-        ``alpha-several``.
-    """
+    """Return the only alpha there is."""
     if is_several(alpha):
         raise InputError(
             "alpha-several",
@@ -110,17 +96,7 @@ def _inner_has(method: str) -> Callable[[Wrapped], bool]:
 
 
 class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """What a classifier around `estimator` does before there is any calibration.
-
-    Attributes
-    ----------
-    estimator : classifier or None
-        The parameter.
-    estimator_ : classifier
-        The fitted clone.
-    classes_ : ndarray, (label,)
-        Its labels; scikit-learn's name for them.
-    """
+    """What a classifier around `estimator` does before there is any calibration."""
 
     estimator: Any  # Any: whatever follows scikit-learn's habits
     estimator_: Any  # Any: as above
@@ -172,30 +148,11 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> xr.DataArray:
-        """Return the probabilities under names, as all of plausibly takes them.
-
-        Parameters
-        ----------
-        X : array-like or frame
-        examples : sequence, optional
-            Names of the rows, where the index of a pandas frame does not name them.
-        coordinates : mapping of str to sequence, optional
-            More that is known of each row.
-
-        Returns
-        -------
-        DataArray, (example, label)
-        """
+        """Return the probabilities under names, as all of plausibly takes them."""
         return self.under_names(X, rows_of(X, examples=examples), coordinates)
 
     def labels(self) -> Labels:
-        """Return the labels of the fitted estimator.
-
-        Raises
-        ------
-        InputError
-            ``outputs-several``.
-        """
+        """Return the labels of the fitted estimator."""
         if not isinstance(self.classes_, np.ndarray):
             called = type(self.estimator_).__name__
             raise InputError(
@@ -216,13 +173,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return labelled(values, rows, labels.names, coordinates, prefix=prefix)
 
     def _probabilities(self, x: object) -> Numbers:
-        """Return what `predict_proba` says, if sets can be made of it.
-
-        Raises
-        ------
-        InputError
-            ``probabilities-missing``.
-        """
+        """Return what `predict_proba` says, if sets can be made of it."""
         check_is_fitted(self)
         called = type(self.estimator_).__name__
         if not hasattr(self, "predict_proba"):
@@ -238,24 +189,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         return found
 
     def set_output(self, transform: str | None = None) -> Self:
-        """Say in which form sets and p-values come.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas"}, optional
-            Arrays, or frames with a column a label. None changes nothing. The name of the
-            parameter, and the default of ``sklearn.set_config(transform_output=...)``, are those
-            of scikit-learn.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            ``output-unknown``.
-        """
+        """Say in which form sets and p-values come."""
         if transform is not None:
             _check_container(transform)
             # Under scikit-learn's own name, so that `clone` keeps it.

@@ -96,15 +96,7 @@ _SWITCH = {flag for flag, (_, _, form) in _KEYS.items() if form == "switch"}
 
 
 def as_keys(do: str, table: str) -> str:
-    """Return what to do, with keys of a study file instead of flags.
-
-    Parameters
-    ----------
-    do : str
-        As a message says it, such as ``--unanswered drop (unanswered="drop")``.
-    table : str
-        Table of the file at fault, for flags that mean any file.
-    """
+    """Return what to do, with keys of a study file instead of flags."""
     parts: list[str] = []
     at, last = 0, ""
     for found in _FLAG.finditer(do):
@@ -144,13 +136,7 @@ def _written(value: str, form: Form) -> str:
 
 @contextlib.contextmanager
 def in_words_of_the_file(table: str) -> Iterator[None]:
-    """Say what goes wrong in this block, and what is warned of, with keys instead of flags.
-
-    Parameters
-    ----------
-    table : str
-        Of the file that is read.
-    """
+    """Say what goes wrong in this block, and what is warned of, with keys instead of flags."""
     heard: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as heard:
@@ -193,10 +179,7 @@ def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
 
 
 def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
-    """Return the keys that name a coordinate which the examples do not have.
-
-    What is wrong with the values of one that they have is added to the problems of `read`.
-    """
+    """Return the keys that name a coordinate which the examples do not have."""
     arrays = [array for array in (read.predictions, read.plausibilities) if array is not None]
     if read.predictions is None and read.examples is None:
         return []
@@ -248,16 +231,7 @@ def _absent(path: str, name: str, there: list[str]) -> Mistake:
 
 @attrs.frozen(kw_only=True)
 class Groups:
-    """How the examples belong together by one coordinate.
-
-    Attributes
-    ----------
-    name : str
-        Of the coordinate.
-    examples, groups : int
-    several : int
-        Groups of more than one example.
-    """
+    """How the examples belong together by one coordinate."""
 
     name: str
     examples: int
@@ -291,10 +265,7 @@ def groups_of(predictions: xr.DataArray, name: str) -> Groups:
 
 
 def owners(predictions: xr.DataArray) -> list[Groups]:
-    """Return the coordinates by whose name examples belong together, where some do.
-
-    Those with the fewest groups come last.
-    """
+    """Return the coordinates by whose name examples belong together, where some do."""
     found = []
     for name in coordinates(predictions):
         words = set(re.split(r"[^a-z]+", name.casefold()))
@@ -325,11 +296,7 @@ _ADVICE = {
 
 
 def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
-    """Return the calibrations whose components work alone but not together.
-
-    A pair of calibrator and combiner has a guarantee, or is refused, whatever the data are: so it
-    can be found before any file is read.
-    """
+    """Return the calibrations whose components work alone but not together."""
     predictions, plausibilities = _made()
     found: list[Mistake] = []
     for number, calibration in enumerate(calibrations):
@@ -358,14 +325,7 @@ def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
 def check_data(
     calibrations: Iterable[Calibration], predictions: xr.DataArray, plausibilities: xr.DataArray
 ) -> list[Mistake]:
-    """Return the calibrations that ask for what these examples or labels do not have.
-
-    Parameters
-    ----------
-    calibrations : iterable of Calibration
-    predictions, plausibilities : DataArray, ([augmentation,] example, label)
-        Of the same examples, with all that is known of them and of the labels.
-    """
+    """Return the calibrations that ask for what these examples or labels do not have."""
     few = slice(_EXAMPLES)
     found: list[Mistake] = []
     for number, calibration in enumerate(calibrations):
@@ -417,14 +377,7 @@ Place: TypeAlias = str | Callable[[InputError], str]
 
 @attrs.frozen
 class Problem:
-    """What is wrong with a file, or with what a key says of it.
-
-    Attributes
-    ----------
-    path : str
-        The key.
-    error : InputError
-    """
+    """What is wrong with a file, or with what a key says of it."""
 
     path: str
     error: InputError
@@ -432,19 +385,7 @@ class Problem:
 
 @attrs.define(kw_only=True, eq=False)
 class Read:
-    """What the files of a study hold; None for those that are not there or could not be read.
-
-    Attributes
-    ----------
-    labels, examples : Dataset
-        Tables of names and coordinates.
-    annotations : Dataset
-        The annotation table.
-    aggregator : Aggregator
-        The one that was named, or the default for the kind of annotation.
-    plausibilities, predictions : DataArray, (example, label)
-    problems : list of Problem
-    """
+    """What the files of a study hold; None for those that are not there or could not be read."""
 
     labels: xr.Dataset | None = None
     examples: xr.Dataset | None = None
@@ -455,17 +396,7 @@ class Read:
     problems: list[Problem] = attrs.field(factory=list)
 
     def attempt(self, table: str, place: Place, body: Callable[[], T]) -> T | None:
-        """Return what `body` gives, or note what goes wrong as a problem of a key.
-
-        Parameters
-        ----------
-        table : str
-            Of the file that is read.
-        place : str or callable
-            The key, or what finds it from the error.
-        body : callable
-            Reads.
-        """
+        """Return what `body` gives, or note what goes wrong as a problem of a key."""
         try:
             with in_words_of_the_file(table):
                 return body()
@@ -476,13 +407,7 @@ class Read:
 
 
 def read_files(draft: Draft) -> Read:
-    """Return what the files of a study hold.
-
-    Parameters
-    ----------
-    draft : Draft
-        Its paths can be opened as they are.
-    """
+    """Return what the files of a study hold."""
     read = Read()
     if labels := draft.part("labels", Labels):
         path = labels.path

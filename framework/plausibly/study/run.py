@@ -45,15 +45,7 @@ from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owne
 
 
 def assumptions(predictions: xr.DataArray, group: str | None) -> list[str]:
-    """Return in words what holds of the examples, and what nobody can check from their files.
-
-    Parameters
-    ----------
-    predictions : DataArray, (example, label)
-        With the coordinates of the examples.
-    group : str or None
-        By which they are split.
-    """
+    """Return in words what holds of the examples, and what nobody can check from their files."""
     found = ["no example twice"]
     if group is not None:
         found += [f"no {group} on both sides", _repeats(groups_of(predictions, group))]
@@ -80,25 +72,7 @@ def grouped_by(calibrator: object, group: str) -> bool:
 def warn_of_groups(
     predictions: xr.DataArray, test: Bools, group: str | None, *, grouped: bool = False
 ) -> None:
-    """Warn where examples that may be alike stand on both sides of a split, or on one side.
-
-    Parameters
-    ----------
-    predictions : DataArray, (example, label)
-        With the coordinates of the examples.
-    test : ndarray of bool, (example,)
-        The test examples of a split.
-    group : str or None
-        By which they are split.
-    grouped : bool
-        Whether every calibration is for an example of a new group, whose examples may be alike.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``group-on-both-sides`` where no group was named, and by the name of a coordinate examples
-        belong together; ``group-repeats`` where one was named, and some have several examples.
-    """
+    """Warn where examples that may be alike stand on both sides of a split, or on one side."""
     if group is not None:
         one = groups_of(predictions, group)
         if one.several and not grouped:
@@ -145,19 +119,7 @@ CONFIDENCE = 0.95
 
 @attrs.frozen(kw_only=True)
 class GroupCoverage:
-    """Aggregated coverage in one group of the examples.
-
-    Attributes
-    ----------
-    alpha : float
-    coordinate, group : str
-        Such as ``"site"`` and ``"north"``.
-    examples : int
-    mean, low, high : float
-        With an interval that is widened for the number of groups.
-    groups : int
-        For how many it is widened.
-    """
+    """Aggregated coverage in one group of the examples."""
 
     alpha: float
     coordinate: str
@@ -176,26 +138,7 @@ def coverage_by_group(
     *,
     cluster: str | None = None,
 ) -> list[GroupCoverage]:
-    """Return the aggregated coverage of every group, at each alpha the weakest first.
-
-    Parameters
-    ----------
-    sets : DataArray of bool, (example, label[, alpha])
-        With coordinates of the examples.
-    plausibilities : DataArray, ([draw,] example, label)
-        Of the same examples and labels, in the same order.
-    by : sequence of str
-        Coordinates; each of their values is a group.
-    cluster : str, optional
-        Coordinate whose values intervals count, instead of examples.
-
-    Returns
-    -------
-    list of GroupCoverage
-        Intervals hold for all groups together: each has the confidence ``1 - .05 / groups``
-        (Bonferroni). The weakest is the one whose interval ends lowest: a group of few examples is
-        not weak for their sake.
-    """
+    """Return the aggregated coverage of every group, at each alpha the weakest first."""
     grouped = [(name, *codes_of(example_values(name, [sets]))) for name in by]
     count = sum(len(values) for _, values, _ in grouped)
     clusters = None if cluster is None else codes_of(example_values(cluster, [sets]))[1]
@@ -273,17 +216,7 @@ def write_study(result: StudyResult) -> list[Path]:
 
 
 def targets_of(prepared: Prepared) -> list[Path]:
-    """Return the files that a study will write.
-
-    Parameters
-    ----------
-    prepared : Prepared
-
-    Raises
-    ------
-    InputError
-        ``output-is-input`` or ``output-occupied``.
-    """
+    """Return the files that a study will write."""
     folder = prepared.study.output.folder
     names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
     targets = [folder / name for name in names]
@@ -299,14 +232,7 @@ def targets_of(prepared: Prepared) -> list[Path]:
 
 
 def resolved_text(prepared: Prepared, folder: Path) -> str:
-    """Return the study with everything filled in, as a file that lies in `folder`.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    folder : Path
-        Where relative paths start.
-    """
+    """Return the study with everything filled in, as a file that lies in `folder`."""
     study = prepared.study
     base = os.path.realpath(folder)
 
@@ -580,12 +506,7 @@ def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredict
 
 
 def first_predictor(ready: Prepared) -> ConformalPredictor:
-    """Return the first calibration, on all examples, with the name of the aggregator.
-
-    Parameters
-    ----------
-    ready : Prepared
-    """
+    """Return the first calibration, on all examples, with the name of the aggregator."""
     everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
     predictor = _calibrated(ready, everything, seed=ready.study.seed)
     if ready.study.aggregator is None:

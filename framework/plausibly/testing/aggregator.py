@@ -32,18 +32,7 @@ from plausibly.testing.rules import (
 def demand_the_same(
     aggregator: PackedAggregator, dense: xr.DataArray, table: xr.Dataset, keys: Keys
 ) -> None:
-    """Demand that the packed form of a table is that of its dense plausibilities, to the bit.
-
-    Parameters
-    ----------
-    aggregator : PackedAggregator
-    dense : DataArray
-        What `aggregate` returned.
-    table : Dataset
-        It is handed over so that it cannot be written to.
-    keys : Keys
-        Those that `aggregate` had.
-    """
+    """Demand that the packed form of a table is that of its dense plausibilities, to the bit."""
     packed: object = aggregator.aggregate_packed(read_only_table(table), keys)
     demand(isinstance(packed, xr.Dataset), f"aggregate_packed gives a {type(packed).__name__}")
     demand(names.DRAW not in dense.dims, "draws of plausibilities have no packed form")
@@ -94,13 +83,7 @@ _PATIENT = "patient"
 
 @attrs.frozen
 class AggregatorWorld:
-    """Annotation tables by kind; each is handed out as a copy.
-
-    Attributes
-    ----------
-    tables : mapping of str to Dataset
-        One a kind.
-    """
+    """Annotation tables by kind; each is handed out as a copy."""
 
     tables: Mapping[str, xr.Dataset]
 
@@ -229,10 +212,7 @@ def annotator_order(aggregator: Aggregator, world: AggregatorWorld) -> None:
 
 @BOOK.rule
 def example_alone(aggregator: Aggregator, world: AggregatorWorld) -> None:
-    """Other examples do not change the plausibilities of an example, unless `joint` is True.
-
-    A claim that nothing bears out is a fault too: users are told of it, and calibrate with care.
-    """
+    """Other examples do not change the plausibilities of an example, unless `joint` is True."""
     joint = is_joint(aggregator)
     change = 0.0
     for table in world.each():

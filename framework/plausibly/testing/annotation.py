@@ -25,14 +25,7 @@ _Rows: TypeAlias = list[tuple[object, ...]]
 
 @attrs.frozen
 class AnnotationWorld:
-    """Records of a kind, and the labels that they declare.
-
-    Attributes
-    ----------
-    given : tuple of Record
-        Two examples and two annotators or more.
-    labels : tuple of str
-    """
+    """Records of a kind, and the labels that they declare."""
 
     given: tuple[Record, ...]
     labels: tuple[str, ...]

@@ -36,19 +36,7 @@ _SAID = np.array([0.6, 0.3, 0.1])
 
 @attrs.frozen(eq=False)
 class Population:
-    """Examples of which a model says something and annotators say something else.
-
-    Attributes
-    ----------
-    scores, plausibilities : ndarray, (example, label)
-        The plausibilities are shares of five votes.
-    hashes : ndarray of uint64, (example,)
-    label : ndarray of int, (example,)
-        One label of each, drawn from its plausibilities.
-
-    Examples have the coordinates ``group`` (one of three) and ``weight`` (the same for all), labels
-    have ``risk``, and each example has two augmentations.
-    """
+    """Examples of which a model says something and annotators say something else."""
 
     scores: Floats
     plausibilities: Floats
@@ -111,23 +99,7 @@ def blocks(size: int, count: int) -> Iterator[slice]:
 def demand_coverage(
     p_values: Floats, level: Callable[[Fraction], Fraction | None], of_what: str
 ) -> None:
-    """Demand that sets made from p-values of true labels cover as often as is promised.
-
-    Parameters
-    ----------
-    p_values : ndarray of float, (calibration,)
-        The p-value of the label that is to be covered, of independent calibrations.
-    level : callable
-        What is promised at an alpha; None = nothing.
-    of_what : str
-        The label, in words.
-
-    Raises
-    ------
-    Broken
-        Where at most so many would be covered once in a million times if the promise held: the
-        lower tail of the binomial distribution.
-    """
+    """Demand that sets made from p-values of true labels cover as often as is promised."""
     from scipy.special import bdtr
 
     trials = len(p_values)
@@ -152,13 +124,7 @@ _NEVER = 1e6  # score of labels that nobody finds plausible
 
 @attrs.frozen
 class CalibratorWorld:
-    """Calibration examples; data are handed out as copies.
-
-    Attributes
-    ----------
-    people : Population
-        `_SIZE` examples.
-    """
+    """Calibration examples; data are handed out as copies."""
 
     people: Population
 

@@ -41,15 +41,7 @@ _LABEL = "a label that the calibrator drew"
 
 @attrs.frozen
 class Case:
-    """What a combiner is asked: p-values of queries, and of held-out examples.
-
-    Attributes
-    ----------
-    p : PValues
-    held_out : PValues or None
-        None where the combiner wants none.
-    evidence : Evidence
-    """
+    """What a combiner is asked: p-values of queries, and of held-out examples."""
 
     p: PValues
     held_out: PValues | None
@@ -58,13 +50,7 @@ class Case:
 
 @attrs.frozen
 class CombinerWorld:
-    """Made-up calibrations.
-
-    Attributes
-    ----------
-    share : float
-        What the combiner wants to be held out.
-    """
+    """Made-up calibrations."""
 
     share: float
 

@@ -77,15 +77,7 @@ ANSWERS: Mapping[str, Callable[[Sequence[str], int], object]] = {
 
 
 def made_up(kind: str, labels: Sequence[str] = LABELS) -> list[Record]:
-    """Return records of a kind: of each example one response or more, with holes and ties.
-
-    Parameters
-    ----------
-    kind : str
-        One of `ANSWERS`.
-    labels : sequence of str
-        The labels to answer with.
-    """
+    """Return records of a kind: of each example one response or more, with holes and ties."""
     found: list[Record] = []
     for row, example in enumerate(EXAMPLES):
         chance = uniforms(f"{kind}/{row}", len(ANNOTATORS), len(labels) + 2)
@@ -99,11 +91,7 @@ def made_up(kind: str, labels: Sequence[str] = LABELS) -> list[Record]:
 
 
 def example_of(kind: object) -> Example | None:
-    """Return the records and labels that an annotation kind offers to be tried on.
-
-    Its method ``example()`` gives them: records, and the declared labels. The kinds that come with
-    plausibly have made-up ones.
-    """
+    """Return the records and labels that an annotation kind offers to be tried on."""
     offered = getattr(kind, "example", None)
     if callable(offered):
         records, labels = offered()
@@ -113,15 +101,7 @@ def example_of(kind: object) -> Example | None:
 
 
 def table_of(kind: str, labels: Sequence[str] | None = None) -> xr.Dataset | None:
-    """Return an annotation table of a kind, or None where there are no records of it.
-
-    Parameters
-    ----------
-    kind : str
-        The name of a registered annotation kind.
-    labels : sequence of str, optional
-        Labels to answer with, for kinds that come with plausibly.
-    """
+    """Return an annotation table of a kind, or None where there are no records of it."""
     try:
         annotation = registry.resolve(ANNOTATION, kind)
     except ComponentError:
@@ -230,13 +210,7 @@ def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
 
 
 def in_chunks(table: xr.Dataset) -> xr.Dataset:
-    """Return the table with its variables as Dask arrays.
-
-    Raises
-    ------
-    DoesNotApply
-        Where Dask is not installed.
-    """
+    """Return the table with its variables as Dask arrays."""
     if find_spec("dask") is None:
         raise DoesNotApply("Dask is not installed (the extra testing)")
     return table.chunk()

@@ -52,20 +52,7 @@ class RuleTest:
     rule: Rule
 
     def __call__(self, component: object, /, **data: object) -> None:
-        """Try a component.
-
-        Parameters
-        ----------
-        component : object
-            Of this kind.
-        **data
-            What the check of the kind takes, such as ``records=`` or ``path=``.
-
-        Raises
-        ------
-        AssertionError
-            Where it breaks the rule. Where the rule cannot be run, the test is skipped.
-        """
+        """Try a component."""
         result = found(self.rule, component, checks.world_of(self.kind, component, data))
         if result.state == "not run":
             pytest.skip(result.detail)

@@ -37,17 +37,7 @@ OTHER_FILES: dict[str, bytes] = {
 
 @attrs.frozen
 class ReaderWorld:
-    """A file of the reader's syntax.
-
-    Attributes
-    ----------
-    path : Path
-        The file, or folder; it is only read.
-    kind : str or None
-        The kind of annotation in it, where that is said.
-    labels : tuple of str or None
-        Declared labels, for files that need them.
-    """
+    """A file of the reader's syntax."""
 
     path: Path
     kind: str | None

@@ -39,15 +39,7 @@ class DoesNotApply(Exception):
 
 @attrs.frozen
 class NoData:
-    """Why there is no data to try a component on.
-
-    Attributes
-    ----------
-    lacks : str
-        What is missing, in words.
-    do : str
-        What to pass.
-    """
+    """Why there is no data to try a component on."""
 
     lacks: str
     do: str
@@ -76,13 +68,7 @@ class Rule:
 
 
 class RuleBook(Generic[P, W]):
-    """The rules of one kind, in the order in which they were written down.
-
-    Parameters
-    ----------
-    kind : Kind
-        What the rules are about.
-    """
+    """The rules of one kind, in the order in which they were written down."""
 
     def __init__(self, kind: Kind[P]) -> None:
         self.kind = kind
@@ -118,23 +104,7 @@ class RuleBook(Generic[P, W]):
         world: W | NoData,
         expected_failures: Mapping[str, str] | None = None,
     ) -> Report:
-        """Return what each rule finds.
-
-        Parameters
-        ----------
-        component : object
-            What to try.
-        world : object
-            The data to try it on; with `NoData`, rules that need data are not run.
-        expected_failures : mapping of str to str, optional
-            Rules that the component breaks on purpose, each with the reason.
-
-        Raises
-        ------
-        AssertionError
-            One for all rules that fail, with a table; also where an expected failure passes, or
-            names no rule.
-        """
+        """Return what each rule finds."""
         expected = dict(expected_failures or {})
         results = [
             _judged(found(rule, component, world), expected.get(rule.name)) for rule in self.rules
@@ -203,22 +173,7 @@ def demand(condition: object, what: str) -> None:
 
 
 def refused(call: Callable[[], object], when: str, *, naming: str = "") -> InputError:
-    """Return the `InputError` that a call raises.
-
-    Parameters
-    ----------
-    call : callable
-        What must be refused.
-    when : str
-        What was wrong with the input, as it follows "an InputError".
-    naming : str
-        Text that the message must hold, so that its reader finds what is wrong.
-
-    Raises
-    ------
-    Broken
-        Where it raises nothing, something else, or does not name what is wrong.
-    """
+    """Return the `InputError` that a call raises."""
     try:
         call()
     except InputError as error:
@@ -231,15 +186,7 @@ def refused(call: Callable[[], object], when: str, *, naming: str = "") -> Input
 
 
 def enter_common(book: RuleBook[P, W], behave: Callable[[P, W], object]) -> None:
-    """Enter the rules that all kinds share.
-
-    Parameters
-    ----------
-    book : RuleBook
-        Where to enter them.
-    behave : callable
-        Everything that a component gives on the data of the kit, to be compared.
-    """
+    """Enter the rules that all kinds share."""
 
     @book.rule_alone
     def protocol(component: P, world: W) -> None:
@@ -315,10 +262,7 @@ def _settable(component: object, name: str) -> bool:
 
 
 def remade(kind: Kind[P], component: P) -> P:
-    """Return the component that comes out of a file into which this one was written.
-
-    By its name where its class is registered, else by its class.
-    """
+    """Return the component that comes out of a file into which this one was written."""
     try:
         table = registry.describe(kind, component)
     except ComponentError as error:
@@ -380,13 +324,7 @@ def read_only_table(table: xr.Dataset) -> xr.Dataset:
 
 @contextmanager
 def global_randomness(seed: int) -> Iterator[list[str]]:
-    """Seed the global generators for a block, and put them back.
-
-    Yields
-    ------
-    list of str
-        After the block: the generators that it used or seeded.
-    """
+    """Seed the global generators for a block, and put them back."""
     touched: list[str] = []
     # The global generator of numpy is looked at and put back, never drawn from.
     before = np.random.get_state(), random.getstate()  # noqa: NPY002  # as said

@@ -16,15 +16,7 @@ _CLOSE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 
 @attrs.frozen
 class ScoreWorld:
-    """Probabilities, and a uniform a row where the score function is randomised.
-
-    Attributes
-    ----------
-    logarithms : bool
-        Whether the score function reads log-probabilities.
-    randomised : bool
-        Whether it takes uniforms.
-    """
+    """Probabilities, and a uniform a row where the score function is randomised."""
 
     logarithms: bool
     randomised: bool

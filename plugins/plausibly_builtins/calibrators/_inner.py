@@ -29,19 +29,7 @@ def resolved(like: ComponentLike[Calibrator]) -> Calibrator:
 
 
 def refuse_inside(found: Replicates, wrapper: str, *, weights: bool, reason: str) -> None:
-    """Raise `IncompatibleComponents` where a wrapper is around one that it does not go with.
-
-    Parameters
-    ----------
-    found : Replicates
-        What the calibrator inside answered.
-    wrapper : str
-        Name of the calibrator outside.
-    weights : bool
-        Whether weights inside are fine.
-    reason : str
-        Why others are not.
-    """
+    """Raise `IncompatibleComponents` where a wrapper is around one that it does not go with."""
     inside = ""
     if found.by:
         inside = "mondrian"
@@ -52,23 +40,12 @@ def refuse_inside(found: Replicates, wrapper: str, *, weights: bool, reason: str
 
 
 def of_examples(found: Replicates, data: CalibrationData) -> bool:
-    """Return whether masses are those of the examples, and not of groups of them.
-
-    Groups of one example each are as many as the examples, in another order.
-    """
+    """Return whether masses are those of the examples, and not of groups of them."""
     return found.examples == len(data) and found.counted == EXAMPLES
 
 
 def refused(wrapper: str, inside: str | Calibrator, reason: str) -> IncompatibleComponents:
-    """Return the error that one calibrator cannot be inside another.
-
-    Parameters
-    ----------
-    wrapper : str
-    inside : str or Calibrator
-        Called by its registered name, or as its class where it has none.
-    reason : str
-    """
+    """Return the error that one calibrator cannot be inside another."""
     if not isinstance(inside, str):
         inside = called(CALIBRATOR, inside)
     return IncompatibleComponents(

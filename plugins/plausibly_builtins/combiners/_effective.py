@@ -19,24 +19,7 @@ _KNOWN: WeakKeyDictionary[object, dict[Effective, float]] = WeakKeyDictionary()
 
 
 def effective_tests(p: PValues, effective: Effective) -> float:
-    """Return the effective number of tests among the replicates of a calibration.
-
-    Replicates share the test score, so that their p-values are functions of one number; they are
-    as alike as these functions are. Correlated are the ranks that the replicates give to the
-    calibration scores themselves, of which up to 1,000 are taken, evenly spaced in their order.
-
-    Parameters
-    ----------
-    p : PValues
-        Any queries: the number depends on the calibration alone.
-    effective : {"none", "nyholt", "galwey"}
-        "none" counts every replicate.
-
-    Returns
-    -------
-    float
-        From 1 (copies) to m.
-    """
+    """Return the effective number of tests among the replicates of a calibration."""
     if effective == "none" or p.m == 1:
         return float(p.m)
     known = _KNOWN.setdefault(p.pools, {})
@@ -62,15 +45,7 @@ def correlation(values: Floats) -> Floats:
 
 
 def worth(correlations: Floats, effective: Effective) -> float:
-    """Return the effective number of tests of a matrix of correlations.
-
-    Parameters
-    ----------
-    correlations : ndarray, (replicate, replicate)
-    effective : {"none", "nyholt", "galwey"}
-        Nyholt (2004): ``1 + (m - 1)(1 - var(eigenvalues) / m)``, which is ``m + 1 - sum(r^2) / m``.
-        Galwey (2009): ``(sum of the roots of the eigenvalues)^2 / (their sum)``.
-    """
+    """Return the effective number of tests of a matrix of correlations."""
     m = len(correlations)
     if effective == "none":
         return float(m)

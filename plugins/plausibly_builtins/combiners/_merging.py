@@ -29,11 +29,7 @@ _WIDE = 2**62
 
 
 class Merging:
-    """A rule that makes one p-value of several, whatever they are p-values of.
-
-    p-values of a calibration are ratios of integers with one denominator: rules get the numerators
-    and that denominator, so that those with rational results round once, at the end.
-    """
+    """A rule that makes one p-value of several, whatever they are p-values of."""
 
     __slots__ = ()
 
@@ -44,22 +40,7 @@ class Merging:
         """Return the merged p-values ``(*query)`` of ``values / unit``, (replicate, *query)."""
 
     def merge(self, p_values: Floats) -> Floats:
-        """Return the merged p-values of any p-values.
-
-        Parameters
-        ----------
-        p_values : ndarray, (replicate, *query)
-            Above 0, at most 1; replicates in the order in which they were drawn.
-
-        Returns
-        -------
-        ndarray of float64, (*query)
-
-        Raises
-        ------
-        InputError
-            ``p-values-range``.
-        """
+        """Return the merged p-values of any p-values."""
         return self._merged(checked(p_values), 1)
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
@@ -85,17 +66,7 @@ def checked(p_values: Floats) -> Floats:
 
 
 def ranks(p: PValues) -> tuple[Floats | Ints, int]:
-    """Return numerators and denominator of the replicates' p-values.
-
-    The p-value of each replicate is ``(1 + number of its scores at most the query's) / (n + 1)``.
-
-    Returns
-    -------
-    numerators : ndarray of int64, (replicate, *query)
-        The p-values themselves, over 1, where queries have weights, hence totals, of their own, and
-        where masses are finer than doubles tell apart.
-    denominator : int
-    """
+    """Return numerators and denominator of the replicates' p-values."""
     each = p.each()
     total = p.pools.each[0].total
     if p.weight is not None or total >= _WHOLE or 2 * p.m * total >= _WIDE:
@@ -104,10 +75,7 @@ def ranks(p: PValues) -> tuple[Floats | Ints, int]:
 
 
 def in_order(rows: Floats | Sequence[Floats]) -> Floats:
-    """Return the sum over replicates, added in their order whatever the shape of the queries.
-
-    ``numpy.sum`` adds in another order for one query than for many, and a query has one p-value.
-    """
+    """Return the sum over replicates, added in their order whatever the shape of the queries."""
     total: Floats = reduce(np.add, rows)
     return total
 
@@ -118,10 +86,7 @@ def zeros_allowed() -> np.errstate:
 
 
 def above_zero(merged: Floats, values: Floats | Ints) -> Floats:
-    """Return merged p-values, where these underflowed the least normal double.
-
-    0 stays where a p-value is 0 itself.
-    """
+    """Return merged p-values, where these underflowed the least normal double."""
     kept: Floats = np.maximum(merged, np.finfo(np.float64).tiny * (values.min(axis=0) > 0))
     return kept
 
@@ -133,10 +98,7 @@ def capped(p_values: Floats) -> Floats:
 
 
 def between(merged: Floats, values: Floats | Ints, unit: int) -> Floats:
-    """Return means kept between the least and the largest p-value against rounding.
-
-    So that copies of a p-value give it back, to the last bit.
-    """
+    """Return means kept between the least and the largest p-value against rounding."""
     kept: Floats = np.clip(merged, values.min(axis=0) / unit, values.max(axis=0) / unit)
     return kept
 
@@ -167,20 +129,7 @@ def promised(
     exchangeable: bool = False,
     notes: tuple[str, ...] = (),
 ) -> Guarantee:
-    """Return the promise of 1 - alpha; refuse calibrators without separate p-values.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    alpha : Fraction
-    factor : Fraction
-        What the rule makes of equal p-values, as a multiple of them: its least p-value is this
-        over n + 1.
-    why, reference : str
-    exchangeable : bool
-        Whether the rule also needs exchangeable replicates.
-    notes : tuple of str
-    """
+    """Return the promise of 1 - alpha; refuse calibrators without separate p-values."""
     evidence.require_separate()
     least = factor / (evidence.n + 1)
     # Separate test scores are merged in a random order, in which any p-values are exchangeable.
@@ -203,14 +152,8 @@ def promised(
 
 
 def unproved(evidence: Evidence, alpha: Fraction, reason: str, *, reference: str) -> Guarantee:
-    """Return that nothing is guaranteed, where the user allowed that; of one p-value, that it is.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    alpha : Fraction
-    reason, reference : str
-        See `Evidence.no_guarantee`.
+    """Return that nothing is guaranteed, where the user allowed that; of one p-value, that it
+    is.
     """
     evidence.require_separate()
     if evidence.m == 1:

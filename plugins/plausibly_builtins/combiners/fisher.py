@@ -50,15 +50,7 @@ class Fisher:
     effective: Effective = "none"
 
     def merge(self, p_values: Floats, *, tests: float | None = None) -> Floats:
-        """Return the merged p-values of any p-values.
-
-        Parameters
-        ----------
-        p_values : ndarray, (replicate, *query)
-            Above 0, at most 1.
-        tests : float, optional
-            Effective number of tests, from 1 on; by default that of replicates.
-        """
+        """Return the merged p-values of any p-values."""
         values = checked(p_values)
         return _merged(values, 1, float(len(values)) if tests is None else tests)
 

@@ -68,29 +68,7 @@ class CrowdKit(ABC):
         present(self.called)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-        keys : Keys
-            Not used: what starts at random has a `random_state` of its own.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            Declared labels that nobody says have 0. Where there is a test of convergence, the
-            attribute ``convergence`` says, as JSON, how many iterations it took, and the last
-            change.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-anonymous``, ``weights-broken``,
-            ``labels-too-many``, ``kos-tied``, ``crowd-kit-failed``; `MissingExtra` without
-            crowd-kit.
-        """
+        """Return plausibilities (example, label)."""
         return self._estimated(annotations).plausibilities
 
     @abstractmethod
@@ -103,19 +81,7 @@ class Skilled(CrowdKit):
     """An aggregator of crowd-kit that gives each annotator a skill."""
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the skill: how often they agree, or the chance that a response is right.
-            Annotators without response have NaN.
-        """
+        """Return what each annotator is worth."""
         found = self._estimated(annotations)
         given = found.given
         if found.estimator is None:
@@ -135,30 +101,7 @@ def estimated(
     absolute: bool = False,
     most: int | None = None,
 ) -> Estimated:
-    """Return what one estimator of crowd-kit makes of a table.
-
-    Parameters
-    ----------
-    annotations : Dataset
-        A table of single labels.
-    called, name : str
-        Of the component, and of the class of crowd-kit.
-    parameters : dict
-        Of that class.
-    read : callable, optional
-        Where its chances of labels are; by default in its `probas_`.
-    repeats : bool
-        Whether the model takes several responses of one annotator to one example.
-    absolute : bool
-        Whether its loss is a change itself.
-    most : int, optional
-        How many labels the model takes.
-
-    Raises
-    ------
-    InputError
-        ``labels-too-many``, and what `Given.of` and `Given.fitted` raise.
-    """
+    """Return what one estimator of crowd-kit makes of a table."""
     library = crowd_kit(called)
     given = Given.of(annotations, called, repeats=repeats)
     if given.settled:

@@ -75,22 +75,7 @@ class Given:
 
     @classmethod
     def of(cls, annotations: xr.Dataset, called: str, *, repeats: bool) -> Given:
-        """Return the responses of an annotation table.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-        called : str
-            Name of the component, for messages.
-        repeats : bool
-            Whether the model takes several responses of one annotator to one example.
-
-        Raises
-        ------
-        InputError
-            What `answered_rows` raises, ``annotators-anonymous``, ``weights-broken``.
-        """
+        """Return the responses of an annotation table."""
         rows = answered_rows(annotations, ACCEPTS)
         counts = rows.weight[rows.response] > 0
         response = rows.response[counts]
@@ -136,13 +121,7 @@ class Given:
         )
 
     def fitted(self, estimator: Estimator) -> Estimator:
-        """Return an estimator of crowd-kit, fitted to the responses.
-
-        Raises
-        ------
-        InputError
-            ``crowd-kit-failed`` with what it raised.
-        """
+        """Return an estimator of crowd-kit, fitted to the responses."""
         with self._apart():
             return estimator.fit(self.frame)
 
@@ -178,13 +157,7 @@ class Given:
         return found.reshape(self.rows.n, size).astype(np.float64, copy=False)
 
     def plausibilities(self, values: Column) -> xr.DataArray:
-        """Return (example, label that somebody says) values as plausibilities of the table.
-
-        Raises
-        ------
-        InputError
-            ``crowd-kit-failed`` naming the examples that are no distribution.
-        """
+        """Return (example, label that somebody says) values as plausibilities of the table."""
         bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1)
         sums = np.where(bad, 1.0, values.sum(axis=1))
         bad |= sums <= 0
@@ -203,13 +176,7 @@ class Given:
         return np.ones(self.of_annotator.size)
 
     def right(self, values: Column) -> Column:
-        """Return the share of the responses of each annotator that is right: (annotator,).
-
-        Parameters
-        ----------
-        values : ndarray of float64, (example, label that somebody says)
-            Plausibilities.
-        """
+        """Return the share of the responses of each annotator that is right: (annotator,)."""
         size = self.of_annotator.size
         found = np.bincount(self.annotator, values[self.example, self.label], size)
         with np.errstate(invalid="ignore"):
@@ -217,15 +184,7 @@ class Given:
         return share
 
     def reliability(self, weight: Column, **more: xr.Variable) -> xr.Dataset:
-        """Return the table of annotators, as `plausibly.reliability` reads it.
-
-        Parameters
-        ----------
-        weight : ndarray of float64, (annotator,)
-            In the order of names.
-        **more : Variable
-            Further variables, in the order of the table.
-        """
+        """Return the table of annotators, as `plausibly.reliability` reads it."""
         named = (names.ANNOTATOR, names.LABEL)
         return xr.Dataset(
             {names.WEIGHT: (names.ANNOTATOR, weight[self.of_annotator]), **more},

@@ -47,20 +47,7 @@ def convergence(
     tolerance: float,
     absolute: bool = False,
 ) -> dict[str, str]:
-    """Return what result tables say of the estimate, and warn where it was stopped early.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted, with a `loss_history_`.
-    called : str
-    iterations : int
-        It was allowed.
-    tolerance : float
-        It stops where what it maximises rises by less, or where its loss is less.
-    absolute : bool
-        Whether its loss is a change itself.
-    """
+    """Return what result tables say of the estimate, and warn where it was stopped early."""
     history = [float(one) for one in estimator.loss_history_]
     before = history[-2] if len(history) > 1 else 0.0
     change = history[-1] if absolute else max(history[-1] - before, 0.0)

@@ -47,20 +47,7 @@ class DawidSkene(CrowdKit):
     tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the share of the responses that is right by these plausibilities, and
-            `confusion` (annotator, label, said): the chance to say the one label of an example of
-            the other, NaN for labels that nobody says. Annotators without response have NaN.
-        """
+        """Return what each annotator is worth."""
         found = self._estimated(annotations)
         given = found.given
         table = given.reliability(

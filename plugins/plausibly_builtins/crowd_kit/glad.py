@@ -46,20 +46,7 @@ class Glad(CrowdKit):
     steps: int = attrs.field(default=25, validator=attrs.validators.ge(1))
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the share of the responses that is right by these plausibilities, and
-            `ability`, a_q (NaN where there was nothing to estimate). Annotators without response
-            have NaN.
-        """
+        """Return what each annotator is worth."""
         found = self._estimated(annotations)
         given = found.given
         ability = np.full(given.everybody.size, np.nan)

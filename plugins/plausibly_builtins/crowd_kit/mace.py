@@ -58,20 +58,7 @@ class Mace(CrowdKit):
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the share of the responses that is right by these plausibilities, and
-            `competence`, t_q (NaN where there was nothing to estimate). Annotators without response
-            have NaN.
-        """
+        """Return what each annotator is worth."""
         found = self._estimated(annotations)
         given = found.given
         competence = np.full(given.everybody.size, np.nan)

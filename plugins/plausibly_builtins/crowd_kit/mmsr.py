@@ -57,18 +57,7 @@ class Mmsr(CrowdKit):
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels, of annotators by name.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the accuracy c_q. Annotators without response have NaN.
-        """
+        """Return what each annotator is worth."""
         found = self._estimated(annotations)
         given = found.given
         if found.estimator is None:

@@ -71,23 +71,7 @@ class Cells:
     def of(
         cls, annotations: xr.Dataset, accepts: frozenset[str], unknown: Unknown, called: str
     ) -> Cells:
-        """Return the cells of an annotation table.
-
-        Parameters
-        ----------
-        annotations : Dataset
-        accepts : frozenset of str
-            Kinds that the aggregator reads.
-        unknown : {"together", "error"}
-            Whether unknown annotators are taken as one, with a warning, or refused.
-        called : str
-            Name of the aggregator, for messages.
-
-        Raises
-        ------
-        InputError
-            What `answered_rows` raises, or ``annotators-anonymous``.
-        """
+        """Return the cells of an annotation table."""
         rows = answered_rows(annotations, accepts)
         known = rows.table.sizes[names.ANNOTATOR]
         weight = rows.weight[rows.response]
@@ -120,13 +104,7 @@ class Cells:
         return self.rows.n
 
     def weighted(self, worth: Column) -> Column:
-        """Return what was said, by label and example: (label, example).
-
-        Parameters
-        ----------
-        worth : ndarray of float64, (annotator,)
-            What a response of each annotator counts.
-        """
+        """Return what was said, by label and example: (label, example)."""
         cell = self.label * self.n + self.example
         terms = self.weight * worth[self.annotator]
         return summed(cell, terms, self.labels * self.n).reshape(self.labels, self.n)
@@ -148,13 +126,7 @@ class Cells:
         return summed(self.annotator, self.weight, self.annotators)
 
     def right(self, plausible: Column) -> Column:
-        """Return how much of the responses of each annotator is right: (annotator,).
-
-        Parameters
-        ----------
-        plausible : ndarray of float64, (label, example)
-            Chance of each label of being the right one.
-        """
+        """Return how much of the responses of each annotator is right: (annotator,)."""
         terms = self.weight * plausible[self.label, self.example]
         return summed(self.annotator, terms, self.annotators)
 
@@ -164,15 +136,7 @@ class Cells:
         return found
 
     def reliability(self, weight: Column, **more: xr.Variable) -> xr.Dataset:
-        """Return the table of annotators, as `plausibly.reliability` reads it.
-
-        Parameters
-        ----------
-        weight : ndarray of float64, (annotator,)
-            In the order of names, that of unknown annotators last.
-        **more : Variable
-            Further variables, in the order of the table.
-        """
+        """Return the table of annotators, as `plausibly.reliability` reads it."""
         named = (names.ANNOTATOR, names.LABEL)
         table = xr.Dataset(
             {names.WEIGHT: (names.ANNOTATOR, weight[self.of_annotator]), **more},
@@ -253,14 +217,7 @@ class Pairs:
         return cls(cells=cells, annotator=annotator, label=label, pair=pair)
 
     def mass(self, plausible: Column) -> Column:
-        """Return how often each pair is said of examples of each label: (label, pair).
-
-        ``N_kql = sum_r w_r lambda_ik`` over the responses r of annotator q that say l.
-
-        Parameters
-        ----------
-        plausible : ndarray of float64, (label, example)
-        """
+        """Return how often each pair is said of examples of each label: (label, pair)."""
         cells, size = self.cells, self.label.size
         found = np.empty((cells.labels, size))
         for row, of_label in zip(found, plausible, strict=True):
@@ -268,13 +225,7 @@ class Pairs:
         return found
 
     def evidence(self, log_chance: Column) -> Column:
-        """Return what all responses of an example say for each label: (label, example).
-
-        Parameters
-        ----------
-        log_chance : ndarray of float64, (label, pair)
-            Logarithm of the chance that the annotator says this label of an example of that one.
-        """
+        """Return what all responses of an example say for each label: (label, example)."""
         cells = self.cells
         found = np.empty((cells.labels, cells.n))
         for row, of_label in zip(found, log_chance, strict=True):
@@ -346,24 +297,7 @@ def fit(
     iterations: int,
     called: str,
 ) -> Fit:
-    """Return the plausibilities that the model gives after going round until they stay.
-
-    They start as label frequency. Each iteration takes the parameters that fit the plausibilities
-    best, then ``lambda_ik`` in proportion to ``p_k prod_r P(l_r | k, q_r)^w_r``. The objective
-    never falls (Dempster, Laird & Rubin 1977), and where it ends depends on where it starts.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    maximise : callable
-        From plausibilities (label, example) to the parameters.
-    tolerance : float
-        It stops where no plausibility changes by more.
-    iterations : int
-        It stops after so many, with a warning.
-    called : str
-        Name of the aggregator, for the warning.
-    """
+    """Return the plausibilities that the model gives after going round until they stay."""
     plausible = pairs.cells.shares
     objective: list[float] = []
     change = 0.0 if not plausible.size else np.inf
@@ -396,10 +330,7 @@ def fit(
 
 
 def log_prevalence(plausible: Column, smoothing: float) -> tuple[Column, float]:
-    """Return the log share of examples of each label, (label,), and its log prior density.
-
-    ``p_k = (sum_i lambda_ik + smoothing) / (n + K smoothing)``.
-    """
+    """Return the log share of examples of each label, (label,), and its log prior density."""
     labels, n = plausible.shape
     with np.errstate(divide="ignore"):
         log = np.log(plausible.sum(axis=1) + smoothing) - np.log(n + labels * smoothing)

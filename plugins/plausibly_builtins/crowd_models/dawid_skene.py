@@ -81,45 +81,13 @@ class DawidSkene:
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            The attribute ``convergence`` says, as JSON, how many iterations it took, the largest
-            change in the last one, and the log-likelihood (plus log-prior) that was reached.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody named a label, ``annotators-anonymous``.
-        """
+        """Return plausibilities (example, label)."""
         found, cells = self._fitted(annotations)
         values = cells.as_table(found.plausible)
         return cells.rows.plausibilities(values).assign_attrs(found.attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the chance that a response is right: ``sum_r w_r lambda_{i_r l_r} / sum_r
-            w_r``; `confusion` (annotator, label, said), of which each row sums to 1: the chance to
-            say the one label of an example of the other. Annotators without response have NaN.
-        """
+        """Return what each annotator is worth."""
         found, cells = self._fitted(annotations)
         pairs = Pairs.of(cells)
         labels, known = cells.labels, cells.annotators - 1

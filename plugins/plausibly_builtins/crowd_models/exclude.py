@@ -123,22 +123,7 @@ class Exclude:
         return learns or self.below is not None or self.fewer_than > 1
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities ([draw,] example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of a kind that the inner aggregator reads.
-        keys : Keys
-            Handed on to the inner aggregator.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered``, ``annotators-unknown`` where you name somebody who is not in the
-            table, ``annotators-needed`` where examples would lose all responses,
-            ``reliability-none`` where `by` estimates no annotators, and what the aggregators say.
-        """
+        """Return plausibilities ([draw,] example, label)."""
         rows = answered_rows(annotations, self.accepts)
         if not self.annotators and self.fewer_than < 1 and self.below is None:
             warn(

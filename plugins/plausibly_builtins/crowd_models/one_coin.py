@@ -73,44 +73,13 @@ class OneCoin:
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            The attribute ``convergence`` says, as JSON, how many iterations it took, the largest
-            change in the last one, and the log-likelihood (plus log-prior) that was reached.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody named a label, ``annotators-anonymous``.
-        """
+        """Return plausibilities (example, label)."""
         found, cells = self._fitted(annotations)
         values = cells.as_table(found.plausible)
         return cells.rows.plausibilities(values).assign_attrs(found.attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the chance ``c_q`` that a response is right, prior included. Annotators
-            without response have NaN.
-        """
+        """Return what each annotator is worth."""
         found, cells = self._fitted(annotations)
         chance = self._chance(cells, found.plausible)[0]
         weight = np.where(cells.responses > 0, chance, np.nan)

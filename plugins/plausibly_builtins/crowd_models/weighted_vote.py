@@ -54,21 +54,7 @@ class WeightedVote:
     others: float = attrs.field(default=1.0, validator=attrs.validators.ge(0.0))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody named a label, ``annotators-unknown`` where weights
-            name nobody in the table, ``weights-zero`` where all who answered have weight 0.
-        """
+        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         terms = (rows.weight * self._of_annotators(rows)[rows.annotator])[rows.response]
         total = rows.by_example(terms)

@@ -47,38 +47,13 @@ class WorkerAgreement:
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody named a label, ``annotators-anonymous``.
-        """
+        """Return plausibilities (example, label)."""
         cells = self._cells(annotations)
         shares = cells.weighted(_agreement(cells))
         return cells.rows.plausibilities(cells.as_table(shares / shares.sum(axis=0)))
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-
-        Returns
-        -------
-        Dataset, (annotator)
-            `weight`, the share ``a_q`` of responses that agree with the majority. Annotators
-            without response have NaN.
-        """
+        """Return what each annotator is worth."""
         cells = self._cells(annotations)
         return cells.reliability(_agreement(cells))
 

@@ -44,31 +44,11 @@ class LabelSet:
     empty: str | None = None
 
     def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of ``(example, annotator, labels)`` records.
-
-        Parameters
-        ----------
-        records : iterable of (example, annotator, labels)
-            Annotator None = unknown.
-        labels : sequence of str or None
-            The declared labels, in order; they include the one that `empty` names.
-
-        Raises
-        ------
-        InputError
-            ``answer-empty``, ``response-twice``, ``label-unknown``, ``answer-invalid``,
-            ``annotations-empty``.
-        """
+        """Return the annotation table of ``(example, annotator, labels)`` records."""
         return table_from_records(self.name, records, labels, self._mentions)
 
     def validate(self, table: xr.Dataset) -> None:
-        """Refuse repeated labels, and annotators who answer twice.
-
-        Raises
-        ------
-        InputError
-            Naming example, annotator and what is wrong; or what `check_table` raises.
-        """
+        """Refuse repeated labels, and annotators who answer twice."""
         check_labels_once(check_responses(table, self.name))
 
     def _mentions(self, answer: object) -> Answer:

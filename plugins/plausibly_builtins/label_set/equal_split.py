@@ -26,20 +26,7 @@ class EqualSplit:
     accepts: ClassVar[frozenset[str]] = frozenset({"label-set", "single-label"})
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of label sets or single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody named a label.
-        """
+        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         terms, total, counts = _parts(rows)
         return rows.shares(terms, total, denominator=counts)

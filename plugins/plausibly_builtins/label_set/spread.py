@@ -99,28 +99,7 @@ class Spread:
         return self.unseen == "overall" or (self.inner is not None and is_joint(self.inner))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities ([draw,] example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of a kind that the inner aggregator reads, with the coordinate ``parent`` over
-            its labels.
-        keys : Keys
-            Of the inner aggregator.
-
-        Returns
-        -------
-        DataArray, ([draw,] example, label)
-            All labels of the table, parents with 0: `plausibly.aggregate` leaves these out. The
-            attribute ``parents`` is the policy.
-
-        Raises
-        ------
-        InputError
-            ``parents-named`` with ``"error"``, ``parents-alone`` with ``"drop"`` where an example
-            has nothing else, and what the inner aggregator says.
-        """
+        """Return plausibilities ([draw,] example, label)."""
         table = check_table(annotations, self.accepts)
         inner = self.inner
         if inner is None:
@@ -162,9 +141,8 @@ def _with(found: xr.DataArray, values: Floats, denominator: Ints | None) -> xr.D
 
 
 def _counts(found: xr.DataArray) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return units (example, label) and their totals (example,), where plausibilities are counts.
-
-    Resamples and draws share one total, of which a spread one is no multiple.
+    """Return units (example, label) and their totals (example,), where plausibilities are
+    counts.
     """
     if names.DENOMINATOR not in found.coords or names.DRAW in found.dims:
         return None

@@ -12,18 +12,7 @@ HALF = 2.0**-54
 
 
 def log_gamma(shape: Column, first: Column, second: Column) -> Column:
-    """Return logarithms of gamma variables of rate 1, of two uniforms each.
-
-    ``G(a) = G(a + 1) U^(1/a)``: small shapes, of which most variables are no float, keep their
-    logarithm.
-
-    Parameters
-    ----------
-    shape : ndarray of float64
-        More than 0.
-    first, second : ndarray of float64
-        In [0, 1).
-    """
+    """Return logarithms of gamma variables of rate 1, of two uniforms each."""
     from scipy.special import gammaincinv
 
     found = np.log(second + HALF)
@@ -36,16 +25,7 @@ def log_gamma(shape: Column, first: Column, second: Column) -> Column:
 
 
 def log_normalised(logs: Column, owner: NDArray[np.intp], size: int) -> Column:
-    """Return logarithms of shares: of what each owner has, the sum of the shares is 1.
-
-    Parameters
-    ----------
-    logs : ndarray of float64, (item,)
-    owner : ndarray of int, (item,)
-        Ascending.
-    size : int
-        Number of owners.
-    """
+    """Return logarithms of shares: of what each owner has, the sum of the shares is 1."""
     largest = np.full(size, -np.inf)
     np.maximum.at(largest, owner, logs)
     off = logs - largest[owner]

@@ -84,13 +84,7 @@ class Said:
 
     @classmethod
     def of(cls, annotations: xr.Dataset, accepts: frozenset[str], unmentioned: Unmentioned) -> Said:
-        """Return the stages of an annotation table.
-
-        Raises
-        ------
-        InputError
-            What `answered_rows` raises.
-        """
+        """Return the stages of an annotation table."""
         rows = answered_rows(annotations, accepts)
         excluded = rows.table.attrs[names.UNLISTED] == "excluded"
         by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
@@ -110,15 +104,7 @@ class Said:
         return found
 
     def spread(self, values: Sequence[Column], split: Sequence[Column] | None = None) -> Column:
-        """Return plausibilities (example, label) of the values of places.
-
-        Parameters
-        ----------
-        values : sequence of ndarray of float64, (place,)
-            One an example.
-        split : sequence of ndarray of float64, (label that nobody names,), optional
-            What each of these has of the last value; by default each the same.
-        """
+        """Return plausibilities (example, label) of the values of places."""
         found = np.zeros((self.rows.n, self.rows.labels))
         for i, (example, of) in enumerate(zip(self.examples, values, strict=True)):
             found[i, list(example.labels)] = of[: len(example.labels)]
@@ -128,18 +114,7 @@ class Said:
         return found
 
     def drawn(self, draws: Sequence[Sequence[Column]], prior: float, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label) of the values of places, by draw.
-
-        Where labels that nobody names have each a prior of their own, rankings say nothing of how
-        they share what all of them have: that is a draw from the prior.
-
-        Parameters
-        ----------
-        draws : sequence of sequence of ndarray of float64, (place,)
-        prior : float
-            Shape of the gamma prior of a label.
-        keys : Keys
-        """
+        """Return plausibilities (draw, example, label) of the values of places, by draw."""
         size = np.array([len(example.rest) for example in self.examples], np.intp)
         hashes = hash_names(self.rows.table.indexes[names.EXAMPLE])
         found = np.empty((len(draws), self.rows.n, self.rows.labels))
@@ -165,13 +140,7 @@ class Said:
         return [str(name) for name in self.rows.table.indexes[names.EXAMPLE][which]]
 
     def check_two_sided(self) -> None:
-        """Refuse examples of which no finite utilities are the most likely ones.
-
-        Raises
-        ------
-        InputError
-            ``ranking-one-sided``, naming the examples.
-        """
+        """Refuse examples of which no finite utilities are the most likely ones."""
         open_ended = [i for i, e in enumerate(self.examples) if not _strongly_connected(e)]
         if not open_ended:
             return
@@ -239,9 +208,8 @@ def _example(
 
 
 def _strongly_connected(example: Example) -> bool:
-    """Return whether a chain of labels, each above the next, leads from every label to every other.
-
-    That is what it takes for finite utilities to be the most likely ones (Ford 1957, Hunter 2004).
+    """Return whether a chain of labels, each above the next, leads from every label to every
+    other.
     """
     above: Bools = np.eye(example.size, dtype=bool)
     for block, below, _ in example.stages:

@@ -40,32 +40,11 @@ class PartialRanking:
     name: ClassVar[str] = "partial-ranking"
 
     def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of ``(example, annotator, blocks)`` records.
-
-        Parameters
-        ----------
-        records : iterable of (example, annotator, blocks)
-            Annotator None = unknown.
-        labels : sequence of str or None
-            The declared labels, in order.
-
-        Raises
-        ------
-        InputError
-            ``ranking-repeats`` where a ranking names a label twice, ``ranking-gap`` where a block
-            is empty, ``response-twice``, ``label-unknown``, ``answer-invalid``,
-            ``annotations-empty``.
-        """
+        """Return the annotation table of ``(example, annotator, blocks)`` records."""
         return table_from_records(self.name, records, labels, _mentions, blocks=True)
 
     def validate(self, table: xr.Dataset) -> None:
-        """Refuse repeated labels, empty ranks, and annotators who answer twice.
-
-        Raises
-        ------
-        InputError
-            Naming example, annotator and what is wrong; or what `check_table` raises.
-        """
+        """Refuse repeated labels, empty ranks, and annotators who answer twice."""
         rows = check_responses(table, self.name)
         check_labels_once(rows)
         # blocks rise within a response: each starts at 1, or is one after, or at, the one before

@@ -40,26 +40,7 @@ class Borda:
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking", "single-label"})
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings or single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            With the coordinate `denominator`, since half points are counts, unless responses count
-            a broken number of times.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label.
-        """
+        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         halves, total, counts = _points(rows)
         return rows.shares(halves, total, denominator=counts)

@@ -58,25 +58,7 @@ class Dirichlet:
     unmentioned: Unmentioned = attrs.field(default="nothing", validator=UNMENTIONED)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings or single labels.
-        keys : Keys
-            Draw j has a stream of its own.
-
-        Returns
-        -------
-        DataArray, (draw, example, label)
-            Draws count from 1.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label.
-        """
+        """Return plausibilities (draw, example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned if self.prior else "nothing")
         around = InverseRank().aggregate(annotations, keys).values
         shape = np.concatenate(

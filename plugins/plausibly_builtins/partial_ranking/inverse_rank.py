@@ -37,20 +37,7 @@ class InverseRank:
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking", "single-label"})
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings or single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label.
-        """
+        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         terms = _terms(rows)
         return rows.shares(terms, rows.by_example(terms))

@@ -58,13 +58,7 @@ class Moments:
 
 
 def log_chances(log_ratio: Column) -> Column:
-    """Return the log-chance of blocks of one size: (block,).
-
-    Parameters
-    ----------
-    log_ratio : ndarray of float64, (block, place)
-        ``phi_k - log T`` of the labels of each block.
-    """
+    """Return the log-chance of blocks of one size: (block,)."""
     if log_ratio.shape[1] == 1:
         alone: Column = -np.logaddexp(0.0, -log_ratio[:, 0])
         return alone
@@ -122,12 +116,8 @@ def _parts(log_ratio: Column) -> list[tuple[slice, Column, Column]]:
 
 
 def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
-    """Return the log of the largest term of each block (block,), and terms over it (block, node).
-
-    Parameters
-    ----------
-    time : ndarray of float64, (node,)
-    ratio : ndarray of float64, (block, place)
+    """Return the log of the largest term of each block (block,), and terms over it (block,
+    node).
     """
     waits = _waits(time, ratio)
     # 1 - exp(-x) is x where x is so small that exp(-x) is 1
@@ -174,15 +164,7 @@ class Fit:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Alike:
-    """Examples of one size.
-
-    Attributes
-    ----------
-    prior : ndarray of float64, (example, place)
-    example : ndarray of int, (stage,)
-    block, below : ndarray of bool, (stage, place)
-    weight : ndarray of float64, (stage,)
-    """
+    """Examples of one size."""
 
     prior: Column
     example: Codes
@@ -278,10 +260,7 @@ class _Alike:
         return found
 
     def _ratios(self, log_share: Column, stages: Codes, places: Codes) -> tuple[Column, Column]:
-        """Return log utilities of blocks over what is below (stage, place in the block).
-
-        And what share of all that is below each label has: (stage, place).
-        """
+        """Return log utilities of blocks over what is below (stage, place in the block)."""
         of = log_share[self.example[stages]]
         under = np.where(self.below[stages], of, -np.inf)
         largest = under.max(axis=1, keepdims=True)
@@ -292,18 +271,7 @@ class _Alike:
 
 
 def fit(said: Said, prior: float, *, tolerance: float, iterations: int) -> Fit:
-    """Return the plausibilities of places at which each example is most likely.
-
-    Parameters
-    ----------
-    said : Said
-    prior : float
-        Shape of the gamma prior of every label.
-    tolerance : float
-        An example stops where a full step changes no plausibility by more.
-    iterations : int
-        It stops after so many steps.
-    """
+    """Return the plausibilities of places at which each example is most likely."""
     sizes = np.array([example.size for example in said.examples], np.intp)
     log_share: list[Column] = [np.zeros(size) for size in sizes]
     steps, change = np.zeros(sizes.size, np.intp), np.zeros(sizes.size)
@@ -431,26 +399,7 @@ class PlackettLuce:
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings or single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        DataArray, (example, label)
-            The attribute ``convergence`` says, as JSON, how many steps the slowest example took,
-            the largest change in a last step, and the log-likelihood plus log-prior of all.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label, ``ranking-one-sided``.
-        """
+        """Return plausibilities (example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned)
         if self.prior == 0:
             said.check_two_sided()

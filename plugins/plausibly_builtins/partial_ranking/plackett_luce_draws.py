@@ -189,15 +189,7 @@ class Chains:
     def run(
         self, streams: Sequence[Keys], hashes: Hashes, sweeps: int
     ) -> tuple[list[list[Column]], Felt]:
-        """Return the shares of places where each chain ends: by draw, by example, (place,).
-
-        Parameters
-        ----------
-        streams : sequence of Keys
-            One a draw.
-        hashes : ndarray of uint64, (example,)
-        sweeps : int
-        """
+        """Return the shares of places where each chain ends: by draw, by example, (place,)."""
         chains = self.times(len(streams))
         needed = _Needed.of(self)
         n = self.size.size
@@ -226,16 +218,7 @@ def _shifted(codes: Codes, count: int, step: int) -> Codes:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Needed:
-    """How many uniforms a sweep takes of each example, and what each is for.
-
-    Attributes
-    ----------
-    counts : ndarray of int, (example,)
-    single, item, total : ndarray of int, (two, ...)
-        Places of the two uniforms of each gamma variable.
-    copy : ndarray of int, (copy, place)
-        Places of the uniforms of arrival times in ties.
-    """
+    """How many uniforms a sweep takes of each example, and what each is for."""
 
     counts: Codes
     single: Codes
@@ -291,13 +274,7 @@ class _Needed:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Taken:
-    """Uniforms of one sweep, in the order of the chains.
-
-    Attributes
-    ----------
-    single, item, total : ndarray of float64, (two, ...)
-    copy : ndarray of float64, (copy, place)
-    """
+    """Uniforms of one sweep, in the order of the chains."""
 
     single: Column
     item: Column
@@ -308,20 +285,7 @@ class _Taken:
 def _sweep(
     chains: Chains, share: Column, waits: Column, owner: Codes, uniform: _Taken
 ) -> tuple[Column, Column]:
-    """Return shares, and arrival times in ties, after one sweep.
-
-    Times are those at which labels would arrive if utilities had the sum 1, as shares have.
-    Rankings say nothing of that sum: it is a gamma variable, drawn from its prior in every sweep.
-
-    Parameters
-    ----------
-    chains : Chains
-    share : ndarray of float64, (item,)
-    waits : ndarray of float64, (copy, place)
-    owner : ndarray of int, (item,)
-        Example of each item, counted on from draw to draw.
-    uniform : _Taken
-    """
+    """Return shares, and arrival times in ties, after one sweep."""
     stages, items = chains.stage_example.size, share.size
     utility = np.maximum(share, _LEAST)
     under = _sums(chains.below_stage, utility[chains.below_item], stages)
@@ -350,12 +314,7 @@ def _sums(cells: Codes, terms: Column, size: int) -> Column:
 def _arrivals(
     chains: Chains, utility: Column, under: Column, waits: Column, uniform: Column
 ) -> Column:
-    """Return new arrival times in ties, one place after the other: (copy, place).
-
-    Given the last m of the others, the density of the time x of a label of utility l, T being the
-    utility of all below, is in proportion to ``exp(-l x)`` up to m and ``exp(-(l + T) x + T m)``
-    after it.
-    """
+    """Return new arrival times in ties, one place after the other: (copy, place)."""
     waits = waits.copy()
     below = under[chains.copy_stage]
     for place, item in enumerate(chains.copy_item.T):
@@ -428,28 +387,7 @@ class PlackettLuceDraws:
     warm_up: int = attrs.field(default=50, validator=attrs.validators.ge(2))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of partial rankings or single labels.
-        keys : Keys
-            Draw j has a stream of its own.
-
-        Returns
-        -------
-        DataArray, (draw, example, label)
-            Draws count from 1. The attribute ``convergence`` says, as JSON, how many sweeps a chain
-            has, the correlation of two sweeps that follow each other in the slowest example, and
-            how much of its start is left at the end, the correlation to the power of the sweeps.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody ranked a label; ``weights-broken`` where a ranking
-            with a tie counts a number of times that is not whole.
-        """
+        """Return plausibilities (draw, example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned)
         _check_whole(said)
         chains = Chains.of(said, self.prior)

@@ -19,22 +19,7 @@ def short(name: str) -> str:
 
 
 def check_names(whose: str, names: Sequence[str], noun: Literal["example", "label"]) -> None:
-    """Raise an error unless every name is there once, and can be one.
-
-    Parameters
-    ----------
-    whose : str
-        Name of the file.
-    names : sequence of str
-        Its examples or labels.
-    noun : {"example", "label"}
-        What they name.
-
-    Raises
-    ------
-    InputError
-        ``example-twice`` and ``example-unnamed``, or the like for labels.
-    """
+    """Raise an error unless every name is there once, and can be one."""
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
         places = [place for place, name in enumerate(names, start=1) if name == again[0]]
@@ -69,24 +54,7 @@ LIKE_MISSING = frozenset(
 def warn_like_missing(
     whose: str, said: Mapping[str, int], *, also: Set[str] = frozenset(), stacklevel: int = 6
 ) -> None:
-    """Warn of labels that may be no labels.
-
-    Parameters
-    ----------
-    whose : str
-        Name of the file.
-    said : mapping of str to int
-        How often each label is said.
-    also : set of str
-        Further texts that look so in this format.
-    stacklevel : int
-        Of the caller's caller.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``labels-like-missing``.
-    """
+    """Warn of labels that may be no labels."""
     seen = {text: count for text, count in said.items() if text in LIKE_MISSING | also}
     if not seen:
         return

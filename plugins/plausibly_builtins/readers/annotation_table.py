@@ -28,19 +28,5 @@ class WrittenTable:
         return is_annotation_file(path, head)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file, exactly as it was.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            Labels that are declared now; None: those of the table.
-
-        Raises
-        ------
-        InputError
-            ``table-incomplete``, ``table-changed``, ``file-damaged``, ``label-unknown``, and those
-            of `plausibly.plugin.read_table`.
-        """
+        """Return the annotation table in the file, exactly as it was."""
         return read_annotation_file(path, labels, kind=self.kind)

@@ -417,14 +417,7 @@ def _is_flat(fields: Fields) -> bool:
 
 
 def load(path: Path) -> list[Record]:
-    """Return the records of a JSON or JSON Lines file.
-
-    Raises
-    ------
-    InputError
-        ``argilla-shape`` where it holds something else, ``record-unlike``, ``line-unlike``, and
-        what `plausibly.plugin.read_json` says.
-    """
+    """Return the records of a JSON or JSON Lines file."""
     whose = path.name
     found = _listing(path)
     columns = frozenset(key for _, fields in found for key in fields)
@@ -501,28 +494,7 @@ class Argilla(ResponseOptions):
         return has_records(head)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels; the export lists none that nobody chose.
-
-        Raises
-        ------
-        InputError
-            ``argilla-shape``, ``record-unlike``, ``responses-unlike``, ``annotations-empty``,
-            ``questions-several``, ``question-unknown``, ``status-unknown``, ``answer-unfit``,
-            ``answers-mixed``, ``kind-unclear``, ``kind-unfit``, ``example-unnamed``, and what
-            `plausibly.plugin.read_json` and `ResponseOptions.gathered` say.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``status-missing``, ``examples-numbered``, ``annotators-unnamed``.
-        """
+        """Return the annotation table in the file."""
         records = load(path)
         asked = _once(name for record in records for name in record.questions())
         suggested = any(record.suggested() for record in records)
@@ -551,23 +523,7 @@ class Argilla(ResponseOptions):
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model suggested, (example, label); see `plausibly.plugin.from_named`.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels.
-        model : str or None
-            The ``agent`` of its suggestions; None where there is only one.
-
-        Raises
-        ------
-        InputError
-            Those of `read` about the question and its answers; ``predictions-ranked``,
-            ``scores-unlike``, and those of `from_named`.
-        """
+        """Return what a model suggested, (example, label); see `plausibly.plugin.from_named`."""
         records = load(path)
         names = self._names(path, records)
         asked = _once(name for record in records for name in record.suggested())

@@ -79,27 +79,7 @@ class Coco(ResponseOptions):
         return bool(seen) and len(head) >= _SHOWN and set(found) <= {*_LISTS, *_OTHERS}
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels; None: the categories, in the order of the file.
-
-        Raises
-        ------
-        InputError
-            ``coco-unlike`` for JSON of another shape, with the place; ``category-twice``,
-            ``image-twice``, ``category-unknown``, ``image-unknown``, ``instances-refused``, and
-            what `plausibly.plugin.read_json` says.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``votes-consolidated``.
-        """
+        """Return the annotation table in the file."""
         whose = path.name
         lists = _lists(path)
         categories = _named(lists, "categories", "name", whose)

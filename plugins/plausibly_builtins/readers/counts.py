@@ -138,13 +138,7 @@ def has_counter(head: bytes, field: str) -> bool:
 
 
 def objects(path: Path) -> list[tuple[int, dict[str, object]]]:
-    """Return line and object of every line of a JSON Lines file.
-
-    Raises
-    ------
-    InputError
-        ``line-unlike`` where a line holds something else, and what `read_json_lines` says.
-    """
+    """Return line and object of every line of a JSON Lines file."""
     found: list[tuple[int, dict[str, object]]] = []
     for line, value in read_json_lines(path, expected="one JSON object a line"):
         if not isinstance(value, dict):
@@ -293,10 +287,7 @@ def _counts(path: Path, line: int, entry: Mapping[str, object], field: str) -> d
 def _check_beside(
     path: Path, line: int, entry: Mapping[str, object], field: str, counts: Sequence[int]
 ) -> None:
-    """Raise ``counts-differ`` where the lists beside the counts are not the same numbers.
-
-    The lists have an order that the file does not tell; so they are compared as bags.
-    """
+    """Raise ``counts-differ`` where the lists beside the counts are not the same numbers."""
     total = sum(counts)
     said: Sequence[float]
     for key, said, margin in (
@@ -594,38 +585,13 @@ class Counts(ResponseOptions):
     field: str = "label_counter"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the file says that it holds counts, by an array or a key of that name.
-
-        Whole numbers alone may be answers as well: a table of them is read by the name of the
-        reader only.
-        """
+        """Return whether the file says that it holds counts, by an array or a key of that name."""
         if head.startswith(b"PK"):
             return _has_array(path, self.array)
         return is_lines(path) and has_counter(head, self.field)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file: npy, npz, CSV, TSV, Parquet, or JSON Lines (.jsonl).
-        labels : sequence of str or None
-            The declared labels; needed, in column order, where the file names none.
-
-        Raises
-        ------
-        InputError
-            ``labels-unnamed``, ``names-count``, ``label-unknown``, ``columns-missing``,
-            ``columns-not-counts``, ``count-unreadable`` with the line, ``example-unnamed``,
-            ``example-twice``, ``key-missing``, ``line-unlike``, ``counts-differ`` where lists
-            beside the counts say something else, and those of the file readers.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``column-of-sums`` where a column that nobody declared holds the sum of the others.
-        """
+        """Return the annotation table in the file."""
         ending = path.suffix.lower()
         if ending in {".npy", ".npz"}:
             return self._table(from_arrays(path, self.array, labels), labels, path.name)

@@ -56,25 +56,7 @@ class Said:
 
 
 def said(table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]) -> Said:
-    """Return the labels in each row.
-
-    Parameters
-    ----------
-    table : TextTable
-        The file.
-    columns : Columns
-        Where what stands.
-    separator : str or None
-        What stands between the labels of a cell; None: a cell is one label.
-    missing : sequence of str
-        Labels that mean "no answer".
-
-    Raises
-    ------
-    InputError
-        ``answer-unclear`` where a cell answers several questions, ``answer-unreadable``, and those
-        of `plausibly.plugin.parse_json`.
-    """
+    """Return the labels in each row."""
     cells = table.column(columns.label)
     skipped = {"", *missing}
     if columns.json:
@@ -238,17 +220,7 @@ def check_declared(
 
 
 def check_once(table: TextTable, answers: Sequence[Response], do: str) -> None:
-    """Raise ``response-twice`` where a worker answers a task again.
-
-    Parameters
-    ----------
-    table : TextTable
-        The file.
-    answers : sequence of Response
-        Those that count.
-    do : str
-        What the user can type.
-    """
+    """Raise ``response-twice`` where a worker answers a task again."""
     pairs = Counter((r.example, r.annotator) for r in answers if r.annotator is not None)
     if max(pairs.values(), default=1) == 1:
         return
@@ -376,15 +348,7 @@ _PLATFORMS: Mapping[str, _Preset] = {
 
 
 def recognised(header: Sequence[str], given: Mapping[str, str]) -> str | None:
-    """Return the preset whose columns are unmistakably there; None where none or several are.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    given : mapping of str to str
-        Columns that the user names, by what they hold.
-    """
+    """Return the preset whose columns are unmistakably there; None where none or several are."""
     if all(given.get(role, role) in header for role in NEEDED) and not set(given) >= {*NEEDED}:
         return None
     found = [name for name in _PLATFORMS if _is_of(name, header, given)]
@@ -430,25 +394,7 @@ def check_given(whose: str, given: Mapping[str, str]) -> None:
 def columns_of(
     table: TextTable, preset: str | None, given: Mapping[str, str], answer: str | None
 ) -> Columns:
-    """Return where what stands in a table.
-
-    Parameters
-    ----------
-    table : TextTable
-        The file.
-    preset : str or None
-        The platform that wrote it; None looks at the names of the columns.
-    given : mapping of str to str
-        Columns that the user names, by what they hold: before those of the platform.
-    answer : str or None
-        The column of the answers, with or without the platform's prefix, or the question in it.
-
-    Raises
-    ------
-    InputError
-        ``columns-unknown``; ``answer-unclear`` where several columns could hold the answers,
-        ``columns-missing`` where none does.
-    """
+    """Return where what stands in a table."""
     check_given(table.whose, given)
     header = table.header if table.named else ()
     name = preset or recognised(header, given)
@@ -568,22 +514,7 @@ def _read(text: str, months_first: bool) -> tuple[str, float]:
 
 
 def times(table: TextTable, column: Sequence[str], *, months_first: bool) -> list[float | None]:
-    """Return the time of each row, in seconds; None where the cell is empty.
-
-    Parameters
-    ----------
-    table : TextTable
-        The file, for messages.
-    column : sequence of str
-        Numbers, ISO 8601, ``Wed Jan 24 09:51:16 PST 2018``, or ``7/12/2014 08:34:29``.
-    months_first : bool
-        Whether the last of these may stand there.
-
-    Raises
-    ------
-    InputError
-        ``time-unreadable``, or ``times-unlike`` where they are told in several ways.
-    """
+    """Return the time of each row, in seconds; None where the cell is empty."""
     found: list[float | None] = []
     first: tuple[str, int] | None = None
     for row, text in enumerate(column):
@@ -650,13 +581,7 @@ class Rows:
 
 
 def rows_of(table: TextTable, columns: Columns, *, timed: bool) -> Rows:
-    """Return what stands in the rows; times are read only where `timed`.
-
-    Raises
-    ------
-    InputError
-        ``state-unknown``, ``weight-unreadable``, and those of `times`.
-    """
+    """Return what stands in the rows; times are read only where `timed`."""
     size = len(table)
     when = [""] * size if columns.time is None else table.column(columns.time)
     golden = [False] * size
@@ -838,28 +763,7 @@ class CrowdTable(ResponseOptions):
         return all(name.isdecimal() and 0 < int(name) <= width for name in given.values())
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels.
-
-        Raises
-        ------
-        InputError
-            ``columns-missing``, ``columns-unknown``, ``answer-unclear``, ``answer-unreadable``,
-            ``example-unnamed``, ``label-unknown`` with the line, ``response-twice``,
-            ``state-unknown``, ``weight-unreadable``, ``time-unreadable``, ``times-unlike``, and
-            those of `plausibly.plugin.read_table`.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``labels-like-missing``, ``annotators-unnamed``, ``answers-known``.
-        """
+        """Return the annotation table in the file."""
         return self.from_table(self._table(path), labels)
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
@@ -910,11 +814,7 @@ class CrowdTable(ResponseOptions):
     def _plain(
         self, table: TextTable, columns: Columns, labels: Sequence[str] | None
     ) -> AnnotationTable | None:
-        """Return the annotation table where there is nothing to be told; else None.
-
-        Each different text is looked at once, not each row: a million rows are read in about the
-        time in which they are split into columns.
-        """
+        """Return the annotation table where there is nothing to be told; else None."""
         if self._needs_settling or set(columns.called()) != {*NEEDED} or columns.golden:
             return None
         if columns.json or columns.separator is not None:

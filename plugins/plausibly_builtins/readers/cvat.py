@@ -72,27 +72,7 @@ class Cvat(ResponseOptions):
         return _starts_so(first_bytes(path, "*.xml") if path.is_dir() else head)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file, or in all files of a folder.
-
-        Parameters
-        ----------
-        path : Path
-            The file or folder.
-        labels : sequence of str or None
-            The declared labels; None: those that the file lists for tags.
-
-        Raises
-        ------
-        InputError
-            ``cvat-unlike`` for XML of another kind, ``tags-missing`` where there are only shapes,
-            ``attribute-missing``, ``image-unnamed`` with the line, ``annotator-unfit`` where one is
-            named for a folder, ``annotator-twice``, and what `plausibly.plugin.read_xml` says.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``votes-consolidated``.
-        """
+        """Return the annotation table in the file, or in all files of a folder."""
         parts = list(self._parts(path))
         responses = [response for part in parts for response in part.responses]
         if not any(part.tags for part in parts):

@@ -330,28 +330,7 @@ class Doccano(ResponseOptions):
         return bool(found) and all(map(_starts_so, found))
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the export.
-
-        Parameters
-        ----------
-        path : Path
-            The file, folder or zip.
-        labels : sequence of str or None
-            The declared labels; the export lists none that nobody chose.
-
-        Raises
-        ------
-        InputError
-            ``export-unclear``, ``zip-unfit``, ``csv-broken``, ``record-unlike``, ``key-missing``,
-            ``example-unnamed``, ``example-differs``, ``spans-unfit``, ``labels-numbered``,
-            ``label-unfit``, ``labels-several``, ``annotator-unfit``, and what
-            `plausibly.plugin.parse_json` and `ResponseOptions.gathered` say.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``examples-numbered``, ``annotators-unnamed``.
-        """
+        """Return the annotation table in the export."""
         files = export_files(path)
         several_files = path.is_dir() or is_zip(path)
         if several_files and self.annotator is not None:

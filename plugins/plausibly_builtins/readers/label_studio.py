@@ -85,21 +85,7 @@ def state_of(
     *,
     draft: bool,
 ) -> str:
-    """Return the state of a response.
-
-    Parameters
-    ----------
-    entry : Entry
-        The annotation, or draft.
-    regions : sequence of Region
-        What it says of the chosen control.
-    answer : sequence
-        The labels or ranks in them.
-    suggested : sequence or None
-        Those of the prediction that it was made from, where that is known.
-    draft : bool
-        Whether it was not sent.
-    """
+    """Return the state of a response."""
     fields = entry.fields
     if draft:
         return states.UNFINISHED
@@ -229,18 +215,7 @@ def said(
 def in_kind(
     responses: Sequence[Response], control: Control, kind: Kind | None, whose: str
 ) -> tuple[str, list[Response]]:
-    """Return the kind of answer, and the responses with answers of its form.
-
-    Parameters
-    ----------
-    responses : sequence of Response
-        Whose answers are what `said` gives.
-    control : Control
-    kind : {"single-label", "label-set"} or None
-        What the user said.
-    whose : str
-        Name of the file.
-    """
+    """Return the kind of answer, and the responses with answers of its form."""
     if control.type == RANKING:
         if kind is not None:
             raise InputError(
@@ -310,25 +285,7 @@ def types_of(entries: Iterable[Entry]) -> dict[str, set[str]]:
 def chosen(
     types: Mapping[str, set[str]], name: str | None, *, numbers: bool, whose: str
 ) -> Control:
-    """Return the control to read.
-
-    Parameters
-    ----------
-    types : mapping of str to set of str
-        What `types_of` found.
-    name : str or None
-        What the user chose; None takes the only one whose values are labels.
-    numbers : bool
-        Whether ratings and numbers are labels.
-    whose : str
-        Name of the file.
-
-    Raises
-    ------
-    InputError
-        ``control-unknown``, ``controls-several``, ``control-unfit``, ``control-number`` or
-        ``control-mixed``.
-    """
+    """Return the control to read."""
     fit = (*NAMING, *NUMBERS) if numbers else NAMING
     if name is None:
         names = [control for control in types if types[control] & set(fit)]
@@ -462,19 +419,7 @@ class Reading:
     paths: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     def labels(self, kind: str, control: str, value: Mapping[str, object], at: str) -> list[str]:
-        """Return the labels that a value names, each once.
-
-        Parameters
-        ----------
-        kind : str
-            Type of the control: one of `NAMING` but the ranker, or of `NUMBERS`.
-        control : str
-            Name of the control, for messages.
-        value : mapping
-            The value of a region.
-        at : str
-            Where it stands, for messages.
-        """
+        """Return the labels that a value names, each once."""
         if kind == "pairwise":
             return [self._text(value.get("selected"), control, at)]
         if kind in NUMBERS:
@@ -675,15 +620,7 @@ def parts(path: Path) -> list[Path]:
 
 
 def load(path: Path, example: str) -> Export:
-    """Return the tasks of an export.
-
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder with one file a task or an annotation.
-    example : str
-        ``"id"``, or the key of `data` that names examples.
-    """
+    """Return the tasks of an export."""
     found: list[tuple[str, Fields]] = []
     for part in parts(path):
         whose = f"{path.name}/{part.name}" if path.is_dir() else path.name
@@ -1022,30 +959,7 @@ class LabelStudio(LabelStudioOptions):
         return bool(heads) and all(map(_has_tasks, heads))
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the export.
-
-        Parameters
-        ----------
-        path : Path
-            The file or folder.
-        labels : sequence of str or None
-            The declared labels; the export lists none that nobody chose.
-
-        Raises
-        ------
-        InputError
-            What `plausibly.plugin.read_json` and `ResponseOptions.gathered` say;
-            ``label-studio-shape``, ``example-unnamed``, ``annotations-empty``,
-            ``annotation-differs``; about the control ``controls-several``, ``control-unknown``,
-            ``control-unfit``, ``control-number``, ``control-mixed``; about its values
-            ``value-unfit``, ``buckets-unordered``, ``taxonomy-ambiguous``, ``rankings-several``,
-            ``kind-unfit``.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``examples-numbered``, ``ground-truth-counted``, ``annotators-unnamed``.
-        """
+        """Return the annotation table in the export."""
         export = load(path, self.example)
         entries = [e for task in export.tasks for e in (*task.annotations, *task.drafts)]
         if not entries:
@@ -1080,22 +994,7 @@ class LabelStudio(LabelStudioOptions):
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model predicted, (example, label); see `plausibly.plugin.from_named`.
-
-        Parameters
-        ----------
-        path : Path
-            The file or folder.
-        labels : sequence of str or None
-            The declared labels.
-        model : str or None
-            Its ``model_version``; None where there is only one.
-
-        Raises
-        ------
-        InputError
-            Those of `read` about the control and its values, and those of `from_named`.
-        """
+        """Return what a model predicted, (example, label); see `plausibly.plugin.from_named`."""
         export = load(path, self.example)
         reading = self.reading(export.whose)
         entries = [entry for task in export.tasks for entry in task.predictions]
@@ -1237,22 +1136,7 @@ class LabelStudioMin(LabelStudioOptions):
         )
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the export.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels; the export lists none that nobody chose.
-
-        Raises
-        ------
-        InputError
-            What the reader ``label-studio`` says of controls and values; ``control-unnamed`` where
-            it is not clear which key holds the answers, ``control-collides`` where the data have
-            a key of its name, ``label-studio-shape``, ``example-unnamed``.
-        """
+        """Return the annotation table in the export."""
         whose = path.name
         records = _records(path)
         name = self._named(records, whose)

@@ -75,17 +75,7 @@ def broken(whose: str, line: int, what: str, *, expected: str, got: str, do: str
 
 
 def split(lines: Lines, whose: str, ending: str) -> tuple[Header, list[tuple[int, str, str]]]:
-    """Return the header, and line, count and order of every ballot.
-
-    Parameters
-    ----------
-    lines : sequence of (int, str)
-        Lines that are not blank, with their number.
-    whose : str
-        Name of the file.
-    ending : str
-        Its ending, such as ``.toi``: the type where the header says none.
-    """
+    """Return the header, and line, count and order of every ballot."""
     if lines and lines[0][1].startswith("#"):
         head = [(line, text) for line, text in lines if text.startswith("#")]
         body = [(line, text) for line, text in lines if not text.startswith("#")]
@@ -207,21 +197,7 @@ def _names(
 def checked(
     found: Mapping[int, tuple[int, str]], number: int, what: str, line: int, whose: str
 ) -> tuple[str, ...]:
-    """Return names in the order of their numbers, which have to be 1 to `number`.
-
-    Parameters
-    ----------
-    found : mapping of int to (int, str)
-        Line and name, by number.
-    number : int
-        How many the file says there are.
-    what : str
-        ``"alternative"`` or ``"category"``.
-    line : int
-        Where the file says so.
-    whose : str
-        Name of the file.
-    """
+    """Return names in the order of their numbers, which have to be 1 to `number`."""
     plural = {"category": "categories"}.get(what, f"{what}s")
     if len(found) != number or not number or max(found) != number or min(found) != 1:
         raise broken(
@@ -341,21 +317,7 @@ class Profile:
 
 
 def read_profile(path: Path, whose: str) -> Profile:
-    """Return what a file holds; every count of its header is that of its ballots.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    whose : str
-        What messages call it.
-
-    Raises
-    ------
-    InputError
-        ``preflib-broken`` and ``alternative-twice`` with the line, ``alternative-unknown``,
-        ``ballot-empty``, ``order-twice``, ``preflib-counts``, ``type-unfit``.
-    """
+    """Return what a file holds; every count of its header is that of its ballots."""
     text = _LINE_END.sub("\n", decode_text(file_contents(path, "annotations"), whose))
     lines = [
         (number, line.strip())
@@ -583,23 +545,7 @@ class PrefLib(ResponseOptions):
         return first.strip().isdigit() and bool(rest) and rest[0].startswith(b"1,")
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file or folder.
-
-        Parameters
-        ----------
-        path : Path
-            The file, or a folder of such files; others in it are not read.
-        labels : sequence of str or None
-            The declared labels; None takes the alternatives of the header, in its order.
-
-        Raises
-        ------
-        InputError
-            ``preflib-broken``, ``alternative-unknown``, ``alternative-twice``, ``ballot-empty`` and
-            ``order-twice`` with the line, ``preflib-counts``, ``type-unfit``, ``unlisted-unsaid``,
-            ``category-unsaid``, ``category-missing``, ``category-unfit``, ``alternatives-differ``,
-            ``example-twice``, ``example-unfit``.
-        """
+        """Return the annotation table in the file or folder."""
         if path.is_dir():
             profiles = self._in_folder(path)
         else:

@@ -83,22 +83,7 @@ class Prodigy(ResponseOptions):
         )
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels; None takes the options, or ``accept`` and ``reject``.
-
-        Raises
-        ------
-        InputError
-            ``view-unfit``, ``views-several``, ``answer-unfit``, ``example-unnamed``,
-            ``labels-several``, ``kind-unfit``, ``kind-unclear``, and what
-            `plausibly.plugin.read_json_lines` and `ResponseOptions.gathered` say.
-        """
+        """Return the annotation table in the file."""
         lines = objects(path)
         view = _view(path, lines)
         offered = self._offered(path, view, lines)
@@ -128,25 +113,7 @@ class Prodigy(ResponseOptions):
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return the scores of the model in the loop, (example, label).
-
-        Of a binary question ``score``, or that of ``meta``, is the score s of ``accept``, and
-        ``reject`` has 1 - s; of a choice options may have a ``score`` each.
-
-        Parameters
-        ----------
-        path : Path
-        labels : sequence of str or None
-            The declared labels.
-        model : None
-            The file does not name models.
-
-        Raises
-        ------
-        InputError
-            Those of `read` about the view and the examples, and those of
-            `plausibly.plugin.from_named`.
-        """
+        """Return the scores of the model in the loop, (example, label)."""
         lines = objects(path)
         view = _view(path, lines)
         offered = self._offered(path, view, lines)

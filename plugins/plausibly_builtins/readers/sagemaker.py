@@ -115,11 +115,7 @@ def answer_of(answer: WorkerAnswer, field: str, kind: Kind, whose: str) -> objec
 
 
 def _labels(said: object) -> list[str] | None:
-    """Return the labels in one field; None where it holds something else.
-
-    Forms write ``"a"``, ``{"label": "a"}``, ``{"labels": ["a", "b"]}``, or the state of each button
-    or box, ``{"a": true, "b": false}``.
-    """
+    """Return the labels in one field; None where it holds something else."""
     if isinstance(said, str):
         return [str(said)] if said else []
     if not isinstance(said, dict) or not said:
@@ -267,13 +263,7 @@ def kind_of_job(done: Sequence[tuple[str, Entry]], attribute: str, whose: str) -
 def merged(
     entry: Entry, attribute: str, kind: Kind, place: str, whose: str, called: dict[str, str]
 ) -> Response:
-    """Return the response on a line of merged labels.
-
-    Parameters
-    ----------
-    called : dict of str to str
-        What each number is called; lines before this one have filled it.
-    """
+    """Return the response on a line of merged labels."""
     about, value = metadata(entry, attribute), entry[attribute]
     if kind == "single-label":
         numbers, names = [value], {str(value): about.get("class-name")}
@@ -429,28 +419,7 @@ class SageMaker(ResponseOptions):
         return any(is_labelled(entry) or is_request(entry) for entry in entries)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file or folder.
-
-        Parameters
-        ----------
-        path : Path
-            A manifest, a file of requests, or a folder of workers' answers.
-        labels : sequence of str or None
-            The declared labels.
-
-        Raises
-        ------
-        InputError
-            ``sagemaker-unlike`` with the line, ``attribute-several`` and ``attribute-missing``,
-            ``type-unfit`` where the job drew boxes or the like, ``types-mixed``,
-            ``class-unnamed`` and ``class-differs``, ``field-several``, ``field-missing``,
-            ``answer-invalid``, and what `plausibly.plugin.read_json_lines` says.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``votes-consolidated``.
-        """
+        """Return the annotation table in the file or folder."""
         if path.is_dir():
             return self._voted(list(from_folder(path)), labels, path.name, ())
         entries = entries_of(path)

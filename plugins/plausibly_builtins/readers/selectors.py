@@ -38,22 +38,7 @@ class Selectors:
         return path.suffix.lower() == ".json" and bool(_START.match(head))
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file, of kind ``partial-ranking``.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str
-            The declared labels, in the order of the indices.
-
-        Raises
-        ------
-        InputError
-            ``labels-unnamed`` without `labels`, what `plausibly.plugin.read_json` says,
-            ``selectors-shape`` or ``label-index`` with the place, ``ranking-repeats`` where a
-            ranking names a label twice.
-        """
+        """Return the annotation table in the file, of kind ``partial-ranking``."""
         if labels is None:
             raise InputError(
                 "labels-unnamed",

@@ -297,10 +297,7 @@ class SoftLabels(ResponseOptions):
     field: str | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether there are annotators and weights that are not all whole numbers.
-
-        Or, in JSON Lines, the key of a distribution and no counts.
-        """
+        """Return whether there are annotators and weights that are not all whole numbers."""
         if is_lines(path) and not is_flat(head):
             entry = first_object(head)
             if "label_counter" in entry:
@@ -322,28 +319,7 @@ class SoftLabels(ResponseOptions):
         return all(map(NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file: CSV, TSV, Parquet, npy, npz, or JSON Lines (.jsonl).
-        labels : sequence of str or None
-            The declared labels; needed, in order, where the file names none.
-
-        Raises
-        ------
-        InputError
-            ``weights-invalid`` where a weight is negative, no number, or not finite,
-            ``weights-zero`` where all are 0, each with its row; ``columns-missing``,
-            ``labels-unnamed``, ``names-count``, ``label-unknown``, ``example-unnamed``,
-            ``key-missing``, ``line-unlike``, ``response-twice``, and those of the file readers.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``annotators-unnamed`` where a column of annotators has empty cells.
-        """
+        """Return the annotation table in the file."""
         ending = path.suffix.lower()
         if ending in {".npy", ".npz"}:
             found = (

@@ -65,22 +65,7 @@ class VoteLists(ResponseOptions):
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels; None takes those that are there, and the keys of annotators.
-
-        Raises
-        ------
-        InputError
-            ``key-missing``, ``votes-unlike`` and ``example-unnamed`` with the line,
-            ``example-twice``, ``line-unlike``, ``response-twice``, and what
-            `plausibly.plugin.read_json_lines` says.
-        """
+        """Return the annotation table in the file."""
         entries = objects(path)
         key = name_key(path, entries[0][1], self.example, "vote-lists")
         names = [named(path, line, entry, key) for line, entry in entries]

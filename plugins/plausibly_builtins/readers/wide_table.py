@@ -65,11 +65,7 @@ def check_header(table: TextTable) -> None:
 def names_first(
     table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
 ) -> bool:
-    """Return whether the first column names the examples, and say so.
-
-    It does where each of its cells is another text that nobody says, and either it is called so or
-    no other column is like it. A column that is called so and is not like it raises an error.
-    """
+    """Return whether the first column names the examples, and say so."""
     if not table.named or len(wanted) < 2 or wanted[0][0] != 0 or not len(table):
         return False
     apart = [name for place, name in wanted if _stands_apart(table, place, wanted, declared)]
@@ -110,10 +106,7 @@ def check_unclear(
     example: int | None,
     declared: Sequence[str] | None,
 ) -> None:
-    """Raise an error where a column says something else in every row: it names, or describes.
-
-    Two rows are enough where no column names the examples; else it takes more.
-    """
+    """Raise an error where a column says something else in every row: it names, or describes."""
     cells = {name: table.columns[place] for place, name in wanted}
     said = Counter(text for column in cells.values() for text in set(column) if text)
     if table.named and len(cells) > 1 and all(said[name] for name in cells):
@@ -270,11 +263,7 @@ class WideTable(ResponseOptions):
     delimiter: str | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the columns given are there, or all are called as annotators are.
-
-        Many tables look alike; so a file is recognised only by columns such as ``reader_1``, and
-        at most one besides.
-        """
+        """Return whether the columns given are there, or all are called as annotators are."""
         rows = first_rows(path, head, self.delimiter)
         if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
             return False
@@ -287,28 +276,7 @@ class WideTable(ResponseOptions):
         return given <= set(named) and len(people) > 1 and len(others) < 2
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        labels : sequence of str or None
-            The declared labels.
-
-        Raises
-        ------
-        InputError
-            ``columns-missing``, ``columns-repeat``, ``columns-unclear`` where a column looks like
-            one of names, ``example-unnamed``, ``response-twice``, ``label-unknown`` with the line
-            and column, and those of `plausibly.plugin.read_table`.
-
-        Warns
-        -----
-        PlausiblyWarning
-            ``labels-like-missing``, ``labels-like-decimals``, ``example-column`` where the first
-            column is taken for the names of the examples.
-        """
+        """Return the annotation table in the file."""
         table = read_table(
             path, role="annotations", header=self.header, delimiter=self.delimiter, unique=False
         )
@@ -434,10 +402,7 @@ def _plain(
     missing: Sequence[str],
     declared: Sequence[str] | None,
 ) -> AnnotationTable | None:
-    """Return the table of plain labels by codes, fast: what `gathered` returns, to the last bit.
-
-    None where something is to be said of a response: that is left to `gathered`.
-    """
+    """Return the table of plain labels by codes, fast: what `gathered` returns, to the last bit."""
     cells = [table.columns[place] for place, _ in columns.annotators]
     skipped = {"", *missing}
     labels = sorted(set().union(*cells) - skipped) if declared is None else list(declared)

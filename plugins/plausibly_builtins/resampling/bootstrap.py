@@ -83,27 +83,7 @@ class Bootstrap:
         return self.inner is not None and is_joint(self.inner)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of a kind that the inner aggregator reads.
-        keys : Keys
-            Of the resamples; draw j has a stream of its own.
-
-        Returns
-        -------
-        DataArray, (draw, example, label)
-            Draws count from 1. The coordinate `denominator` is there where the inner aggregator
-            gives one: of each example the least common multiple over draws.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where an example has no response, and what the inner aggregator
-            says.
-        """
+        """Return plausibilities (draw, example, label)."""
         rows = answered_rows(annotations, self.accepts)
         inner = self.inner
         if inner is None:
@@ -132,21 +112,7 @@ class Bootstrap:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Said:
-    """The responses of a table that say something, ready to be drawn from.
-
-    Attributes
-    ----------
-    table : Dataset
-    place, empty : ndarray of int
-        Places of the responses that say something, in an order of names, and of all others.
-    owner, units : ndarray of int64, (response that says something,)
-        Example of each, and its chance in units.
-    counts : ndarray of int64, (example,)
-        Responses in a resample of the example.
-    worth : ndarray of float64, (example,)
-        How much each of these counts.
-    hashes : ndarray of uint64, (example,)
-    """
+    """The responses of a table that say something, ready to be drawn from."""
 
     table: xr.Dataset
     place: Ints
@@ -206,10 +172,7 @@ def _like_table(found: xr.DataArray, rows: Rows) -> xr.DataArray:
 
 
 def _common_denominator(found: list[xr.DataArray]) -> NDArray[np.int64] | None:
-    """Return the least common multiple (example,) of the draws' denominators, None without them.
-
-    None also where a multiple would not fit into the whole numbers that a float64 holds.
-    """
+    """Return the least common multiple (example,) of the draws' denominators, None without them."""
     if not all(names.DENOMINATOR in one.coords for one in found):
         return None
     totals = np.stack([one[names.DENOMINATOR].values.astype(np.int64) for one in found])

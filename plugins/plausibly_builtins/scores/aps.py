@@ -11,16 +11,8 @@ from plausibly_builtins.scores.checks import read_uniform, require_masses
 
 
 def adaptive(places: Places, uniform: Floats | None) -> Floats:
-    """Return the mass below each label, and with a uniform U also 1 - U of the mass tied with it.
-
-    Parameters
-    ----------
-    places : Places, (example, place)
-    uniform : ndarray, (example, 1), or None
-
-    Returns
-    -------
-    ndarray of float64, (example, place)
+    """Return the mass below each label, and with a uniform U also 1 - U of the mass tied with
+    it.
     """
     return places.below if uniform is None else places.below + (1 - uniform) * places.tied
 
@@ -57,15 +49,7 @@ class Aps:
     reads: ClassVar[ScoreInput] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the scores, (..., label).
-
-        Raises
-        ------
-        IncompatibleComponents
-            ``scale-unsuitable`` for numbers below 0.
-        InputError
-            ``uniform-missing`` or ``uniform-malformed``, where randomised.
-        """
+        """Return the scores, (..., label)."""
         require_masses(probabilities, "aps")
         draws = read_uniform(probabilities, uniform, "aps") if self.randomised else None
         return by_places(probabilities, draws, adaptive)

@@ -8,13 +8,7 @@ from plausibly.plugin import Floats, IncompatibleComponents, InputError
 
 
 def require_masses(probabilities: Floats, name: str) -> None:
-    """Raise `IncompatibleComponents` where numbers cannot be shares of probability.
-
-    Raises
-    ------
-    IncompatibleComponents
-        ``scale-unsuitable`` where one is below 0: sums would not grow along the order.
-    """
+    """Raise `IncompatibleComponents` where numbers cannot be shares of probability."""
     least = probabilities.min(initial=0.0)
     if least < 0:
         raise IncompatibleComponents(
@@ -28,14 +22,7 @@ def require_masses(probabilities: Floats, name: str) -> None:
 
 
 def read_uniform(probabilities: Floats, uniform: Floats | None, name: str) -> Floats:
-    """Return the uniforms of a randomised score as float64.
-
-    Raises
-    ------
-    InputError
-        ``uniform-missing`` without them, ``uniform-malformed`` where they are not one number
-        from 0 to 1 an example.
-    """
+    """Return the uniforms of a randomised score as float64."""
     wanted = (*probabilities.shape[:-1], 1)
     if uniform is None:
         raise InputError(

@@ -48,15 +48,7 @@ class Raps:
     reads: ClassVar[ScoreInput] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the scores, (..., label).
-
-        Raises
-        ------
-        IncompatibleComponents
-            ``scale-unsuitable`` for numbers below 0.
-        InputError
-            ``uniform-missing`` or ``uniform-malformed``, where randomised.
-        """
+        """Return the scores, (..., label)."""
         require_masses(probabilities, "raps")
         draws = read_uniform(probabilities, uniform, "raps") if self.randomised else None
         return by_places(probabilities, draws, self._rule)

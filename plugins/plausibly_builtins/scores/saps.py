@@ -46,15 +46,7 @@ class Saps:
     reads: ClassVar[ScoreInput] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the scores, (..., label).
-
-        Raises
-        ------
-        IncompatibleComponents
-            ``scale-unsuitable`` for numbers below 0.
-        InputError
-            ``uniform-missing`` or ``uniform-malformed``, where randomised.
-        """
+        """Return the scores, (..., label)."""
         require_masses(probabilities, "saps")
         draws = read_uniform(probabilities, uniform, "saps") if self.randomised else None
         return by_places(probabilities, draws, self._rule)

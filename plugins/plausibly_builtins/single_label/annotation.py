@@ -33,30 +33,11 @@ class SingleLabel:
     name: ClassVar[str] = "single-label"
 
     def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of ``(example, annotator, label)`` records.
-
-        Parameters
-        ----------
-        records : iterable of (example, annotator, label)
-            Annotator None = unknown; label None = skipped.
-        labels : sequence of str or None
-            The declared labels, in order.
-
-        Raises
-        ------
-        InputError
-            ``response-twice``, ``label-unknown``, ``answer-invalid``, ``annotations-empty``.
-        """
+        """Return the annotation table of ``(example, annotator, label)`` records."""
         return table_from_records(self.name, records, labels, _mentions)
 
     def validate(self, table: xr.Dataset) -> None:
-        """Refuse responses with several labels, and annotators who answer twice.
-
-        Raises
-        ------
-        InputError
-            Naming example, annotator and what is wrong; or what `check_table` raises.
-        """
+        """Refuse responses with several labels, and annotators who answer twice."""
         rows = check_responses(table, self.name)
         refuse_responses(
             rows,

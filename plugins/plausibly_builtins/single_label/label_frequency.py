@@ -28,20 +28,7 @@ class LabelFrequency:
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody named a label.
-        """
+        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         return rows.shares(rows.of_mention(rows.weight), rows.votes, denominator=_votes(rows))
 

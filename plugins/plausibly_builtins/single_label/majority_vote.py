@@ -35,20 +35,7 @@ class MajorityVote:
     )
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label): 1 on the winner, or 1/L on each of L.
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of single labels.
-        keys : Keys
-            Decides ties where they are ``random``.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody named a label.
-        """
+        """Return plausibilities (example, label): 1 on the winner, or 1/L on each of L."""
         rows = answered_rows(annotations, self.accepts)
         votes = rows.by_label(rows.weight[rows.response])
         most = votes.max(axis=1, keepdims=True)

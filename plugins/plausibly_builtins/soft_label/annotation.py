@@ -38,32 +38,11 @@ class SoftLabel:
     name: ClassVar[str] = "soft-label"
 
     def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of ``(example, annotator, {label: weight})`` records.
-
-        Parameters
-        ----------
-        records : iterable of (example, annotator, mapping)
-            Annotator None = unknown.
-        labels : sequence of str or None
-            The declared labels, in order.
-
-        Raises
-        ------
-        InputError
-            ``weights-invalid`` where a weight is negative or not finite, ``weights-zero`` where
-            all are 0, ``response-twice``, ``label-unknown``, ``answer-invalid``,
-            ``annotations-empty``.
-        """
+        """Return the annotation table of ``(example, annotator, {label: weight})`` records."""
         return table_from_records(self.name, records, labels, _mentions, weights=True)
 
     def validate(self, table: xr.Dataset) -> None:
-        """Refuse weights that are all 0, repeated labels, and annotators who answer twice.
-
-        Raises
-        ------
-        InputError
-            Naming example, annotator and what is wrong; or what `check_table` raises.
-        """
+        """Refuse weights that are all 0, repeated labels, and annotators who answer twice."""
         rows = check_responses(table, self.name)
         check_labels_once(rows)
         total = np.bincount(rows.response, weights=rows.share, minlength=rows.example.size)

@@ -22,20 +22,7 @@ class WeightedMean:
     accepts: ClassVar[frozenset[str]] = frozenset({"soft-label"})
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label).
-
-        Parameters
-        ----------
-        annotations : Dataset
-            A table of soft labels.
-        keys : Keys
-            Not used: nothing is drawn.
-
-        Raises
-        ------
-        InputError
-            ``example-unanswered`` where nobody gave a label any weight.
-        """
+        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         return rows.shares(_terms(rows), rows.votes)
 
