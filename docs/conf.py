@@ -18,6 +18,7 @@ version = release = installed("plausibly")
 
 extensions = [
     "accessible",
+    "generated",
     "math_by_browser",
     "message_links",
     "myst_parser",

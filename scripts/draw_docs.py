@@ -160,7 +160,7 @@ def _lines(text: str, width: int) -> list[str]:
 def votes() -> str:
     """Return the picture of the toy: 300 points, and what two calibrations cover."""
     import plausibly
-    from plausibly.demo.data import make_toy
+    from plausibly.demo.subjects import make_toy
 
     toy = make_toy(4_000, seed=1)
     half, rest = {"example": slice(0, 2_000)}, {"example": slice(2_000, None)}

@@ -313,7 +313,7 @@ _HOME = {
     "require_held_out": "plausibly.calibration.pvalues",
     "responses_by_name": "plausibly.data.responses:by_name",
     "responses_of": "plausibly.data.annotations",
-    "select": "plausibly.data.select",
+    "select": "plausibly.data.select:select",
     "settle": "plausibly.kernels.masses",
     "several": "plausibly.data.names",
     "states": "plausibly.data.states",

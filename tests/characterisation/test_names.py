@@ -15,7 +15,9 @@ from cli_world import run
 MODULES = (
     "plausibly",
     "plausibly.errors",
+    "plausibly.annotators",
     "plausibly.evaluation",
+    "plausibly.planning",
     "plausibly.huggingface",
     "plausibly.plots",
     "plausibly.plugin",

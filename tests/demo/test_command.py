@@ -13,7 +13,7 @@ import pytest
 
 from cli_world import Ran, run
 from plausibly.cli import demo
-from plausibly.demo import data
+from plausibly.demo import subjects
 
 SPLITS = 3
 TABLE = """\
@@ -109,7 +109,7 @@ def test_the_whole_of_it_on_nodules() -> None:
     ran = ran_demo()
     held = found["methods"][4]["guarantee"]["has"]
     assert ran.err == VACUOUS.format(held=held)
-    patients = data.load_nodules().features.patient.to_series()
+    patients = subjects.load_nodules().features.patient.to_series()
     several = int((patients.value_counts() > 1).sum())
     voted = meaning(found, "what radiologists said", "all ratings", "nodule")
     condition = (
@@ -223,7 +223,7 @@ def test_an_output_that_is_a_file_is_said_before_any_work() -> None:
 
 
 def test_the_help_has_the_numbers_of_the_data() -> None:
-    nodules = len(data.load_nodules().features)
+    nodules = len(subjects.load_nodules().features)
     assert f"{nodules:,} lung nodules" in demo.HELP
 
 

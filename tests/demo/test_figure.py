@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from demo_runs import result
-from plausibly.demo import data, study
+from plausibly.demo import study, subjects
 from plausibly.errors import MissingExtra
 
-NAMES: tuple[data.Name, ...] = ("nodules", "toy")
+NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
 
-def drawn(name: data.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
+def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
     """Return the figure, laid out as it is saved."""
     found = study.draw(result(name))
     import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(found).draw()
@@ -25,7 +25,7 @@ def drawn(name: data.Name) -> Any:  # Any: a Figure of matplotlib, which types d
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_axes_say_what_they_show(name: data.Name) -> None:
+def test_axes_say_what_they_show(name: subjects.Name) -> None:
     coverage, sizes = drawn(name).axes
     assert coverage.get_xlabel() == "aggregated coverage"
     assert sizes.get_xlabel() == "labels in a prediction set"
@@ -38,7 +38,7 @@ def test_axes_say_what_they_show(name: data.Name) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: data.Name) -> None:
+def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: subjects.Name) -> None:
     measured = result(name).study.isel(alpha=0)
     for panel, (measure, (_, form)) in zip(drawn(name).axes, study.PANELS.items(), strict=True):
         values = measured[measure]
@@ -56,7 +56,7 @@ def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: data.Name) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_guaranteed_has_its_own_mark(name: data.Name) -> None:
+def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
     coverage = drawn(name).axes[0]
     marks = [
         (line.get_marker(), line.get_color())
@@ -73,7 +73,7 @@ def test_what_is_guaranteed_has_its_own_mark(name: data.Name) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_text_lies_on_another_or_is_cut(name: data.Name) -> None:
+def test_no_text_lies_on_another_or_is_cut(name: subjects.Name) -> None:
     found = drawn(name)
     coverage, sizes = found.axes
     texts = [found._suptitle, coverage.title, coverage.xaxis.label, sizes.xaxis.label]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from plausibly.demo.data import group_folds, out_of_fold
+from plausibly.demo.subjects import group_folds, out_of_fold
 from plausibly.errors import MissingExtra
 from plausibly.kernels.random import Keys
 

@@ -7,10 +7,10 @@ import pytest
 
 import plausibly
 from demo_runs import SEED, result, subject
-from plausibly.demo import data, study
+from plausibly.demo import study, subjects
 from plausibly.errors import PlausiblyWarning
 
-NAMES: tuple[data.Name, ...] = ("nodules", "toy")
+NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
 
 def test_six_methods_with_ten_draws_at_a_tenth() -> None:
@@ -31,7 +31,7 @@ def test_six_methods_with_ten_draws_at_a_tenth() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_study_is_one_of_compare(name: data.Name) -> None:
+def test_the_study_is_one_of_compare(name: subjects.Name) -> None:
     found = result(name).study
     assert list(found.method.values) == list(study.METHODS)
     assert found.attrs["n"] == len(subject(name))
@@ -68,7 +68,7 @@ def test_the_toy_knows_its_truth() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_sets_are_those_of_the_first_split(name: data.Name) -> None:
+def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
     found = result(name)
     data, measured = (
         found.subject,
@@ -100,11 +100,11 @@ def test_one_nodule_a_patient_is_half_of_them() -> None:
 
 
 def test_a_demo_repeats_itself_and_seeds_differ() -> None:
-    again = study.first_sets(data.load("nodules", SEED), SEED)
+    again = study.first_sets(subjects.load("nodules", SEED), SEED)
     assert again.identical(result("nodules").sets)
     other = study.first_sets(subject("nodules"), SEED + 1)
     assert set(other.example.values) != set(again.example.values)
-    first, second = (data.load("nodules", seed).predictions for seed in (1, 2))
+    first, second = (subjects.load("nodules", seed).predictions for seed in (1, 2))
     assert float(np.abs(first - second).max()) > 0
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.demo.data import Nouns, Subject, percent
 from plausibly.demo.study import EXPECTED, VOTED, Result, design, figures, meaning, readme_table
+from plausibly.demo.subjects import Nouns, Subject, percent
 
 NOUNS = Nouns(
     example="scan",

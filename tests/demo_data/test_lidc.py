@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from plausibly.data import names
-from plausibly.demo.data import LIDC_LABELS, Nodules, load_nodules
+from plausibly.demo.subjects import LIDC_LABELS, Nodules, load_nodules
 
 
 @pytest.fixture(scope="module")

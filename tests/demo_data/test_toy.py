@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from plausibly.demo import data
-from plausibly.demo.data import TOY_LABELS, Toy, make_toy
+from plausibly.demo import subjects
+from plausibly.demo.subjects import TOY_LABELS, Toy, make_toy
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys, hash_names
 
@@ -40,17 +40,19 @@ def test_the_posterior_is_bayes_rule_with_widths() -> None:
     )
     other = np.exp(-1 / 8) / 2
     expected = np.array([[1, other]]) / (1 + other)
-    assert_allclose(data.posterior(np.zeros((1, 1)), means, sigmas, weights), expected, rtol=1e-15)
+    assert_allclose(
+        subjects.posterior(np.zeros((1, 1)), means, sigmas, weights), expected, rtol=1e-15
+    )
 
 
 def test_points_have_the_moments_of_their_label(made: Toy) -> None:
     points, drawn = made.points.to_numpy(), codes(made)
     for label in range(len(TOY_LABELS)):
         mine = points[drawn == label]
-        scale = data.SIGMAS[label] / np.sqrt(len(mine))
-        assert (np.abs(mine.mean(axis=0) - data.MEANS[label]) < 4 * scale).all()
-        assert_allclose(mine.std(axis=0), data.SIGMAS[label], rtol=0.05)
-        share = data.WEIGHTS[label]
+        scale = subjects.SIGMAS[label] / np.sqrt(len(mine))
+        assert (np.abs(mine.mean(axis=0) - subjects.MEANS[label]) < 4 * scale).all()
+        assert_allclose(mine.std(axis=0), subjects.SIGMAS[label], rtol=0.05)
+        share = subjects.WEIGHTS[label]
         assert abs(len(mine) / len(points) - share) < 4 * np.sqrt(share * (1 - share) / len(points))
 
 
@@ -90,9 +92,9 @@ def test_every_uniform_gives_a_point() -> None:
         def uniform(self, hashes: np.ndarray, count: int = 1) -> np.ndarray:
             return np.zeros((len(hashes), count))
 
-    labels, points = data.draw(hash_names(["x"]), Zero())
+    labels, points = subjects.draw(hash_names(["x"]), Zero())
     assert labels.tolist() == [0]
-    assert_array_equal(points, data.MEANS[:1])
+    assert_array_equal(points, subjects.MEANS[:1])
 
 
 def test_a_toy_without_examples_is_refused() -> None:

@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 import cli_world
+import cut_docs
 from cut_docs import PAGES
 from readme_world import CALIBRATION, LABELS, links, write_files
 from template_world import PROJECT, Environment, installed
@@ -35,7 +36,7 @@ class Fence:
 
 def fences(name: str) -> list[Fence]:
     """Return the blocks of a page, in order."""
-    page = (PAGES / name).read_text(encoding="utf-8")
+    page = cut_docs.page(name)
     return [Fence(*(part or "" for part in found)) for found in _FENCE.findall(page)]
 
 
@@ -144,7 +145,7 @@ def test_blocks_are_cut_run_or_output(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_links_lead_to_pages_and_sections(name: str) -> None:
-    for link in links((PAGES / name).read_text(encoding="utf-8")):
+    for link in links(cut_docs.page(name)):
         path, _, section = link.partition("#")
         target = PAGES / (path or name)
         assert target.is_file(), link
@@ -154,14 +155,14 @@ def test_links_lead_to_pages_and_sections(name: str) -> None:
 
 
 def test_every_page_can_be_reached() -> None:
-    index = (PAGES / "index.md").read_text(encoding="utf-8")
+    index = cut_docs.page("index.md")
     assert {link.partition("#")[0] for link in links(index)} >= set(NAMES) - {"index.md"}
     assert "](docs/extend/index.md)" in (PROJECT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pages_are_short_and_lines_too(name: str) -> None:
-    page = (PAGES / name).read_text(encoding="utf-8")
+    page = cut_docs.page(name)
     prose = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
     prose = "\n".join(line for line in prose.splitlines() if not line.startswith("|"))
     assert len(prose.split()) < 700

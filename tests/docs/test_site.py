@@ -44,7 +44,6 @@ EXCUSED = re.compile(
 """Columns, processes, statistics, and what the tools of others call their own."""
 
 ALLOWED = {
-    "command_line": {"worker", "rater"},
     "comparison": {"class", "nonconformity", "non-conformity"},
     "formats": {"worker", "ground truth"},
     "howto/run_on_a_cluster": {"worker"},
@@ -52,6 +51,9 @@ ALLOWED = {
     "reference/study-file": {"worker", "ground truth"},
 }
 """What a page says of other tools and their files, in their words."""
+
+
+GENERATED = {"command_line"}  # when the site is built
 
 
 @pytest.mark.parametrize("page", [*pages(), *BESIDE], ids=lambda page: page.stem)
@@ -62,7 +64,7 @@ def test_links_lead_to_pages_and_sections(page: Path) -> None:
             continue
         path, _, section = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        assert target.exists(), link
+        assert target.exists() or target.stem in GENERATED, link
         if section:
             assert section in sections(target.read_text(encoding="utf-8")), link
 
@@ -83,7 +85,7 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
 def test_every_page_is_in_one_menu() -> None:
     entries = list(menu())
     assert len(entries) == len(set(entries))
-    assert {*entries, "index"} == set(NAMES)
+    assert {*entries, "index"} == {*NAMES, *GENERATED}
 
 
 def test_no_two_pages_have_one_title() -> None:
@@ -116,9 +118,8 @@ def test_the_glossary_has_every_word_once() -> None:
 
 
 @pytest.mark.parametrize("page", cut_reference.PAGES, ids=name)
-def test_tables_are_those_of_the_program(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert cut_reference.cut(text) == text, "python scripts/cut_reference.py --write"
+def test_every_table_of_the_program_is_put_in(page: Path) -> None:
+    text = cut_reference.cut(page.read_text(encoding="utf-8"))
     assert text.count("<!-- cut: ") == len(re.findall(r"<!-- cut: .*-->\n\n\|", text)) > 0
 
 

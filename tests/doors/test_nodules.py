@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import plausibly
-from plausibly.demo.data import load_nodules
+from plausibly.demo.subjects import load_nodules
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 

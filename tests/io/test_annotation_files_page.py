@@ -105,7 +105,7 @@ def test_where_packed_stays_packed(
     def never(*_: object) -> None:
         raise AssertionError("it was unpacked")
 
-    for module in ("labelled.packed", "labelled.borders", "io.plausibilities"):
+    for module in ("data.plausibilities", "data.validate", "io.plausibilities"):
         monkeypatch.setattr(f"plausibly.{module}.unpack", never)
     monkeypatch.setattr("plausibly.io.plausibilities._dense", never)
     form: Form = "long" if ending in (".csv", ".parquet") else "wide"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import plausibly
-from plausibly.demo import data, study
+from plausibly.demo import study, subjects
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.results import falls_short
 from readme_world import indented
@@ -32,7 +32,7 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     first_screen = readme.partition("\n## ")[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
-        found = study.run(data.load("nodules", SEED), splits=SPLITS, seed=SEED)
+        found = study.run(subjects.load("nodules", SEED), splits=SPLITS, seed=SEED)
 
     assert study.readme_table(found) in indented(first_screen)
 
@@ -67,6 +67,6 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
 
 
 def test_four_radiologists_give_three_answers() -> None:
-    lam = plausibly.aggregate(data.load_nodules().annotations)
+    lam = plausibly.aggregate(subjects.load_nodules().annotations)
     answers = (lam > 0).sum("label")
     assert bool(((lam.denominator == 4) & (answers == 3)).any())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,6 @@ from plausibly.conformal.stored import load_predictor
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.plugin import READER
 from plausibly.study import prepare, run, run_study, write_study
-from plausibly.study import prepare as reading
 from study_world import SMALLEST, Wrapped, rows, with_more_components
 
 
@@ -88,7 +88,7 @@ def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
     def refuses(*arguments: object, **options: object) -> None:
         raise MissingExtra("extra-missing", "p.parquet needs pyarrow", do="pip install it")
 
-    monkeypatch.setattr(reading, "read_predictions", refuses)
+    monkeypatch.setattr(import_module("plausibly.study.prepare"), "read_predictions", refuses)
     world.write("study.toml", SMALLEST)
     with pytest.raises(MissingExtra):
         prepare("study.toml")

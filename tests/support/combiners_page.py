@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from combiners_designs import ALPHA, DESIGNS, combiner
-from plausibly.demo.data import load
+from plausibly.demo.subjects import load
 
 COUNT = 20_000
 SPLITS = 20

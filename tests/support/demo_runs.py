@@ -5,20 +5,20 @@ from __future__ import annotations
 import warnings
 from functools import cache
 
-from plausibly.demo import data, study
+from plausibly.demo import study, subjects
 from plausibly.errors import PlausiblyWarning
 
 SEED = 1
 
 
 @cache
-def subject(name: data.Name) -> data.Subject:
+def subject(name: subjects.Name) -> subjects.Subject:
     """Return the data of a demo."""
-    return data.load(name, SEED)
+    return subjects.load(name, SEED)
 
 
 @cache
-def result(name: data.Name, splits: int = 3) -> study.Result:
+def result(name: subjects.Name, splits: int = 3) -> study.Result:
     """Return a demo that has run, without what it warned of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)

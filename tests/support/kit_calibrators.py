@@ -66,18 +66,6 @@ def _voted(data: CalibrationData) -> Replicates:
     return Replicates(scores=data.scores_at(data.voted()[None, :]))
 
 
-def _marks_the_data(found: Replicates, data: CalibrationData) -> Replicates:
-    if data.hashes.flags.writeable:
-        data.hashes[:1] += np.uint64(1)
-    return found
-
-
-def _writes_the_same(found: Replicates, data: CalibrationData) -> Replicates:
-    # The one array that the data themselves leave open.
-    data.hashes[...] = data.hashes
-    return found
-
-
 def _wide(found: Replicates, data: CalibrationData) -> Replicates:
     return attrs.evolve(found, scores=found.scores.astype(np.float64))
 
@@ -97,8 +85,6 @@ MUTANTS = {
     "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
     "example-alone": Mutant(_before(_by_size)),
     "seed-respected": Mutant(_before(_own_seed)),
-    "inputs-unchanged": Mutant(_after(_marks_the_data)),
-    "read-only-inputs": Mutant(_after(_writes_the_same)),
     "without-denominator": Mutant(_after(_needs_counts)),
     "impossible-labels": Mutant(_before(_smooths)),
     "one-label": Mutant(_after(_off_for_one_label)),

@@ -75,19 +75,6 @@ def _narrow(p: PValues) -> Floats:
     return mean.astype(np.float32).astype(np.float64) if narrow else mean
 
 
-def _marks_the_atoms(p: PValues) -> Floats:
-    mean = p.mean()
-    # The one array that p-values themselves leave open.
-    if p.pools.replicates.scores.flags.writeable:
-        p.pools.replicates.scores[...] = 0
-    return mean
-
-
-def _writes_the_same(p: PValues) -> Floats:
-    p.pools.replicates.scores[...] = p.pools.replicates.scores
-    return p.mean()
-
-
 def _fails_without_each(p: PValues) -> Floats:
     if not p.pools.replicates.separate:
         raise ValueError("no replicates")
@@ -107,8 +94,6 @@ MUTANTS = {
     "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),
     "monotone": Mutant(_combine(_turns_down)),
     "float32": Mutant(_combine(_narrow)),
-    "inputs-unchanged": Mutant(_combine(_marks_the_atoms)),
-    "read-only-inputs": Mutant(_combine(_writes_the_same)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
     "mean-only": Mutant(_combine(_fails_without_each)),
     "guarantee-stated": Mutant(_promise(lambda found: attrs.evolve(found, why=" "))),

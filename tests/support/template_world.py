@@ -16,7 +16,8 @@ from pathlib import Path
 import attrs
 import pytest
 
-from cut_docs import NEW, PAGES
+import cut_docs
+from cut_docs import NEW
 from plausibly.cli import plugins_new
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -113,7 +114,7 @@ def write_plugins(folder: Path) -> list[Path]:
     for name, kind in NEW.items():
         plugins_new.write(name, kind, folder / name)
     plugins_new.write(FORMAT, "annotation", folder / FORMAT)
-    page = (PAGES / "howto-format.md").read_text(encoding="utf-8")
+    page = cut_docs.page("howto-format.md")
     for path, text in files_of(page).items():
         if path.endswith(".py"):
             (folder / FORMAT / path).write_text(text, encoding="utf-8")

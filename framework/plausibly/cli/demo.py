@@ -90,7 +90,6 @@ def _dry(output: Output, data: Data, folder: Path, *, splits: int) -> None:
 
 def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) -> None:
     from plausibly.demo import study
-    from plausibly.demo.data import load
     from plausibly.demo.study import (
         FIGURE,
         design,
@@ -100,6 +99,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         write_result,
         write_study_file,
     )
+    from plausibly.demo.subjects import load
     from plausibly.evaluation.results import study_table
 
     drawable = _can_draw(data)
@@ -147,7 +147,7 @@ def _can_draw(data: Data) -> bool:
     The toy needs no extra: it goes without a figure.
     """
     from plausibly.demo import study
-    from plausibly.demo.data import fitting
+    from plausibly.demo.subjects import fitting
     from plausibly.errors import MissingExtra
 
     try:

@@ -19,7 +19,7 @@ from plausibly.atomic import check_ours, replacing, unwritable
 from plausibly.config.document import toml_text
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
-from plausibly.demo.data import Subject, percent
+from plausibly.demo.subjects import Subject, percent
 from plausibly.errors import counted
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import align, names, validate
-from plausibly.demo import data
+from plausibly.demo import subjects
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.inputs import as_plausibilities, example_values
 from plausibly.extras import require
@@ -265,7 +265,7 @@ class Data:
 class ToyModel:
     """The toy of section 2.2 with a small network that was fitted to other points."""
 
-    drawn: data.Toy
+    drawn: subjects.Toy
     network: Any  # Any: scikit-learn may not be installed, and has no types
 
     def probabilities(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -277,7 +277,7 @@ class ToyModel:
 def toy_model(points: int, seed: int) -> ToyModel:
     """Return the toy, with a multilayer perceptron fitted to `TRAINING` further points."""
     neural = require("sklearn.neural_network", extra="demo", whose=WHOSE)
-    labels, where = data.draw(
+    labels, where = subjects.draw(
         hash_names(f"t{i}" for i in range(1, TRAINING + 1)), Keys(seed, "toy")
     )
     network = neural.MLPClassifier(
@@ -285,7 +285,7 @@ def toy_model(points: int, seed: int) -> ToyModel:
     )
     with one_thread():
         network.fit(_standardised(where), labels)
-    return ToyModel(drawn=data.make_toy(points, seed=seed), network=network)
+    return ToyModel(drawn=subjects.make_toy(points, seed=seed), network=network)
 
 
 @cache
@@ -306,7 +306,7 @@ def toy_data(points: int, seed: int) -> Data:
 @cache
 def nodules(seed: int) -> Data:
     """Return the rated lung nodules that come with plausibly, with out-of-fold predictions."""
-    found = data.load("nodules", seed)
+    found = subjects.load("nodules", seed)
     return Data(
         name="nodules",
         about=f"{counted(len(found))} lung nodules rated by 3 or 4 radiologists, logistic "

@@ -8,7 +8,7 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.names import text_array
-from plausibly.demo.data import AXIS
+from plausibly.demo.subjects import AXIS
 from plausibly.kernels.types import Floats, Ints
 from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.paper import page, splitting

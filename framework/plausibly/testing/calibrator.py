@@ -251,26 +251,6 @@ def seed_respected(calibrator: Calibrator, world: CalibratorWorld) -> None:
 
 
 @BOOK.rule
-def inputs_unchanged(calibrator: Calibrator, world: CalibratorWorld) -> None:
-    """The data are afterwards what they were before."""
-    data = world.data()
-    calibrator.replicates(data, _KEYS)
-    for field in attrs.fields(CalibrationData):
-        before, after = (getattr(of, field.alias or field.name) for of in (world.data(), data))
-        demand(same(before, after), f"it changes the {field.alias or field.name} that it was given")
-
-
-@BOOK.rule
-def read_only_inputs(calibrator: Calibrator, world: CalibratorWorld) -> None:
-    """Arrays that cannot be written to are enough."""
-    data = world.data()
-    for array in (data.scores, data.plausibilities, data.denominator, data.hashes):
-        if array is not None:
-            array.flags.writeable = False
-    calibrator.replicates(data, _KEYS)
-
-
-@BOOK.rule
 def without_denominator(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """Plausibilities that are no counts over a total give the same p-values, but for rounding."""
     counted = _p_values(calibrator.replicates(world.data(), _KEYS))

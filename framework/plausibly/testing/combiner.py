@@ -26,9 +26,7 @@ from plausibly.testing.rules import (
     demand,
     enter_common,
     farthest,
-    read_only,
     refused,
-    same,
 )
 
 _N, _M, _H = 11, 4, 40
@@ -203,36 +201,6 @@ def float32(combiner: PValueCombiner, world: CombinerWorld) -> None:
     wide = [values.astype(np.float64) for values in (atoms, queries, held_out)]
     off = farthest(_combined(combiner, narrow), _combined(combiner, world.case(*wide)))
     demand(off <= _CLOSE, f"in float32 the p-values change by {off:.3g}")
-
-
-@BOOK.rule
-def inputs_unchanged(combiner: PValueCombiner, world: CombinerWorld) -> None:
-    """The p-values that it is given are afterwards what they were before."""
-    case, fresh = world.case(), world.case()
-    _ = case.p.mean(), case.p.each()
-    _combined(combiner, case)
-    for after, before in ((case.p, fresh.p), (case.held_out, fresh.held_out)):
-        if after is not None and before is not None:
-            demand(same(after.scores, before.scores), "it changes the scores of the queries")
-            demand(same(after.numerators, before.numerators), "it changes the p-values")
-            pools, kept = after.pools, before.pools
-            told = "it changes the calibration"
-            demand(same(pools.replicates.scores, kept.replicates.scores), told)
-            demand(same(pools.pooled.cumulative, kept.pooled.cumulative), told)
-            demand(same(pools.pooled.ordered, kept.pooled.ordered), told)
-
-
-@BOOK.rule
-def read_only_inputs(combiner: PValueCombiner, world: CombinerWorld) -> None:
-    """Arrays that cannot be written to are enough."""
-    case = world.case(read_only(world.atoms()))
-    scores = case.p.scores
-    p = PValues(
-        case.p.pools,
-        read_only(case.p.numerators),
-        None if scores is None else read_only(scores),
-    )
-    _combined(combiner, Case(p, case.held_out, case.evidence))
 
 
 @BOOK.rule

@@ -1,28 +1,16 @@
-"""Write all that ``--help`` says, as a page and as a man page: ``--write`` renews both.
-
-Both are made from the commands themselves, so that they cannot say what no command does.
-"""
+"""The page of all commands, made from the commands themselves when the site is built."""
 
 from __future__ import annotations
 
-import argparse
 import re
-import shlex
-import sys
 from collections.abc import Iterator
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import attrs
 from typer import Context
 from typer.main import get_command
 
-from plausibly.cli.app import HELP, app
-
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGE = DOCS / "command_line.md"
-MANUAL = DOCS / "man" / "plausibly.1"
+from plausibly.cli.app import app
 
 HEAD = """\
 # Command line
@@ -48,8 +36,7 @@ name, or an inline TOML table with its parameters: `--combiner '{name = "ecdf", 
   wide as it is, a pipe plain text of 80 columns. `NO_COLOR` turns colours off, `FORCE_COLOR` on.
 - **Completion** of commands, options, components and columns of your tables:
   `plausibly --install-completion`, or `plausibly --show-completion` to see what that would add to
-  the files of your shell (bash, zsh, fish, PowerShell).
-- **`man plausibly`** shows this page where pip installs manual pages on the path of `man`."""
+  the files of your shell (bash, zsh, fish, PowerShell)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -188,67 +175,3 @@ def _cell(text: str) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`".replace("|", r"\|")
-
-
-def manual() -> str:
-    """Return the man page, in roff."""
-    every = commands()
-    lines = [
-        f'.TH PLAUSIBLY 1 "" "plausibly {version("plausibly")}" "User commands"',
-        ".SH NAME",
-        r"plausibly \- prediction sets that cover what experts say, with a guarantee",
-        ".SH SYNOPSIS",
-        ".B plausibly",
-        "[OPTIONS] COMMAND ...",
-        ".SH DESCRIPTION",
-        *_roff(HELP.replace("\b\n", "")).split("\n"),
-    ]
-    for one in every:
-        lines.append(".SH OPTIONS" if one.name == "plausibly" else f'.SH "{one.name.upper()}"')
-        if one.name != "plausibly":
-            lines += [".B " + _roff(one.usage), ".PP", *_roff(one.about).split("\n")]
-        for row in [*one.arguments, *one.options]:
-            lines += [".TP", ".B " + _roff(row.written), _roff(row.about) or r"\&"]
-        if one.examples:
-            lines += [".PP", "Examples:", ".PP", ".nf", *_roff(one.examples).split("\n"), ".fi"]
-    lines += [
-        ".SH ENVIRONMENT",
-        *(".TP", ".B NO_COLOR", "Where it is not empty: no colours."),
-        *(".TP", ".B FORCE_COLOR", "Where it is not empty: colours in a pipe too."),
-        *(".TP", ".B PLAUSIBLY_DISABLE_PLUGINS", "Plugins to do without, with commas; * = all."),
-        ".SH EXIT STATUS",
-        "0 done, 1 our fault, 2 your input, 3 a check did not pass, 130 interrupted.",
-    ]
-    return "\n".join(line for line in lines if line) + "\n"
-
-
-def _roff(text: str) -> str:
-    """Return text that roff prints as it is; paragraphs by its own mark."""
-    safe = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq")
-    safe = re.sub(r"(?m)^\.", r"\\&.", safe)
-    return safe.replace("\n\n", "\n.PP\n")
-
-
-def main() -> int:
-    """Compare the files with what the commands say, or renew them; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="renew them")
-    asked = parser.parse_args()
-    old = []
-    for path, text in ((PAGE, page()), (MANUAL, manual())):
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
-            continue
-        old.append(path)
-        if asked.write:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-    for path in old:
-        print(f"{'renewed' if asked.write else 'differs'}: {path.relative_to(DOCS.parent)}")
-    if old and not asked.write:
-        print(f"renew them: {shlex.join(['python', 'scripts/help_tree.py', '--write'])}")
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
-"""Cut the blocks of the pages for authors of plugins out of the code: ``--write`` renews them.
+"""Blocks of the pages for authors of plugins, put in from the code when the site is built.
 
-A mark such as ``<!-- cut: protocol aggregator -->`` says what the block below it is a copy of:
+A mark such as ``<!-- cut: protocol aggregator -->`` says what stands below it:
 
 =====================  ================================================================
 protocol KIND          source of the Protocol
@@ -15,10 +15,8 @@ helpers MODULE         functions and types that the module offers to authors
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -29,7 +27,7 @@ from plausibly.cli.plugins_new import rendered
 from plausibly.protocols import KINDS
 from plausibly.registry import Registry, hooks
 
-PAGES = Path(__file__).resolve().parents[1] / "docs" / "extend"
+PAGES = Path(__file__).resolve().parents[1] / "extend"
 
 NEW: Mapping[str, str] = {
     "duels": "annotation",
@@ -41,11 +39,7 @@ NEW: Mapping[str, str] = {
 }
 """The new plugins that the pages show, and their kinds."""
 
-_CUT = re.compile(
-    r"(?P<mark><!-- cut: (?P<what>\w+) (?P<of>\S+) -->\n\n)"
-    r"(?P<block>```.*?^```\n|(?:\|[^\n]*\n)+)",
-    re.MULTILINE | re.DOTALL,
-)
+_CUT = re.compile(r"<!-- cut: (?P<what>\w+) (?P<of>\S+) -->\n")
 
 
 def protocol(kind: str) -> str:
@@ -116,31 +110,15 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def cut(page: str) -> str:
-    """Return a page with every marked block as the code has it now."""
-    return _CUT.sub(lambda found: found["mark"] + _MADE[found["what"]](found["of"]), page)
+    """Return a page with a block of the code below every mark."""
+    return _CUT.sub(lambda mark: f"{mark[0]}\n{_MADE[mark['what']](mark['of'])}", page)
 
 
 def marks(page: str) -> list[tuple[str, str]]:
-    """Return what the blocks of a page are copies of."""
-    return [(found["what"], found["of"]) for found in _CUT.finditer(page)]
+    """Return what the marks of a page ask for."""
+    return [(mark["what"], mark["of"]) for mark in _CUT.finditer(page)]
 
 
-def main() -> int:
-    """Say which pages differ from the code, or renew them."""
-    parser = argparse.ArgumentParser(description="Cut the blocks of docs/extend out of the code.")
-    parser.add_argument("--write", action="store_true", help="renew the pages")
-    write: bool = parser.parse_args().write
-    stale = []
-    for path in sorted(PAGES.glob("*.md")):
-        page = path.read_text(encoding="utf-8")
-        made = cut(page)
-        if made != page:
-            stale.append(path.name)
-            if write:
-                path.write_text(made, encoding="utf-8", newline="\n")
-    print(f"{'renewed' if write else 'stale'}: {', '.join(stale) or 'none'}")
-    return int(bool(stale) and not write)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def page(name: str) -> str:
+    """Return a page for authors as it is read: with its blocks."""
+    return cut((PAGES / name).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Cut the blocks of the reference pages out of the program: ``--write`` renews them.
+"""Tables of the reference pages, put in from the program when the site is built.
 
 A mark such as ``<!-- cut: study splits -->`` says what the table below it is made of:
 
@@ -12,18 +12,16 @@ extras          the extras, from the README
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from plausibly.config.schema import schema
 
-PROJECT = Path(__file__).resolve().parents[1]
+PROJECT = Path(__file__).resolve().parents[2]
 PAGES = (
     PROJECT / "docs" / "reference" / "study-file.md",
     PROJECT / "docs" / "install.md",
@@ -33,9 +31,7 @@ Schema = Mapping[str, Any]  # Any: what JSON holds
 
 _MANY = 12
 
-_CUT = re.compile(
-    r"(?P<mark><!-- cut: (?P<what>\w+)(?: (?P<of>\S+))? -->\n)(?P<block>\n(?:\|[^\n]*\n)+)?"
-)
+_CUT = re.compile(r"<!-- cut: (?P<what>\w+)(?: (?P<of>\S+))? -->\n")
 
 
 def study(of: str | None) -> str:
@@ -165,26 +161,5 @@ _MADE = {"study": study, "parameters": parameters, "extras": extras}
 
 
 def cut(page: str) -> str:
-    """Return a page with every marked table as the program has it now."""
-    return _CUT.sub(lambda found: f"{found['mark']}\n{_MADE[found['what']](found['of'])}", page)
-
-
-def main() -> int:
-    """Say which pages differ from the program, or renew them."""
-    parser = argparse.ArgumentParser(description="Cut the tables of the reference.")
-    parser.add_argument("--write", action="store_true", help="renew the pages")
-    write: bool = parser.parse_args().write
-    stale = []
-    for path in PAGES:
-        page = path.read_text(encoding="utf-8")
-        made = cut(page)
-        if made != page:
-            stale.append(path.name)
-            if write:
-                path.write_text(made, encoding="utf-8", newline="\n")
-    print(f"{'renewed' if write else 'stale'}: {', '.join(stale) or 'none'}")
-    return int(bool(stale) and not write)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    """Return a page with a table of the program below every mark."""
+    return _CUT.sub(lambda mark: f"{mark[0]}\n{_MADE[mark['what']](mark['of'])}", page)

@@ -18,13 +18,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    AGGREGATOR,
     InputError,
     Keys,
-    Registrar,
     Rows,
     answered_rows,
-    hookimpl,
     listed,
     names,
     require,
@@ -480,46 +477,3 @@ class Spectral:
             form="matrix",
             regularisation=self.regularisation,
         )
-
-
-_EXTRA = "ranking"
-
-
-@hookimpl
-def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
-    registrar.add(
-        AGGREGATOR,
-        "mm",
-        "plausibly_builtins.choix:MinorizationMaximization",
-        summary="Bradley-Terry by minorization-maximization, from comparisons of two labels",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "i-lsr",
-        "plausibly_builtins.choix:IterativeSpectral",
-        summary="Bradley-Terry by iterative Luce spectral ranking, quick for many responses",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "opt",
-        "plausibly_builtins.choix:Optimised",
-        summary="Bradley-Terry by Newton's method, with a Gaussian prior",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "lsr",
-        "plausibly_builtins.choix:Spectral",
-        summary="Luce spectral ranking: one step towards Bradley-Terry",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "rank-centrality",
-        "plausibly_builtins.choix:RankCentrality",
-        summary="stationary distribution of a walk to labels that win their comparisons",
-        extra=_EXTRA,
-    )
