@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from kernels import softmax
-from plausibly.data import known
+from plausibly.data import names as known
 from plausibly.kernels.types import Floats, Ints
 from turns import Row, in_turn, ratio, seconds, show, versions
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from plausibly.calibration.threshold import Kept
-from plausibly.data import known, validate
+from plausibly.data import names, validate
 from plausibly.data.named import with_values
 from plausibly.errors import InputError
 from plausibly.kernels.random import Names, hash_names
@@ -42,39 +42,39 @@ def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
 
 def test_an_index_is_read_once_and_forgotten_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = array(["one", "two"])
-    first = known.names_of(seen, "example")
+    first = names.names_of(seen, "example")
     with monkeypatch.context() as patched:
-        patched.setattr(known, "name_texts", None)
-        assert known.names_of(seen + 1, "example") is first
-    assert known.names_of(array(["one", "three"]), "example").texts == ["one", "three"]
+        patched.setattr(names, "name_texts", None)
+        assert names.names_of(seen + 1, "example") is first
+    assert names.names_of(array(["one", "three"]), "example").texts == ["one", "three"]
     place = id(seen.get_index("example"))
-    assert place in known._seen
+    assert place in names._seen
     del seen
     gc.collect()
-    assert place not in known._seen
+    assert place not in names._seen
 
 
 def test_long_names_that_are_the_same_are_checked_once() -> None:
     texts = [f"case {number}" for number in range(40)]
     these, those = array(texts), array([*texts])
-    assert known.names_of(these, "example") is known.names_of(those, "example")
-    other = known.names_of(array([*texts[:-1], "other"]), "example")
+    assert names.names_of(these, "example") is names.names_of(those, "example")
+    other = names.names_of(array([*texts[:-1], "other"]), "example")
     assert other.texts == [*texts[:-1], "other"]
 
 
 def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "_KEPT", 30)
-    known._seen.clear()
+    monkeypatch.setattr(names, "_KEPT", 30)
+    names._seen.clear()
     many = [pd.Index([f"{place}", f"{place} b"]) for place in range(80)]
     for index in many:
-        known.remember(index, Names(index.tolist()))
-    assert sum(len(names) for _, names in known._seen.values()) == 30
-    assert id(many[-1]) in known._seen
-    assert id(many[0]) not in known._seen
-    monkeypatch.setattr(known, "_KEPT", 1_000)
+        names.remember(index, Names(index.tolist()))
+    assert sum(len(names) for _, names in names._seen.values()) == 30
+    assert id(many[-1]) in names._seen
+    assert id(many[0]) not in names._seen
+    monkeypatch.setattr(names, "_KEPT", 1_000)
     for index in many:
-        known.remember(index, Names(index.tolist()))
-    assert len(known._seen) == 64
+        names.remember(index, Names(index.tolist()))
+    assert len(names._seen) == 64
 
 
 Held = tuple[weakref.ref[pd.Index], Names]
@@ -95,22 +95,22 @@ class Changing(OrderedDict[int, Held]):
 
 def test_an_index_may_end_while_others_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Changing()
-    monkeypatch.setattr(known, "_seen", held)
+    monkeypatch.setattr(names, "_seen", held)
     texts = [f"case {number}" for number in range(40)]
     arrays = [array([*texts, f"and {place}"]) for place in range(3)]
     for place, one in enumerate(arrays):
         held.looks = 1 if place < 2 else 0
-        assert known.names_of(one, "example").texts == [*texts, f"and {place}"]
+        assert names.names_of(one, "example").texts == [*texts, f"and {place}"]
     assert held.looks > 1
 
 
 def test_the_latest_are_kept_however_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "_KEPT", 3)
-    known._seen.clear()
+    monkeypatch.setattr(names, "_KEPT", 3)
+    names._seen.clear()
     long = [array([f"{kind} {place}" for place in range(40)]) for kind in range(12)]
-    first = [known.names_of(one, "example") for one in long]
-    assert len(known._seen) == 8
-    again = [known.names_of(one, "example") for one in long[:3:-1]]
+    first = [names.names_of(one, "example") for one in long]
+    assert len(names._seen) == 8
+    again = [names.names_of(one, "example") for one in long[:3:-1]]
     assert all(one is other for one, other in zip(again, first[:3:-1], strict=True))
 
 
@@ -123,27 +123,27 @@ def test_names_in_bytes_are_those_in_texts(
     dtype = pd.StringDtype("pyarrow", na_value=np.nan)
     index = pd.Index(pd.array(pa.array(["before", *texts], type_), dtype=dtype))[1:]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(known, "_LONG", 0)
-        found = known._bytes(index)
+        patch.setattr(names, "_LONG", 0)
+        found = names._bytes(index)
         if data.draw(st.booleans()):
-            other = known._bytes(pd.Index(texts[::-1], dtype=dtype))
+            other = names._bytes(pd.Index(texts[::-1], dtype=dtype))
         else:
             other = found
     assert found is not None
     assert other is not None
-    names, those = Names(found), Names(other)
-    assert list(names.texts) == texts
-    assert names.usable is Names(texts).usable
-    assert names.same(Names(texts))
-    assert names.same(those) is (list(those.texts) == texts)
-    assert names.common(those) == names.common(Names(texts)) == len(set(texts))
-    assert names.hashes.tolist() == hash_names(texts).tolist()
+    these, those = Names(found), Names(other)
+    assert list(these.texts) == texts
+    assert these.usable is Names(texts).usable
+    assert these.same(Names(texts))
+    assert these.same(those) is (list(those.texts) == texts)
+    assert these.common(those) == these.common(Names(texts)) == len(set(texts))
+    assert these.hashes.tolist() == hash_names(texts).tolist()
 
 
 def test_other_indexes_are_read_as_text() -> None:
     texts = [f"case {number}" for number in range(2_000)]
     for index in (pd.Index(texts, dtype=object), pd.Index(range(2_000)), pd.Index([*texts, None])):
-        assert known._bytes(index) is None
+        assert names._bytes(index) is None
 
 
 @pytest.mark.parametrize("kind", [object, None])
@@ -155,8 +155,8 @@ def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> Non
     assert predictor.predict(model[5:], 0.2).attrs["calibration_overlap"] == 1_995
     new = array([f"new {number}" for number in range(1_999)])
     assert predictor.predict(new, 0.2).attrs["calibration_overlap"] == 0
-    assert known.names_of(lam.assign_coords(example=texts), "example").common(
-        known.names_of(model, "example")
+    assert names.names_of(lam.assign_coords(example=texts), "example").common(
+        names.names_of(model, "example")
     ) == len(texts)
     twice = array([*texts, "case 7"])
     with pytest.raises(InputError, match="name case 7 in rows 8 and 2,001"):
@@ -220,7 +220,7 @@ def test_an_index_without_text_coordinate_is_turned_once(index: pd.Index) -> Non
     wanted = array(texts)
     assert first.coords.to_dataset().identical(wanted.coords.to_dataset())
     assert first.indexes["example"] is again.indexes["example"]
-    assert known.names_of(first, "example") is known.names_of(given_, "example")
+    assert names.names_of(first, "example") is names.names_of(given_, "example")
     assert first.sel(example=texts[7]).dims == ("label",)
     assert given_.indexes["example"] is index or given_.indexes["example"].equals(index)
     turned = given_.rename(example="label", label="example").T
@@ -228,12 +228,12 @@ def test_an_index_without_text_coordinate_is_turned_once(index: pd.Index) -> Non
 
 
 def test_no_more_are_turned_than_is_said() -> None:
-    known._texts.clear()
+    names._texts.clear()
     many = [array(["a", "b"]).assign_coords(example=[place, -1 - place]) for place in range(20)]
     for one in many:
         validate.check_plausibilities(one)
-    assert len(known._texts) == 8
-    assert (id(many[-1].indexes["example"]), "example") in known._texts
+    assert len(names._texts) == 8
+    assert (id(many[-1].indexes["example"]), "example") in names._texts
     del many, one
     gc.collect()
-    assert not known._texts
+    assert not names._texts

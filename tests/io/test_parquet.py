@@ -16,9 +16,7 @@ import plausibly
 from io_files import refusal, said, written
 from plausibly.errors import MissingExtra
 from plausibly.extras import require
-from plausibly.io.quick_columns import ShortColumn
 from plausibly.io.text import first_rows, read_columns, read_table, text_table, write_columns
-from plausibly.kernels import words
 
 
 def store(path: Path, **columns: object) -> Path:
@@ -134,7 +132,6 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         write_columns(tmp_path / "sets.parquet", ["a"], [["x"]])
 
 
-@pytest.mark.parametrize("block", [1, 3, 1 << 15])
 @pytest.mark.parametrize("kind", ["string", "large_string"])
 @given(
     texts=st.lists(
@@ -146,7 +143,6 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_texts_that_repeat_are_the_same_texts(
     tmp_path_factory: pytest.TempPathFactory,
-    block: int,
     kind: str,
     texts: list[str | None],
     row_group: int,
@@ -156,10 +152,6 @@ def test_texts_that_repeat_are_the_same_texts(
     path = tmp_path_factory.mktemp("parquet") / "votes.parquet"
     column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
     parquet.write_table(pyarrow.table({"task": column}), path, row_group_size=row_group)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "_BLOCK", block)
-        found = text_table(path, "annotations", repeats=True)
+    found = text_table(path, "annotations", repeats=True)
     plain = text_table(path, "annotations")
     assert list(found.columns[0]) == list(plain.columns[0]) == [text or "" for text in texts]
-    few = max(len((text or "").encode()) for text in texts) <= 8 and "b\0" not in texts
-    assert isinstance(found.columns[0], ShortColumn) == few

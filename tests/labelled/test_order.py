@@ -1,4 +1,4 @@
-"""Responses are sorted the same in any number of threads, and names once."""
+"""Responses are sorted by example, annotator and answer; names have one index."""
 
 from __future__ import annotations
 
@@ -11,26 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausibly.data import annotations as order
-from plausibly.data.annotations import by_keys, in_order
-from plausibly.data.coded import Coded, Keyed
 from plausibly.data.names import text_array, text_index
-from plausibly.kernels import blocks
 from plausibly.kernels.random import Names
 from plausibly.kernels.utf8 import Utf8
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 8])
+@pytest.mark.parametrize("most", [63, 20, 3])
 @given(
     st.lists(st.tuples(*[st.integers(0, 30)] * 3), max_size=60), st.randoms(use_true_random=False)
 )
-def test_codes_in_order(number: int, rows: list[tuple[int, int, int]], random: Random) -> None:
+def test_codes_in_order(most: int, rows: list[tuple[int, int, int]], random: Random) -> None:
     random.shuffle(rows)
     codes = [np.array([row[k] for row in rows], np.int32) for k in range(3)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "cores", lambda: number)
-        patch.setattr(order, "cores", lambda: number)
-        patch.setattr(order, "_PART", 2)
-        found = in_order(*codes)
+        patch.setattr(order, "_MOST", most)  # bits that one number holds
+        found = order.in_order(*codes)
     assert list(zip(*(column.tolist() for column in found), strict=True)) == sorted(rows)
 
 
@@ -38,27 +33,6 @@ def _utf8(texts: list[str]) -> Utf8:
     each = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, each)])
     return Utf8.of(np.frombuffer(b"".join(each), np.uint8), ends)
-
-
-def _keyed(texts: list[str]) -> Keyed:
-    places = {text: place for place, text in enumerate(sorted({*texts}))}
-    keys = np.array([places[text] for text in texts], np.uint64)
-    return Keyed(
-        words=keys,
-        key_of=lambda some: some,
-        bits=8,
-        texts_of=lambda some: _utf8([sorted(places)[int(key)] for key in some]),
-        code=lambda: Coded.of(texts),
-    )
-
-
-@pytest.mark.parametrize("texts", [["b", "a", "b"], ["", "a", ""], []])
-def test_names_by_keys_are_looked_at_where_one_may_be_empty(texts: list[str]) -> None:
-    who = Coded.of(["x"] * len(texts))
-    found = by_keys(_keyed(texts), who, np.zeros(len(texts), np.int64))
-    assert found is not None
-    assert list(found.examples.texts) == sorted({*texts})
-    assert found.examples.usable is Names(sorted({*texts})).usable
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import xarray as xr
 from plausibly.conformal.chunked import Ask
 from plausibly.conformal.chunks import Chunk
 from plausibly.conformal.predictor import Named
-from plausibly.data.known import names_of
+from plausibly.data.names import names_of
 from plausibly.kernels.random import Names, hash_names
 
 NAMES = ["a", "", " b ", "ä", "\ud800", "x" * 40]

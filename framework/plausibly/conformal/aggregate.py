@@ -9,7 +9,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.conformal.components import called
-from plausibly.data import names, own, seal
+from plausibly.data import names, seal
 from plausibly.data.labels import without_parents
 from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import several
@@ -201,8 +201,6 @@ def _answered(
         except InputError as error:
             expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
         else:
-            if isinstance(found, xr.DataArray):
-                own.give_away(found.values)
             label = names.LABEL if isinstance(checked, xr.DataArray) else names.LABEL_NAME
             others = _others(checked, table, {names.EXAMPLE: names.EXAMPLE, label: names.LABEL})
             if not others:

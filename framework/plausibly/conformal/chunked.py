@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, reduced
 from plausibly.conformal.predictor import Named, RowScores
 from plausibly.data import names, validate
-from plausibly.data.known import names_of
-from plausibly.data.names import text_array
+from plausibly.data.names import names_of, text_array
 from plausibly.data.plausibilities import of_slots
 from plausibly.errors import InputError
 from plausibly.kernels import blocks

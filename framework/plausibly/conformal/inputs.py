@@ -24,9 +24,8 @@ from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import scores_as_given, scores_of
 from plausibly.conformal.components import called as called_as
 from plausibly.data import align, names, validate
-from plausibly.data.known import names_of
 from plausibly.data.named import is_lazy, with_values
-from plausibly.data.names import not_among
+from plausibly.data.names import names_of, not_among
 from plausibly.data.plausibilities import about_packed, slots_of
 from plausibly.data.validate import as_checked, check_augmented, is_augmented, match_augmentations
 from plausibly.errors import InputError, counted, listed

@@ -26,7 +26,7 @@ from plausibly.conformal.array_predictor import scores_of
 from plausibly.conformal.components import called
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
 from plausibly.data import names, validate
-from plausibly.data.known import names_of
+from plausibly.data.names import names_of
 from plausibly.data.plausibilities import slots_of
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError

@@ -40,9 +40,8 @@ from plausibly.conformal.inputs import (
     warn_of_weights,
 )
 from plausibly.data import names, validate
-from plausibly.data.known import names_of
 from plausibly.data.named import float_type, is_lazy
-from plausibly.data.names import text_array
+from plausibly.data.names import names_of, text_array
 from plausibly.data.validate import predictions_sound
 from plausibly.errors import counted, listed
 from plausibly.extras import require

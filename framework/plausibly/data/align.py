@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.known import names_of
 from plausibly.data.labels import without_unsaid_parents
 from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import (
@@ -16,6 +15,7 @@ from plausibly.data.names import (
     does,
     equal_pairs,
     merged_by,
+    names_of,
     near_pairs,
     not_among,
     positions,

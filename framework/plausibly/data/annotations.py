@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import text
 from plausibly.data import names
-from plausibly.data.coded import Coded, Keyed, by_code
-from plausibly.data.known import remember
+from plausibly.data.coded import Coded, by_code
 from plausibly.data.left_out import describe_merged, read_left_out
 from plausibly.data.names import (
     check_names,
@@ -24,6 +23,7 @@ from plausibly.data.names import (
     name_texts,
     near,
     quoted,
+    remember,
     several,
     text_index,
 )
@@ -31,7 +31,6 @@ from plausibly.data.rows import Rows, ordered_sum
 from plausibly.data.seal import check_table, is_intact, sealed
 from plausibly.data.states import STATES, count_states
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.blocks import at_once, cores, parts
 from plausibly.kernels.random import Names
 from plausibly.kernels.types import Bools, Floats, Ints, still
 from plausibly.protocols import Record
@@ -258,91 +257,28 @@ def check_once(columns: Records) -> None:
     )
 
 
-_BLOCK = 1 << 15  # numbers that stay in the cache
-_PART = 1 << 17  # numbers that are worth a thread
-_MOST, _NARROW = 63, 31  # bits of a number, and of a code
-
-
 def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the codes of responses by example, annotator and answer."""
-    bits = [_bits(codes) for codes in (example, annotator, answer)]
-    if sum(bits) > _MOST or max(bits) > _NARROW:
+    by, said = _bits(annotator), _bits(answer)
+    if _bits(example) + by + said > _MOST:
         order = np.lexsort((answer, annotator, example))
         return example[order], annotator[order], answer[order]
-    first, second, third = _sorted(lambda rows: example[rows], annotator, answer, bits[1], bits[2])
-    return first.astype(np.int32), second, third
+    joint = (example.astype(np.int64) << by) + annotator + 1
+    joint = (joint << said) | answer
+    joint.sort()
+    second = ((joint >> said) & ((1 << by) - 1)) - 1
+    return (
+        (joint >> (by + said)).astype(np.int32),
+        second.astype(np.int32),
+        (joint & ((1 << said) - 1)).astype(np.int32),
+    )
 
 
-def in_order_of(
-    example: Keyed, annotator: Ints, answer: Ints
-) -> tuple[NDArray[np.uint64], Ints, Ints, Ints] | None:
-    """Return the keys of the examples in their order, and what `in_order` returns of their
-    codes.
-    """
-    bits = _bits(annotator), _bits(answer)
-    if example.bits + sum(bits) > _MOST or max(bits) > _NARROW:
-        return None
-    keys, second, third = _sorted(example.keys_of, annotator, answer, *bits)
-    new = np.ones(keys.size, bool)
-    np.not_equal(keys[1:], keys[:-1], out=new[1:])
-    codes = np.cumsum(new, dtype=np.int32)
-    codes -= 1
-    return keys[new].astype(np.uint64), codes, second, third
+_MOST = 63  # bits of a number
 
 
 def _bits(codes: Ints) -> int:
     return int(codes.max(initial=0) + 1).bit_length()
-
-
-def _sorted(
-    first: Callable[[slice], Ints | NDArray[np.uint64]],
-    annotator: Ints,
-    answer: Ints,
-    by: int,
-    said: int,
-) -> tuple[NDArray[np.int64], Ints, Ints]:
-    """Return numbers, of rows, annotators and answers in their order."""
-    joint = np.empty(annotator.size, np.int64)
-
-    def joined(within: slice) -> None:
-        for block in _blocks(within):
-            part = joint[block]
-            part[:] = first(block)
-            part <<= by
-            part += annotator[block]
-            part += 1
-            part <<= said
-            part |= answer[block]
-
-    at_once(joined, parts(joint.size, _PART))
-    _sort(joint)
-    second, third = (np.empty(joint.size, np.int32) for _ in range(2))
-
-    def taken_apart(within: slice) -> None:
-        for block in _blocks(within):
-            part = joint[block]
-            np.bitwise_and(part, (1 << said) - 1, out=third[block], casting="unsafe")
-            part >>= said
-            np.bitwise_and(part, (1 << by) - 1, out=second[block], casting="unsafe")
-            second[block] -= 1
-            part >>= by
-
-    at_once(taken_apart, parts(joint.size, _PART))
-    return joint, second, third
-
-
-def _blocks(within: slice) -> Iterator[slice]:
-    for start in range(within.start, within.stop, _BLOCK):
-        yield slice(start, min(start + _BLOCK, within.stop))
-
-
-def _sort(numbers: NDArray[np.int64]) -> None:
-    """Sort numbers where they stand, halved until there is a part for each core."""
-    lots = [numbers]
-    while len(lots) < cores() and lots[0].size >= 2 * _PART:
-        at_once(lambda lot: lot.partition(lot.size // 2), lots)
-        lots = [half for lot in lots for half in (lot[: lot.size // 2], lot[lot.size // 2 :])]
-    at_once(lambda lot: lot.sort(), lots)
 
 
 def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
@@ -372,19 +308,6 @@ def by_names(columns: Records, answer: Ints) -> Ordered:
     annotators, annotator = sorted_names(columns.annotators, columns.annotator)
     ordered = in_order(example, annotator, answer)
     return Ordered(Names(examples), Names(annotators), *ordered)
-
-
-def by_keys(example: Keyed, annotator: Coded, answer: Ints) -> Ordered | None:
-    """Return the same of examples by keys; None where one number does not hold all three."""
-    annotators, codes = sorted_names(annotator.names, annotator.codes)
-    found = in_order_of(example, codes, answer)
-    if found is None:
-        return None
-    keys, *ordered = found
-    # Keys that rise are of texts that differ, and what comes before any other is empty.
-    usable = not keys.size or example.texts_of(keys[:1]).data.size > 0
-    examples = Names(example.texts_of(keys), known_usable=usable)
-    return Ordered(examples, Names(annotators), *ordered)
 
 
 def describe(table: xr.Dataset) -> str:
@@ -854,7 +777,7 @@ def table_from_records(
 
 def table_from_codes(
     kind: str,
-    example: Coded | Keyed,
+    example: Coded,
     annotator: Coded,
     answer: Coded,
     labels: Sequence[object] | None,
@@ -871,7 +794,7 @@ def table_from_codes(
     kind : str
         Kind of answer, written into the table.
     example, annotator, answer : Coded, (response,)
-        Texts; the annotator ``""`` is an unknown one. Examples may be `Keyed`.
+        Texts; the annotator ``""`` is an unknown one.
     labels, parse, left_out
         As in `table_from_records`.
 
@@ -884,17 +807,14 @@ def table_from_codes(
 
     @cache
     def columns() -> Records:
-        return coded_columns(example.coded if isinstance(example, Keyed) else example, annotator)
+        return coded_columns(example, annotator)
 
     code, distinct = _coded_answers(columns, answer, parse)
     known = _labels(columns, code, distinct, declared)
-    found = None
-    if isinstance(example, Keyed) and "" not in annotator.names:
-        found = by_keys(example, annotator, code)
     return _table(
         kind,
         columns,
-        found or by_names(columns(), code),
+        by_names(columns(), code),
         distinct,
         known,
         blocks=False,

@@ -10,8 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.known import as_text, checked_names
-from plausibly.data.names import does, name_texts, quoted, several
+from plausibly.data.names import as_text, checked_names, does, name_texts, quoted, several
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats, FloatType
 

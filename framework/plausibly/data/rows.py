@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import names, own
+from plausibly.data import names
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import of_slots
 from plausibly.data.seal import check_table, is_vouched, vouched
@@ -209,8 +209,6 @@ class Rows:
     ) -> xr.DataArray:
         """Return plausibilities: for each label the sum of its terms, over a total.
 
-        Shares of plain votes cannot be changed while an aggregator has them: work on a copy.
-
         Parameters
         ----------
         terms : ndarray of float, (mention,)
@@ -221,11 +219,6 @@ class Rows:
             Where the values of an example are counts over a total: that total.
         """
         values = self._by_label(terms, total)
-        # Where a component was asked about this table, whoever asked gives the array away.
-        if _asked.get() is self and denominator is not None and total is self.votes:
-            plain = self.one_each and only_ones(terms) and values.size > 0
-            if plain and denominator.min() > 0 and np.array_equal(denominator, total):
-                own.keep(values, denominator)
         return self.plausibilities(values, denominator=denominator)
 
     def packed_shares(

@@ -22,7 +22,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.known import names_of
+from plausibly.data.names import names_of
 from plausibly.errors import InputError, listed
 from plausibly.kernels.blocks import at_once
 from plausibly.kernels.random import Names

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import names, own
+from plausibly.data import names
 from plausibly.data.named import (
     check_finite,
     contiguous,
@@ -395,8 +395,6 @@ def check_plausibilities(
     array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
     values: Floats = array.values
     total = _total(array)
-    if own.is_sound(values, total):
-        return array
     distributions, whole = sound(values, _PLAUSIBILITIES_WITHIN, total, _PLAUSIBILITIES_WITHIN)
     if not distributions:
         _check_distributions(array, whose)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.data.coded import Coded, Keyed
+from plausibly.data.coded import Coded
 from plausibly.data.names import NUMBER, WHOLE, is_blank, is_missing, name_text
 from plausibly.errors import InputError, counted, listed
-from plausibly.io import files, quick_text
+from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
 from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
-from plausibly.io.quick_columns import LongColumn, ShortColumn
-from plausibly.kernels import words
-from plausibly.kernels.blocks import at_once
 
+_LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _DIGITS = 19  # more than these do not fit 64 bits
 _FAULTS = {
     re.compile(r"[+-]?[0-9]*,[0-9]+"): "write decimals with a point",
@@ -160,20 +160,6 @@ class Column:
         texts = Column(self.name, self.content, str(kept.type), kept).texts()
         return Coded.taken([*texts, ""], np.asarray(found.indices.fill_null(len(texts))))
 
-    def short(self) -> ShortColumn | None:
-        """Return the values as numbers, where they are texts of a few bytes; null is empty."""
-        kinds = {"string": np.int32, "large_string": np.int64}
-        if self.type not in kinds:
-            return None
-        values = self._values.fill_null("") if self._values.null_count else self._values
-        values = values.combine_chunks()
-        _, places, data = values.buffers()
-        at = np.frombuffer(places, kinds[self.type])[values.offset :][: len(values) + 1]
-        if not len(values) or np.diff(at).max() > words.BYTES:
-            return None
-        texts = np.frombuffer(b"" if data is None else data, np.uint8)[at[0] : at[-1]]
-        return None if (texts == 0).any() else ShortColumn(words.end_to_end(texts, at))
-
     def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
         """Return the values of a number column, (row,); null is NaN."""
         values = self._values
@@ -278,7 +264,7 @@ def text_table(
         distinct(header, whose)
     nested = {column.name: column.type for column in columns if column.content == "nested"}
     texts: tuple[Sequence[str], ...] = tuple(
-        [] if column.content == "nested" else _repeating(column) if repeats else column.texts()
+        [] if column.content == "nested" else column.coded() if repeats else column.texts()
         for column in columns
     )
     rows = max(len(values) for values in texts)
@@ -290,10 +276,6 @@ def text_table(
         unit="row",
         nested=nested,
     )
-
-
-def _repeating(column: Column) -> Sequence[str]:
-    return column.short() or column.coded()
 
 
 def write_columns(
@@ -367,23 +349,7 @@ class TextTable:
 
     def coded(self, name: str) -> Coded:
         """Return the values of a column that is there, each different one once."""
-        column = self.columns[self.header.index(name)]
-        return column.coded if isinstance(column, LongColumn | ShortColumn) else Coded.of(column)
-
-    def votes(self, example: str, annotator: str, label: str) -> tuple[Keyed | Coded, Coded, Coded]:
-        """Return three columns that are there, as `plausibly.plugin.table_from_codes` takes them.
-
-        Parameters
-        ----------
-        example, annotator, label : str
-            What the columns are called.
-        """
-        column = self.columns[self.header.index(example)]
-        if isinstance(column, ShortColumn):
-            who, said = at_once(self.coded, (annotator, label))
-            return column.keyed, who, said
-        about, who, said = at_once(self.coded, (example, annotator, label))
-        return about, who, said
+        return Coded.of(self.columns[self.header.index(name)])
 
     def place(self, row: int) -> str:
         """Return where a row stands, as messages say it: ``votes.csv line 88``."""
@@ -432,13 +398,10 @@ class TextTable:
 
 
 def _seen(column: Sequence[str]) -> Sequence[str]:
-    if isinstance(column, ShortColumn) and not column.may_hold_blanks:
-        return column
-    coded = column.coded if isinstance(column, LongColumn | ShortColumn) else column
-    different = coded.names if isinstance(coded, Coded) else {*coded}
+    different = column.names if isinstance(column, Coded) else {*column}
     if not any(name and is_blank(name) for name in different):
         return column
-    coded = Coded.of(coded)
+    coded = Coded.of(column)
     return Coded.taken(["" if is_blank(name) else name for name in coded.names], coded.codes)
 
 
@@ -503,9 +466,9 @@ def read_text(
     """Read a CSV or TSV file."""
     whose = Path(path).name
     data = files.contents(path, role)
-    if repeats and len(data) >= quick_text.LEAST:
-        table = _quick(data, Path(path), header, delimiter)
-        if table is not None and len(set(table.header)) == len(table.header):
+    if repeats and len(data) >= _LARGE and find_spec("pyarrow") is not None:
+        table = _by_arrow(data, Path(path), header, delimiter)
+        if table is not None:
             return table
     text = decode(data, whose)
     used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
@@ -540,26 +503,57 @@ def read_text(
     return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)
 
 
-def _quick(data: bytes, path: Path, header: HeaderRule, delimiter: str | None) -> TextTable | None:
-    """Return a large file without anything odd in it; None where the strict parser must look."""
+def _by_arrow(
+    data: bytes, path: Path, header: HeaderRule, delimiter: str | None
+) -> TextTable | None:
+    """Return a large file in which nothing is odd; None where the strict parser must look.
+
+    Odd is a quote, a zero byte, a lone carriage return, a row with more or fewer fields than the
+    first, a blank row, or what is not UTF-8.
+    """
+    returns = data.count(b"\r")
+    if b'"' in data or b"\0" in data or returns != data.count(b"\r\n"):
+        return None
     opening = data[: 5 * files.HEAD].decode("utf-8-sig", "replace")
     if undeclared(opening) != opening:
         return None
     used = sniff(opening, path.suffix) if delimiter is None else delimiter
-    found = quick_text.quick_table(
-        data, used, lambda row: header if isinstance(header, bool) else header(trimmed(row))
-    )
-    if found is None:
+    row = tuple(opening.split("\n", 1)[0].removesuffix("\r").split(used))
+    first = trimmed(row)
+    named = header if isinstance(header, bool) else header(first)
+    names = first if named else _positions(len(first))
+    if len(set(names)) < len(names) or not any(row):
         return None
-    rows = len(found.columns[0])
-    before = 1 + found.named
+    arrow, csv = import_module("pyarrow"), import_module("pyarrow.csv")
+    kind = arrow.dictionary(arrow.int32(), arrow.string())
+    try:
+        table = csv.read_csv(
+            arrow.BufferReader(data),
+            csv.ReadOptions(column_names=names, skip_rows=int(named)),
+            csv.ParseOptions(delimiter=used, quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=dict.fromkeys(names, kind), strings_can_be_null=False),
+        )
+    except arrow.ArrowInvalid:
+        return None
+    coded = [_coded(table[name].unify_dictionaries().combine_chunks()) for name in names]
+    empty = [column.codes == _place(column.names, "") for column in coded]
+    if not len(table) or np.logical_and.reduce(empty).any():
+        return None
     return TextTable(
         whose=path.name,
-        header=trimmed(found.first) if found.named else _positions(len(found.first)),
-        columns=found.columns,
-        lines=range(before, before + rows),
-        named=found.named,
+        header=names,
+        columns=tuple(coded),
+        lines=range(1 + named, 1 + named + len(table)),
+        named=named,
     )
+
+
+def _coded(column: Any) -> Coded:  # Any: pyarrow has no type hints
+    return Coded(column.dictionary.to_pylist(), np.asarray(column.indices).astype(np.int64))
+
+
+def _place(names: list[str], name: str) -> int:
+    return names.index(name) if name in names else -1
 
 
 def read_table(

@@ -819,9 +819,9 @@ class CrowdTable(ResponseOptions):
             return None
         if columns.json or columns.separator is not None:
             return None
-        task, worker, label = table.votes(*(columns.called()[role] for role in NEEDED))
+        task, worker, label = (table.coded(columns.called()[role]) for role in NEEDED)
         said = {"", *self.missing}
-        told = task.has_empty or "" in worker or (labels is None and LIKE_MISSING & {*label.names})
+        told = "" in task or "" in worker or (labels is None and LIKE_MISSING & {*label.names})
         if told or said.issuperset(label.names):
             return None
         try:

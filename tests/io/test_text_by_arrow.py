@@ -1,0 +1,161 @@
+"""Large text tables read by pyarrow are the tables of the strict parser, or its very error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plausibly
+from plausibly.data.coded import Coded
+from plausibly.errors import InputError
+from plausibly.io import text as module
+from plausibly.io.text import TextTable, read_text
+
+CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
+    ["", "task", "NA", "None", "null", "007", "7", "1.0", "x" * 300, "\ufeff", "#N/A", "true"]
+)
+NAMES = st.sampled_from(["t1", "t2", "t10", "ä", "b", "a", "123456789", "", "x y"])
+LABELS = st.sampled_from(["l", "k", "NA", "", "long label"])
+VOTES = st.lists(st.tuples(NAMES, NAMES, LABELS), min_size=1, max_size=12)
+ONCE = VOTES.map(lambda rows: [*{row[:2]: row for row in rows}.values()])
+
+
+def read(
+    path: Path, *, large: int, header: bool = True, delimiter: str | None = None
+) -> TextTable | str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_LARGE", large)
+        try:
+            return read_text(
+                path, role="annotations", header=header, delimiter=delimiter, repeats=True
+            )
+        except InputError as error:
+            return str(error)
+
+
+def agree(path: Path, *, header: bool = True, delimiter: str | None = None) -> bool:
+    """Compare both ways to read a file; return whether pyarrow read it."""
+    quick, strict = (
+        read(path, large=large, header=header, delimiter=delimiter) for large in (0, 1 << 40)
+    )
+    if isinstance(quick, str) or isinstance(strict, str):
+        assert quick == strict
+        return False
+    assert quick.header == strict.header
+    assert [list(column) for column in quick.columns] == [list(c) for c in strict.columns]
+    assert list(quick.lines) == list(strict.lines)
+    assert (quick.whose, quick.unit, quick.named) == (strict.whose, strict.unit, strict.named)
+    return any(isinstance(column, Coded) for column in quick.columns)
+
+
+@given(
+    rows=st.integers(1, 4).flatmap(
+        lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1)
+    ),
+    end=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    mark=st.booleans(),
+    header=st.booleans(),
+    delimiter=st.sampled_from([",", ";", "\t", None]),
+)
+def test_any_table(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[list[str]],
+    end: str,
+    last: bool,
+    mark: bool,
+    header: bool,
+    delimiter: str | None,
+) -> None:
+    text = end.join((delimiter or ",").join(row) for row in rows) + end * last
+    path = tmp_path_factory.mktemp("large") / "votes.csv"
+    path.write_bytes(b"\xef\xbb\xbf" * mark + text.encode())
+    agree(path, header=header, delimiter=delimiter)
+
+
+@given(data=st.binary(max_size=60), header=st.booleans())
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, header: bool) -> None:
+    path = tmp_path_factory.mktemp("large") / "votes.csv"
+    path.write_bytes(data)
+    agree(path, header=header, delimiter=",")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b'a,b\n"1",2\n',
+        b"a,b\n1,\x002\n",
+        b"a,b\r1,2\r",
+        b"a,b\n1\n2,3,4\n",
+        b"a,b\n1,2,3\n",
+        b"a,b\n\n1,2\n",
+        b"a\n\n1\n",
+        b"a,b\n,\n1,2\n",
+        b"a,b\n1,\xff\n",
+        b"a,a\n1,2\n",
+    ],
+    ids=[
+        "empty",
+        "quote",
+        "zero",
+        "return",
+        "ragged",
+        "long",
+        "blank",
+        "one",
+        "",
+        "latin",
+        "twice",
+    ],
+)
+def test_what_is_odd_is_left_to_the_strict_parser(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(data)
+    assert not agree(path)
+
+
+def test_many_rows(tmp_path: Path) -> None:
+    generator = np.random.default_rng(4)
+    path = tmp_path / "votes.csv"
+    rows = [
+        f"t{task},w{worker},{'long label ' * (worker % 3)}{task % 7}"
+        for task, worker in generator.integers(0, 3000, (50_000, 2))
+    ]
+    path.write_text("task,worker,label\n" + "\n".join(rows))
+    assert agree(path)
+
+
+@settings(max_examples=40)
+@given(rows=VOTES | ONCE, declared=st.booleans())
+def test_any_votes(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str, str]],
+    declared: bool,
+) -> None:
+    path = tmp_path_factory.mktemp("votes") / "votes.csv"
+    text = "task,worker,label\n" + "".join(",".join(row) + "\n" for row in rows)
+    path.write_text(text, encoding="utf-8")
+    labels = ["NA", "k", "l", "long label"] if declared else None
+
+    def table(large: int) -> xr.Dataset | str:
+        with pytest.MonkeyPatch.context() as patch, catch_warnings(record=True) as warned:
+            simplefilter("always")
+            patch.setattr(module, "_LARGE", large)
+            try:
+                found = plausibly.read_annotations(path, "crowd-table", labels=labels)
+            except InputError as error:
+                return str(error)
+        return found.assign_attrs(warned=sorted(str(one.message) for one in warned))
+
+    quick, strict = table(0), table(1 << 40)
+    if isinstance(quick, str) or isinstance(strict, str):
+        assert quick == strict
+    else:
+        assert quick.identical(strict)
