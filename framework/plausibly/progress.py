@@ -16,8 +16,7 @@ from plausibly import text
 from plausibly.errors import counted, visible
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
+    from rich.progress import Progress as RichProgress, TaskID
 
 Tick: TypeAlias = Callable[[int, int], object]
 """Called with the number of finished steps, and of all."""

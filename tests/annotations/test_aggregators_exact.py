@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
 from plausibly.data.annotations import rebuilt

@@ -10,8 +10,7 @@ import attrs
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import chisquare
 
 import labelled_records as lr

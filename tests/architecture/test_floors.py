@@ -157,17 +157,13 @@ def test_a_heavy_library_would_be_seen() -> None:
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_a_face_names_the_same_for_readers_and_for_type_checkers(face: str) -> None:
-    text = MODULES[face].read_text("utf-8")
-    seen = {found.bound for found in imports_of(text.replace("TYPE_CHECKING:", "True:"), face)}
+def test_a_face_leads_everywhere(face: str) -> None:
     code = (
-        f"import {face} as face; print(*face.__all__);"
+        f"import {face} as face;"
         "assert all(hasattr(face, name) for name in face.__all__), 'a name leads nowhere';"
         "assert sorted(face.__all__) == dir(face)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    offered = set(done.stdout.split()) - {"__version__"}
-    assert offered == seen - {"annotations", "import_module", "TYPE_CHECKING"}
+    subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
 
 CODE = """

@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from combiners_designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
 from plausibly_builtins.combiners.cauchy import Cauchy

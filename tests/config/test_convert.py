@@ -11,8 +11,7 @@ from typing import Any, Literal, NewType
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import Aggregator, Calibrator

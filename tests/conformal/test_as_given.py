@@ -6,13 +6,11 @@ import attrs
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 import plausibly
-from plausibly.calibration import data as module
-from plausibly.calibration import pools
+from plausibly.calibration import data as module, pools
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.examples import AsGiven
 from plausibly.conformal.array_predictor import scores_as_given

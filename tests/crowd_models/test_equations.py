@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import crowd_models_oracles as oracle
 from crowd_models_worlds import ANNOTATORS, LABELS, assert_close, quiet, table_of, votes

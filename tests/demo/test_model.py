@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from plausibly.demo.subjects import group_folds, out_of_fold

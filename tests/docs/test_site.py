@@ -44,6 +44,7 @@ EXCUSED = re.compile(
 """Columns, processes, statistics, and what the tools of others call their own."""
 
 ALLOWED = {
+    "command_line": {"worker", "rater"},
     "comparison": {"class", "nonconformity", "non-conformity"},
     "formats": {"worker", "ground truth"},
     "howto/run_on_a_cluster": {"worker"},

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from plausibly.errors import InputError
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 from scipy.stats import ks_2samp, kstest
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from io_files import refusal, result_or_refusal, said, written
 from plausibly.io.json import DEEPEST, JsonNumber, json_head, json_shown, read_json, read_json_lines

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from io_files import refusal, result_or_refusal, said, written
 from plausibly.data.names import is_blank

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, said, written

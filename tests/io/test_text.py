@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from io_files import csv_text, refusal, result_or_refusal, said, written
 from plausibly.io.delimited import sniff

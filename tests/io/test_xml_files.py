@@ -6,8 +6,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from io_files import refusal, result_or_refusal, said, written
 from plausibly.io.xml import Element, read_xml

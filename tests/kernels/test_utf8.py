@@ -6,11 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from plausibly.kernels import blocks
-from plausibly.kernels import utf8 as module
+from plausibly.kernels import blocks, utf8 as module
 from plausibly.kernels.utf8 import Utf8
 
 TEXTS = st.lists(st.text("ab\0é", max_size=20), max_size=9)

@@ -9,8 +9,7 @@ import attrs
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import label_table_records as lt
 import labelled_records as lr

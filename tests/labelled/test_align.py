@@ -7,8 +7,7 @@ import time
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from plausibly.data import match_examples, match_labels
 from plausibly.data.left_out import read_left_out, with_left_out

@@ -7,8 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from plausibly.data import annotations as order
 from plausibly.data.names import text_array, text_index

@@ -8,8 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from plausibly.data import AnnotationTable, Rows, ordered_sum, rows
 from plausibly.data.rows import sums_by_label, whole

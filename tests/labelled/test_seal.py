@@ -8,8 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from plausibly.data import AnnotationTable, build_table, check_table, concat, seal, select, to_frame
 from plausibly.data.select import answered

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from plausibly.errors import InputError, MissingExtra, PlausiblyWarning

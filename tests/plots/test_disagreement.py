@@ -8,8 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from plausibly.annotators import label_disagreement

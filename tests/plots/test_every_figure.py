@@ -24,7 +24,7 @@ def test_every_figure_is_tried_with_every_kind_that_has_it() -> None:
     asked = {(f, renamed.get(k, k)) for f, kinds in reading.FIGURES.items() for k in kinds}
     assert tried == asked
     others = {"example", "region", "threshold"}  # of arrays
-    assert {figure for figure, _ in FIGURES} | others == set(plots.__all__)
+    assert {figure for figure, _ in FIGURES} | others == set(dir(plots))
 
 
 @ALL

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 
 from plausibly.plots.style import Axes, heading, name_rows, share, shown_name, shown_names

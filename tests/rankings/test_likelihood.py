@@ -7,8 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rankings_oracles as ro
 from plausibly_builtins.partial_ranking.plackett_luce import log_chances, moments

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
 import labelled_records as lr

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.special import betainc
 
 import labelled_records as lr

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from io_files import refusal, result_or_refusal, written
 from label_studio_files import annotation, read, region, task, votes

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_files import refusal, said, written

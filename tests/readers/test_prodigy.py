@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 import xarray as xr
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import plausibly
 from io_files import refusal, result_or_refusal, said, warned, written

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import plausibly
 from io_files import refusal, result_or_refusal, said, written

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from plausibly.errors import InputError
-from plausibly.paper import data as skin
-from plausibly.paper import page
+from plausibly.paper import data as skin, page
 from plausibly.paper.run import reproduce
 from repro_runs import CASES, CONDITIONS, DERM, laid_out, overlaps, skin_folder, texts
 

@@ -10,8 +10,7 @@ import pytest
 from cli_world import World, make, run
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.study import StudyResult, run_study, write_study
-from plausibly.study import run as files
+from plausibly.study import StudyResult, run as files, run_study, write_study
 from study_world import WHOLE, written
 
 

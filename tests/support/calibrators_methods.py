@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
-from itertools import product as pairs
+from itertools import permutations, product as pairs
 from math import isclose
 from typing import Literal, TypeAlias
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli_world import LABELS, World
-from cli_world import make as make_plain
+from cli_world import LABELS, World, make as make_plain
 
 VIEWS = ("original", "flipped")
 

@@ -7,9 +7,7 @@ from typing import TypeVar
 
 import pytest
 import xarray as xr
-from hypothesis import Phase, given, settings
-from hypothesis import find as find_least
-from hypothesis import strategies as st
+from hypothesis import Phase, find as find_least, given, settings, strategies as st
 
 import plausibly
 from kit_annotations import Words

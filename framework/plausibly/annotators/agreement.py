@@ -10,8 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.annotators import measures as agreement_likeness
-from plausibly.annotators import measures as rankings
+from plausibly.annotators import measures as agreement_likeness, measures as rankings
 from plausibly.annotators.answers import (
     ORDER,
     RANKINGS,

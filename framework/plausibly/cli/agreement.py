@@ -180,8 +180,8 @@ def _draws(draws: int | None, risk: str | None) -> int | None:
 
 
 def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
-    from plausibly.annotators.agreement import agreement as measured
     from plausibly.annotators.agreement import (
+        agreement as measured,
         agreement_as_json,
         describe_agreement,
         describe_annotators,

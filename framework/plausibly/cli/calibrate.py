@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, dry, layout, values
-from plausibly.cli import chunks as chunking
+from plausibly.cli import asked, chunks as chunking, common, completion, dry, layout, values
 from plausibly.cli.output import Output
 
 HELP = "Calibrate a model on everything the experts said: a predictor with a guarantee."

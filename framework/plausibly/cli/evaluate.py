@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, values
-from plausibly.cli import chunks as chunking
+from plausibly.cli import asked, chunks as chunking, common, completion, values
 from plausibly.cli.output import CheckFailed, Output
 
 if TYPE_CHECKING:

@@ -204,8 +204,7 @@ def _half() -> Exception:
 def _run(output: Output, wanted: Wanted, pilot: Asked | None) -> None:
     from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import layout
-    from plausibly.planning.plan import describe_plan, plan_as_json
-    from plausibly.planning.plan import plan as planned
+    from plausibly.planning.plan import describe_plan, plan as planned, plan_as_json
 
     read_alphas(list(wanted.alphas))  # a slip is said before anything is read
     read = _Read() if pilot is None else _read(output, wanted, *pilot)

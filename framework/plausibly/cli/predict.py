@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, dry, layout, terminal, values
-from plausibly.cli import chunks as chunking
+from plausibly.cli import asked, chunks as chunking, common, dry, layout, terminal, values
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from plausibly.data.names import several
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require
-from plausibly.report import REPORT, sources
-from plausibly.report import sources as predicted
+from plausibly.report import REPORT, sources, sources as predicted
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.subject import Subject

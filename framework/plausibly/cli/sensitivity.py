@@ -185,9 +185,9 @@ def _run(
     from plausibly.evaluation.sensitivity import (
         describe_sensitivity,
         read_aggregators,
+        sensitivity as measured,
         sensitivity_as_json,
     )
-    from plausibly.evaluation.sensitivity import sensitivity as measured
     from plausibly.io import read_annotations
 
     asked_for = [one for one in wanted.aggregators if one is not None]

@@ -25,8 +25,7 @@ from plausibly.calibration.scores import (
 )
 from plausibly.calibration.threshold import Facts
 from plausibly.conformal.array_predictor import stated_by
-from plausibly.conformal.components import called as called_as
-from plausibly.conformal.components import described
+from plausibly.conformal.components import called as called_as, described
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names

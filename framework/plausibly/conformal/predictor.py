@@ -20,8 +20,7 @@ from plausibly.calibration.coordinates import group_names, new_values
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import Queries, combined
 from plausibly.calibration.scores import LABEL_CELLS
-from plausibly.calibration.threshold import Facts as Facts
-from plausibly.calibration.threshold import Kept
+from plausibly.calibration.threshold import Facts as Facts, Kept
 from plausibly.conformal.array_predictor import ArrayPredictor, scores_as_given, scores_of
 from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, of_each
 from plausibly.conformal.inputs import (

@@ -29,8 +29,7 @@ from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.extras import require
-from plausibly.kernels.random import Names
-from plausibly.kernels.random import name_text as name_text
+from plausibly.kernels.random import Names, name_text as name_text
 from plausibly.kernels.utf8 import Utf8
 
 DRAW = "draw"

@@ -32,8 +32,7 @@ from plausibly.evaluation.inputs import (
     judge,
     voted,
 )
-from plausibly.evaluation.intervals import IntervalMethod
-from plausibly.evaluation.intervals import interval as interval_of
+from plausibly.evaluation.intervals import IntervalMethod, interval as interval_of
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties

@@ -32,9 +32,9 @@ from plausibly.io.pieces import (
     netcdf_content,
     npz_content,
     npz_names,
+    write_netcdf as write_classic,
     write_npz,
 )
-from plausibly.io.pieces import write_netcdf as write_classic
 from plausibly.io.plausibilities import unknown_ending
 
 _ROLE = "annotations"

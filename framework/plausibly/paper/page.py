@@ -27,6 +27,7 @@ from plausibly.plots.style import (
     SMALL,
     TRUE,
     VOTED,
+    Axes as Panel,
     Look,
     edges,
     headroom,
@@ -35,7 +36,6 @@ from plausibly.plots.style import (
     target,
     tidy,
 )
-from plausibly.plots.style import Axes as Panel
 
 Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
 

@@ -10,9 +10,12 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data.names import text_array
-from plausibly.evaluation.uniformity import DRAWN as OF_DRAWN
-from plausibly.evaluation.uniformity import OF, p_value_uniformity
-from plausibly.evaluation.uniformity import VOTED as OF_VOTED
+from plausibly.evaluation.uniformity import (
+    DRAWN as OF_DRAWN,
+    OF,
+    VOTED as OF_VOTED,
+    p_value_uniformity,
+)
 from plausibly.paper import page, splitting
 from plausibly.paper.casestudy import METHODS, MONTE_CARLO, VOTED
 from plausibly.paper.data import toy_data

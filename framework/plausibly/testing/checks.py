@@ -21,12 +21,14 @@ from plausibly.protocols import (
     Record,
     ScoreFunction,
 )
-from plausibly.testing import aggregator as aggregators
-from plausibly.testing import annotation as annotations_
-from plausibly.testing import calibrator as calibrators
-from plausibly.testing import combiner as combiners
-from plausibly.testing import reader as readers
-from plausibly.testing import score as scores
+from plausibly.testing import (
+    aggregator as aggregators,
+    annotation as annotations_,
+    calibrator as calibrators,
+    combiner as combiners,
+    reader as readers,
+    score as scores,
+)
 from plausibly.testing.rules import NoData, Report, Result, Rule, RuleBook
 
 P = TypeVar("P")

@@ -1,0 +1,58 @@
+from plausibly import (
+    errors as errors,
+    plots as plots,
+)
+from plausibly.annotators.agreement import agreement as agreement
+from plausibly.annotators.reliability import reliability as reliability
+from plausibly.conformal.aggregate import aggregate as aggregate
+from plausibly.conformal.calibrate import calibrate as calibrate
+from plausibly.conformal.joint_rank import joint_rank as joint_rank
+from plausibly.conformal.predictor import ConformalPredictor as ConformalPredictor
+from plausibly.conformal.regions import (
+    PlausibilityRegion as PlausibilityRegion,
+    calibrate_region as calibrate_region,
+)
+from plausibly.conformal.score_threshold import score_threshold as score_threshold
+from plausibly.conformal.stored import load_predictor as load_predictor
+from plausibly.data.plausibilities import (
+    pack as pack,
+    unpack as unpack,
+)
+from plausibly.data.select import (
+    concat as concat,
+    select as select,
+    to_frame as to_frame,
+)
+from plausibly.errors import (
+    InputError as InputError,
+    PlausiblyWarning as PlausiblyWarning,
+)
+from plausibly.evaluation.evaluate import evaluate as evaluate
+from plausibly.evaluation.results import (
+    load_study as load_study,
+    save_study as save_study,
+)
+from plausibly.evaluation.sensitivity import sensitivity as sensitivity
+from plausibly.evaluation.shift import (
+    effective_sample_size as effective_sample_size,
+    likelihood_ratios as likelihood_ratios,
+)
+from plausibly.evaluation.study import compare as compare
+from plausibly.evaluation.tuning import tune_raps as tune_raps
+from plausibly.guarantee import Guarantee as Guarantee
+from plausibly.io import (
+    build_annotations as build_annotations,
+    read_annotations as read_annotations,
+    read_examples as read_examples,
+    read_labels as read_labels,
+    read_plausibilities as read_plausibilities,
+    read_predictions as read_predictions,
+    write_annotations as write_annotations,
+    write_plausibilities as write_plausibilities,
+)
+from plausibly.paper.run import reproduce as reproduce
+from plausibly.planning.plan import plan as plan
+from plausibly.registry import register as register
+from plausibly.report.write import write_report as write_report
+
+__version__: str

@@ -1,0 +1,180 @@
+from plausibly.calibration.claim import Evidence as Evidence
+from plausibly.calibration.coordinates import group_names as group_names
+from plausibly.calibration.data import (
+    CalibrationData as CalibrationData,
+    check_weights as check_weights,
+    effective_size as effective_size,
+)
+from plausibly.calibration.pvalues import (
+    PValues as PValues,
+    delta_field as delta_field,
+    exact as exact,
+    held_out_field as held_out_field,
+    require_held_out as require_held_out,
+)
+from plausibly.calibration.scores import (
+    EXCHANGEABLE as EXCHANGEABLE,
+    LABEL_CELLS as LABEL_CELLS,
+    UNSEEN as UNSEEN,
+    Replicates as Replicates,
+)
+from plausibly.conformal.aggregate import (
+    default_aggregator as default_aggregator,
+    default_kinds as default_kinds,
+)
+from plausibly.conformal.components import called as called
+from plausibly.data import (
+    names as names,
+    states as states,
+)
+from plausibly.data.annotations import (
+    AnnotationTable as AnnotationTable,
+    Answer as Answer,
+    AnswerRefused as AnswerRefused,
+    build_table as build_table,
+    check_labels_once as check_labels_once,
+    check_responses as check_responses,
+    refuse_responses as refuse_responses,
+    responses_of as responses_of,
+    table_from_codes as table_from_codes,
+    table_from_records as table_from_records,
+)
+from plausibly.data.labels import Hierarchy as Hierarchy
+from plausibly.data.left_out import with_left_out as with_left_out
+from plausibly.data.names import (
+    is_missing as is_missing,
+    is_name as is_name,
+    name_text as name_text,
+    near as near,
+    quoted as quoted,
+    several as several,
+)
+from plausibly.data.plausibilities import (
+    pack as pack,
+    unpack as unpack,
+)
+from plausibly.data.responses import (
+    Duplicates as Duplicates,
+    Response as Response,
+    ResponseOptions as ResponseOptions,
+    by_name,
+    take_responses as take_responses,
+)
+from plausibly.data.rows import (
+    Rows as Rows,
+    answered_rows as answered_rows,
+    ordered_sum as ordered_sum,
+    whole as whole,
+)
+from plausibly.data.seal import check_table as check_table
+from plausibly.data.select import select as select
+from plausibly.errors import (
+    ComponentError as ComponentError,
+    IncompatibleComponents as IncompatibleComponents,
+    InputError as InputError,
+    MissingExtra as MissingExtra,
+    PlausiblyWarning as PlausiblyWarning,
+    counted as counted,
+    listed as listed,
+    warn as warn,
+)
+from plausibly.extras import require as require
+from plausibly.guarantee import (
+    Guarantee as Guarantee,
+    bounded as bounded,
+)
+from plausibly.io.annotation_files import (
+    is_annotation_file as is_annotation_file,
+    read_annotation_file as read_annotation_file,
+)
+from plausibly.io.arrays import (
+    NamedArray as NamedArray,
+    from_npy as from_npy,
+    from_npz as from_npz,
+)
+from plausibly.io.delimited import decode
+from plausibly.io.files import (
+    contents,
+    opening,
+)
+from plausibly.io.hints import (
+    columns_hint as columns_hint,
+    names_examples as names_examples,
+)
+from plausibly.io.json import (
+    JsonNumber as JsonNumber,
+    json_head as json_head,
+    json_shown as json_shown,
+    parse_json as parse_json,
+    read_json as read_json,
+    read_json_lines as read_json_lines,
+)
+from plausibly.io.predictions import (
+    NamedPrediction as NamedPrediction,
+    from_named as from_named,
+)
+from plausibly.io.text import (
+    TextTable as TextTable,
+    first_row as first_row,
+    first_rows as first_rows,
+    read_table as read_table,
+)
+from plausibly.io.xml import (
+    Element,
+    read_xml as read_xml,
+)
+from plausibly.kernels.draws import (
+    drawn_times as drawn_times,
+    ragged_uniforms as ragged_uniforms,
+)
+from plausibly.kernels.masses import settle as settle
+from plausibly.kernels.random import (
+    Keys as Keys,
+    hash_names as hash_names,
+)
+from plausibly.kernels.ranks import (
+    Places as Places,
+    by_places as by_places,
+)
+from plausibly.kernels.types import (
+    Bools as Bools,
+    Floats as Floats,
+    Hashes as Hashes,
+    Ints as Ints,
+    Masses as Masses,
+)
+from plausibly.protocols import (
+    AGGREGATOR as AGGREGATOR,
+    ANNOTATION as ANNOTATION,
+    CALIBRATOR as CALIBRATOR,
+    COMBINER as COMBINER,
+    READER as READER,
+    SCORE as SCORE,
+    Aggregator as Aggregator,
+    Annotation as Annotation,
+    AnnotatorModel as AnnotatorModel,
+    Calibrator as Calibrator,
+    ComponentLike as ComponentLike,
+    Kind as Kind,
+    PackedAggregator as PackedAggregator,
+    PredictionsReader as PredictionsReader,
+    PValueCombiner as PValueCombiner,
+    Reader as Reader,
+    Record as Record,
+    ScoreFunction as ScoreFunction,
+    ScoreInput as ScoreInput,
+    TableReader as TableReader,
+    is_joint as is_joint,
+)
+from plausibly.registry import (
+    API_VERSION as API_VERSION,
+    Registrar as Registrar,
+    hookimpl as hookimpl,
+    resolve as resolve,
+)
+
+responses_by_name = by_name
+decode_text = decode
+file_contents = contents
+file_opening = opening
+XmlElement = Element
