@@ -83,6 +83,14 @@ def test_what_is_shown_reads_the_file_as_it_says(tmp_path: Path) -> None:
     assert set(wide["example"].values) == {"1", "2"}
 
 
+def test_labels_that_are_numbers(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", "example,1,2,3\nn1,0,1,2\nn2,3,0,1\n")
+    error = refusal(lambda: read(path))
+    assert error.name == "format-ambiguous"
+    assert typed(error.do, "counts") == '{name = "counts", example = "example"}'
+    assert list(read(path, "counts", example="example")["label"].values) == ["1", "2", "3"]
+
+
 def test_a_column_of_sums_is_told(tmp_path: Path) -> None:
     total = written(tmp_path, "t.csv", "example,cat,dog,total\nx1,3,1,4\nx2,0,4,4\n")
     assert warned(lambda: read(total, "counts")).startswith(

@@ -59,7 +59,8 @@ def names_examples(name: str, cells: Sequence[str]) -> bool:
 def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     """Return the readers that a table could be meant for, and when each is right as it is typed."""
     header, *below = rows
-    if not has_header(rows) or any(map(NUMBER.fullmatch, header)):
+    named = has_header(rows) and not any(map(NUMBER.fullmatch, header))
+    if not named and not _NAMES.fullmatch(header[0]):  # labels may be numbers
         return {}
     cells = {name: [row[at] for row in below] for at, name in enumerate(header)}
     found: dict[str, str] = {}
