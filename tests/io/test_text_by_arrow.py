@@ -99,6 +99,10 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, header
         b"a,b\n,\n1,2\n",
         b"a,b\n1,\xff\n",
         b"a,a\n1,2\n",
+        b"a,\xff\n1,2\n",
+        b"a," + b"x" * 400_000 + b"\n1,2\n",
+        b"a," + b"x" * 140_000 + b"\n1,2\n",
+        b"a,b\n1," + b"x" * 140_000 + b"\n",
     ],
     ids=[
         "empty",
@@ -112,6 +116,10 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, header
         "",
         "latin",
         "twice",
+        "name-latin",
+        "row-long",
+        "name-long",
+        "field-long",
     ],
 )
 def test_what_is_odd_is_left_to_the_strict_parser(tmp_path: Path, data: bytes) -> None:

@@ -263,8 +263,11 @@ def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, 
     if _bits(example) + by + said > _MOST:
         order = np.lexsort((answer, annotator, example))
         return example[order], annotator[order], answer[order]
-    joint = (example.astype(np.int64) << by) + annotator + 1
-    joint = (joint << said) | answer
+    joint = example.astype(np.int64)
+    joint <<= by
+    joint += annotator + 1
+    joint <<= said
+    joint |= answer
     joint.sort()
     second = ((joint >> said) & ((1 << by) - 1)) - 1
     return (
@@ -283,8 +286,6 @@ def _bits(codes: Ints) -> int:
 
 def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
     """Return names sorted, and the codes that follow them; code -1 stays."""
-    if list(texts) == sorted(texts):
-        return list(texts), codes
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.full(len(texts) + 1, -1, np.int64)
     rank[order] = np.arange(len(texts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from csv import field_size_limit
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
 from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
+from plausibly.kernels.blocks import at_once
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _DIGITS = 19  # more than these do not fit 64 bits
@@ -399,7 +401,8 @@ class TextTable:
 
 def _seen(column: Sequence[str]) -> Sequence[str]:
     different = column.names if isinstance(column, Coded) else {*column}
-    if not any(name and is_blank(name) for name in different):
+    # What begins with a letter or a digit needs no look: that is nearly every name.
+    if not any(name and not name[0].isalnum() and is_blank(name) for name in different):
         return column
     coded = Coded.of(column)
     return Coded.taken(["" if is_blank(name) else name for name in coded.names], coded.codes)
@@ -509,35 +512,42 @@ def _by_arrow(
     """Return a large file in which nothing is odd; None where the strict parser must look.
 
     Odd is a quote, a zero byte, a lone carriage return, a row with more or fewer fields than the
-    first, a blank row, or what is not UTF-8.
+    first, a blank row, a field beyond the limit of the parser, or what is not UTF-8.
     """
-    returns = data.count(b"\r")
-    if b'"' in data or b"\0" in data or returns != data.count(b"\r\n"):
+    if b'"' in data or b"\0" in data:
+        return None
+    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
     opening = data[: 5 * files.HEAD].decode("utf-8-sig", "replace")
     if undeclared(opening) != opening:
         return None
     used = sniff(opening, path.suffix) if delimiter is None else delimiter
-    row = tuple(opening.split("\n", 1)[0].removesuffix("\r").split(used))
+    line, end, _ = opening.partition("\n")
+    if not end or "\ufffd" in line:  # the first row is longer, or may not be UTF-8
+        return None
+    row = tuple(line.removesuffix("\r").split(used))
     first = trimmed(row)
     named = header if isinstance(header, bool) else header(first)
     names = first if named else _positions(len(first))
     if len(set(names)) < len(names) or not any(row):
         return None
     arrow, csv = import_module("pyarrow"), import_module("pyarrow.csv")
-    kind = arrow.dictionary(arrow.int32(), arrow.string())
+    kinds = dict.fromkeys(names, arrow.string())
     try:
         table = csv.read_csv(
             arrow.BufferReader(data),
             csv.ReadOptions(column_names=names, skip_rows=int(named)),
             csv.ParseOptions(delimiter=used, quote_char=False, ignore_empty_lines=False),
-            csv.ConvertOptions(column_types=dict.fromkeys(names, kind), strings_can_be_null=False),
+            csv.ConvertOptions(column_types=kinds, strings_can_be_null=False),
         )
     except arrow.ArrowInvalid:
         return None
-    coded = [_coded(table[name].unify_dictionaries().combine_chunks()) for name in names]
+    coded = at_once(_coded, [table[name] for name in names])
+    limit = field_size_limit()  # characters, of the strict parser
     empty = [column.codes == _place(column.names, "") for column in coded]
     if not len(table) or np.logical_and.reduce(empty).any():
+        return None
+    if max(len(text) for texts in (row, *(c.names for c in coded)) for text in texts) > limit:
         return None
     return TextTable(
         whose=path.name,
@@ -549,7 +559,9 @@ def _by_arrow(
 
 
 def _coded(column: Any) -> Coded:  # Any: pyarrow has no type hints
-    return Coded(column.dictionary.to_pylist(), np.asarray(column.indices).astype(np.int64))
+    found = column.dictionary_encode().combine_chunks()
+    texts = found.dictionary.to_numpy(zero_copy_only=False).tolist()
+    return Coded(texts, np.asarray(found.indices).astype(np.int64))
 
 
 def _place(names: list[str], name: str) -> int:
