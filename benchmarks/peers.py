@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from kernels import softmax
-from plausibly.data import names as known
+from plausibly.data import names
 from plausibly.kernels.types import Floats, Ints
 from turns import Row, in_turn, ratio, seconds, show, versions
 
@@ -157,7 +157,7 @@ def ours(case: Case, score: str) -> dict[str, Callable[[], object]]:
         return plausibly.calibrate(model, votes, calibrator="voted", score=score)
 
     def of_new_names() -> object:
-        known._seen.clear()
+        names._seen.clear()
         return calibrated().predict(test, ALPHA)
 
     return {

@@ -13,10 +13,6 @@ from typer.main import get_command
 from plausibly.cli.app import app
 
 HEAD = """\
-# Command line
-
-*Every command with its options, as `--help` prints them.*
-
 {say}
 
 {lines}
@@ -140,7 +136,7 @@ def _told(about: str, epilog: str) -> tuple[str, str]:
 
 
 def page() -> str:
-    """Return the page, in Markdown."""
+    """Return what stands below the title of the page, in Markdown."""
     every = commands()
     tree = "\n".join(
         f"| [`{one.name}`](#{re.sub(r'[^a-z-]', '', one.name.replace(' ', '-'))}) "

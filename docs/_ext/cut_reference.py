@@ -7,6 +7,7 @@ study           the tables of a study file, from its JSON schema
 study TABLE     the keys of one of them
 parameters KIND what the components of a kind take beside their name
 extras          the extras, from the README
+commands        every command, from its ``--help``
 ==============  ================================================================
 """
 
@@ -19,12 +20,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import command_line
 from plausibly.config.schema import schema
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = (
     PROJECT / "docs" / "reference" / "study-file.md",
     PROJECT / "docs" / "install.md",
+    PROJECT / "docs" / "command_line.md",
 )
 
 Schema = Mapping[str, Any]  # Any: what JSON holds
@@ -157,7 +160,12 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-_MADE = {"study": study, "parameters": parameters, "extras": extras}
+def commands(of: str | None) -> str:
+    """Return every command with its options."""
+    return command_line.page()
+
+
+_MADE = {"study": study, "parameters": parameters, "extras": extras, "commands": commands}
 
 
 def cut(page: str) -> str:

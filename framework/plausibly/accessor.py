@@ -1,4 +1,4 @@
-"""Tables of examples that print the first rows and give all of them as a frame."""
+"""The accessor `.plausibly` of DataArrays and Datasets: names in sets, guarantees, figures."""
 
 from __future__ import annotations
 
@@ -228,9 +228,7 @@ class ArrayFigures:
         most: int = 12,
         axes: Axes | None = None,
     ) -> Axes:
-        """Draw one example: `plausibly.plots.example`, this array being its sets or
-        plausibilities.
-        """
+        """Draw one example of these sets or plausibilities; see `plausibly.plots.example`."""
         if self._array.dtype == bool:
             return plots.example(
                 plausibilities, predictions, self._array, name=name, most=most, axes=axes

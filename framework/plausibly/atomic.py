@@ -202,9 +202,7 @@ def _settle(hidden: Path, folder: Path) -> None:
 
 
 def _move(hidden: Path, folder: Path) -> list[Path]:
-    """Move all new files to where they belong, and return those that replaced others unlike
-    them.
-    """
+    """Move all new files into place; return those that replaced different ones."""
     new, going, old = hidden / _NEW, hidden / _GOING, hidden / _OLD
     moves = [(part.name, _target(folder / part.name)) for part in sorted(new.iterdir())]
     old_ones = [target for _, target in moves if target.exists()]

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from scipy.stats import ks_2samp, kstest
 
 import eval_oracles as oracle
-from plausibly import calibrate
+from plausibly import calibrate, plots
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.evaluation import interval, p_value_uniformity, uniformity_figure
+from plausibly.evaluation import interval, p_value_uniformity
 from plausibly.evaluation.uniformity import distances
 
 World = tuple[ConformalPredictor, xr.DataArray, xr.DataArray]
@@ -176,7 +176,7 @@ def test_names_must_match() -> None:
 def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
     predictor, predictions, lam = made("voted")
     found = p_value_uniformity(predictor, predictions, lam)
-    axes = uniformity_figure(found)
+    axes = plots.uniformity(found)
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
         "what chance explains (95 %)",
         "uniform",
@@ -187,7 +187,7 @@ def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
     axes.figure.savefig(tmp_path / "ks.png")
     assert (tmp_path / "ks.png").stat().st_size > 5_000
     given_axes = Figure().subplots()
-    assert uniformity_figure(found, given_axes) is given_axes
+    assert plots.uniformity(found, axes=given_axes) is given_axes
     assert len(given_axes.lines) == 3
 
 

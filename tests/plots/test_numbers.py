@@ -10,7 +10,7 @@ import plausibly
 from plausibly import plots
 from plausibly.annotators import label_disagreement
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.evaluation import coverage_by_label, uniformity_figure
+from plausibly.evaluation import coverage_by_label
 from plots_world import LABELS, draw, laid_out, made, named_rows, parts, points, spans, world
 
 
@@ -155,10 +155,6 @@ def test_p_values() -> None:
     for row, line in enumerate(steps):
         assert line.get_xdata()[1:-1].tolist() == np.sort(found["p_value"].values[row]).tolist()
         assert line.get_ydata()[-2:].tolist() == [1.0, 1.0]
-    old = uniformity_figure(found)
-    assert [line.get_xydata().tolist() for line in old.lines[1:]] == [
-        line.get_xydata().tolist() for line in steps
-    ]
 
 
 def test_coverage_by_alpha() -> None:

@@ -536,9 +536,7 @@ def krippendorff(likeness: Likeness) -> Measure:
 
 
 def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
-    """Return measures of labels that have an order: neighbouring, and alpha with ordinal
-    distances.
-    """
+    """Return measures of ordered labels: neighbouring, and ordinal alpha."""
     size = np.bincount(answers.cell_example, minlength=answers.n)
     cell, other = ranges((np.cumsum(size) - size)[answers.cell_example], size[answers.cell_example])
     m, paired = answers.answers, answers.paired

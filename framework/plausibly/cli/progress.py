@@ -17,9 +17,7 @@ Tick: TypeAlias = Callable[[int, int], None]
 
 @contextlib.contextmanager
 def working(what: str, *, shown: bool = True) -> Iterator[Tick]:
-    """Say on stderr what is going on, once it takes longer than `PATIENCE`, and wipe it off
-    after.
-    """
+    """Show progress on stderr after `PATIENCE` seconds, and erase it at the end."""
     if not shown or not sys.stderr.isatty():
         yield _silent
         return

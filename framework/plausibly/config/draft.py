@@ -222,9 +222,7 @@ class Located:
 
 
 def located(mistakes: Iterable[Mistake], lines: Mapping[str, int]) -> list[Located]:
-    """Return mistakes with their lines, in the order of the file; those without a line come
-    last.
-    """
+    """Return mistakes with their lines, in file order; those without a line last."""
     found = [Located(mistake, _line(mistake.path, lines)) for mistake in mistakes]
     return sorted(found, key=lambda one: (one.line is None, one.line or 0))
 

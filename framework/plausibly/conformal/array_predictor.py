@@ -114,9 +114,7 @@ _LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class ArrayPredictor:
-    """A calibrated predictor that reads rows of numbers, from `load_predictor` with
-    `array_only`.
-    """
+    """A calibrated predictor of plain rows, from `load_predictor` with `array_only`."""
 
     labels: tuple[str, ...]
     score: ScoreFunction

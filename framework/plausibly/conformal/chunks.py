@@ -1,4 +1,4 @@
-"""Arrays in chunks of examples: told from others, checked without being read, read in one pass."""
+"""Arrays in chunks of examples: recognised, checked without being read, read in one pass."""
 
 from __future__ import annotations
 

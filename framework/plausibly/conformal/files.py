@@ -1,4 +1,4 @@
-"""Predictors as files: evidence arrays and one JSON attribute, no pickle, no code.
+"""Predictors written to files: arrays and one JSON attribute, no pickle, no code.
 
 The layout is netCDF-3, so that reading and writing need scipy alone; hence no 64-bit integers: a
 hash is two 32-bit columns, and a mass is a double, exact up to 2^53.

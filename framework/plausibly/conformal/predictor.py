@@ -344,9 +344,7 @@ def lazy_sets(
     *,
     several: bool,
 ) -> tuple[NewExamples, list[Bools]]:
-    """Return examples in chunks, and their sets (example, label) at each alpha, not computed
-    yet.
-    """
+    """Return examples in chunks, and their sets at each alpha, not computed yet."""
     test = _read_chunks(predictor, predictions)
     rows = _rows(predictor, test.checked)
     columns = _columns(predictor, test.checked)

@@ -1,4 +1,4 @@
-"""Predictors read from files, and what their contents are told by.
+"""Predictors read from files, and their checksum and fingerprint.
 
 Nothing here needs xarray, so that a service can do without it.
 """

@@ -1,4 +1,4 @@
-"""The labelled layer: annotation tables, plausibilities and predictions under their names."""
+"""Annotation tables, plausibilities and predictions under their names."""
 
 from plausibly.data.accessors import register
 from plausibly.data.align import match_examples, match_labels

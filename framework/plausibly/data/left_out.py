@@ -46,9 +46,7 @@ def with_merged(table: xr.Dataset, more: Mapping[str, float]) -> xr.Dataset:
 
 
 def describe_merged(table: xr.Dataset) -> str:
-    """Return what was merged in words, such as ``41 (40 as "Eczema", 1 as "AD")``; empty if
-    none.
-    """
+    """Return what was merged, such as ``41 (40 as "Eczema", 1 as "AD")``, or nothing."""
     found = sorted(read_merged(table.attrs).items(), key=lambda item: (-item[1], item[0]))
     if not found:
         return ""

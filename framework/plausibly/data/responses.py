@@ -70,9 +70,7 @@ class Response:
 
 @attrs.frozen(kw_only=True)
 class Settled:
-    """Responses in an order that does not depend on the file's; those without answer do not
-    count.
-    """
+    """Responses in an order independent of the file; those without answer do not count."""
 
     responses: list[Response]
     left_out: dict[str, int]

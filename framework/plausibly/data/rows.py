@@ -73,9 +73,7 @@ def whole(terms: Floats) -> bool:
 def sums_by_label(
     example: Ints, label: Ints, terms: Floats, shape: tuple[int, int], total: Floats | None = None
 ) -> NDArray[np.float64]:
-    """Return sums (example, label) of terms, the same for every order of the terms of an
-    example.
-    """
+    """Return sums (example, label) that do not depend on the order of terms."""
     n, labels = shape
     if not whole(terms):
         order = np.lexsort((terms, label, example))

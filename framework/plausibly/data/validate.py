@@ -322,9 +322,7 @@ def check_predictions(
 def checked_numbers(
     predictions: xr.DataArray, *, whose: str, scale: str | None, whole: bool
 ) -> tuple[xr.DataArray, Floats, str]:
-    """Return predictions under text names, their contiguous floats (example, label), their
-    scale.
-    """
+    """Return predictions under text names, their contiguous floats, and their scale."""
     array = named_array(predictions, whose, "predictions")
     scale = known_scale(array, whose, scale)
     values = contiguous(array)

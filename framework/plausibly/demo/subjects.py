@@ -139,9 +139,7 @@ def draw(hashes: Hashes, keys: Keys) -> tuple[NDArray[np.intp], Reals]:
 
 
 def posterior(points: Reals, means: Reals, sigmas: Reals, weights: Reals) -> Reals:
-    """Return P(Y = k | X = x), (example, label), by Bayes' rule for Gaussians with these
-    moments.
-    """
+    """Return P(Y = k | X = x), (example, label), by Bayes' rule for Gaussians."""
     steps = (points[:, None, :] - means) / sigmas
     logs = np.log(weights) - np.log(sigmas).sum(axis=1) - (steps**2).sum(axis=2) / 2
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))

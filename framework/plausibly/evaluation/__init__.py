@@ -3,7 +3,6 @@
 from plausibly.evaluation.describe import as_json, describe, verdict
 from plausibly.evaluation.diagnostics import leave_one_annotator_out, monte_carlo_error
 from plausibly.evaluation.evaluate import evaluate
-from plausibly.evaluation.figures import uniformity_figure
 from plausibly.evaluation.groups import (
     coverage_by_label,
     coverage_by_risk,
@@ -44,7 +43,6 @@ __all__ = [
     "shift",
     "sorted_coverage",
     "study_table",
-    "uniformity_figure",
     "verdict",
     "warn_of_alike",
     "warn_of_copies",

@@ -453,9 +453,7 @@ def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
 def _plain(
     table: xr.Dataset, aggregator: ComponentLike[Aggregator] | None
 ) -> ComponentLike[Aggregator] | None:
-    """Return what makes plausibilities of one response: the default of the kind, where it has
-    one.
-    """
+    """Return the aggregator of single responses: the default of the kind, if any."""
     return None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
 
 

@@ -562,9 +562,7 @@ class _Averaging:
     def _cells(
         self, promise: Guarantee, name: str, outcomes: intervals.Outcomes
     ) -> Iterator[tuple[str, _Column, list[_Column]]]:
-        """Yield each cell with the weights of the examples in it, and outcomes, one array an
-        alpha.
-        """
+        """Yield each cell with the weights of its examples and one outcome per alpha."""
         planes = list(outcomes.values[name].T)
         if not promise.by:
             yield "", np.ones(len(planes[0])), planes

@@ -125,9 +125,7 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
 
 
 def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities as `as_plausibilities` does, packed where they are or labels are
-    many.
-    """
+    """Return plausibilities, packed where they are packed or labels are many."""
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
     if later and isinstance(given, xr.DataArray) and is_lazy(given):
@@ -374,9 +372,7 @@ class Judged:
         return [names.ALPHA] if names.ALPHA in self.sets.dims else []
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64], list[Bools]]]:
-        """Yield places in `order` with plausibilities and sets, dense for a few examples at a
-        time.
-        """
+        """Yield places in `order` with plausibilities and sets, dense, few at a time."""
         lam, inside = self.opinions, self.sets.values
         for rows in row_blocks(inside.shape):
             some = self.order[rows]
@@ -384,9 +380,7 @@ class Judged:
             yield rows, dense.astype(np.float64), _planes(inside[some])
 
     def columns(self) -> Iterator[tuple[NDArray[np.float64], list[NDArray[np.float64]]]]:
-        """Yield, label by label in `order`, its plausibilities (example,) and whether sets hold
-        it.
-        """
+        """Yield the plausibilities of each label in `order`, and which sets hold it."""
         lam, inside = self.opinions, self.sets.values
         dense = (
             lam.by_label(self.order)

@@ -680,9 +680,7 @@ def _draws_unfit(table: text.TextTable, what: str, row: int | None) -> InputErro
 
 
 def as_single(array: xr.DataArray, totals: Ints) -> xr.DataArray:
-    """Return the array with totals; float32 where the shares were float32 when they were
-    written.
-    """
+    """Return the array with totals, float32 where the written shares were."""
     values = array.values
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         single = values.astype(np.float32)
@@ -703,9 +701,7 @@ PACKED_ENDINGS = (".npz", ".nc")
 
 
 def check_output(path: Path, form: str = "wide") -> None:
-    """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before anything is
-    written.
-    """
+    """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
     if path.suffix.lower() not in ENDINGS:
         raise unknown_ending(path, list(ENDINGS))
     if form != "wide":

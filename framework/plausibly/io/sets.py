@@ -84,9 +84,7 @@ def write_beside(sets: xr.DataArray, path: Path, about: Mapping[str, object]) ->
 
 
 def read_beside(path: Path, *, table: str) -> dict[str, object]:
-    """Return the facts beside a table of prediction sets; none, with a warning, if there are
-    none.
-    """
+    """Return the facts beside prediction sets; none, with a warning, without a file."""
     if not path.exists():
         warn(
             "guarantee-missing",

@@ -1,4 +1,4 @@
-"""Data of the paper's figures, and their random splits."""
+"""Data of the paper's figures: digits, the skin case, the toy, or a user's own."""
 
 from __future__ import annotations
 

@@ -207,9 +207,7 @@ def pilot_half(lacks: str) -> InputError:
 
 
 def warn_if_certain(pilot: ReadPilot) -> None:
-    """Warn where the pilot shows no disagreement, so that draws and annotators seem to gain
-    none.
-    """
+    """Warn where the pilot shows no disagreement: more draws then seem useless."""
     largest = pilot.atoms.slots.weight.max(axis=1)
     if float(largest.min()) < 1.0:
         return
@@ -342,9 +340,7 @@ class Pilot:
         resamples: int,
         keys: Keys,
     ) -> NDArray[np.float64]:
-        """Return the coverage (alpha, draws, resample) on the pilot of calibrations on
-        resamples.
-        """
+        """Return the coverage (alpha, draws, resample) of resampled calibrations."""
         atoms = self._atoms
         most = max((int(m) for m in draws if not math.isinf(m)), default=0)
         tau = np.empty((len(alphas), len(draws), resamples))

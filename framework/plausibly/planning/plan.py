@@ -1,4 +1,4 @@
-"""Plans: how many examples, annotators and draws are needed."""
+"""The plan: its options, its parts, the tables in words, and `plausibly.plan`."""
 
 from __future__ import annotations
 
@@ -104,9 +104,7 @@ def read_n(n: Sequence[int] | int) -> list[int]:
 
 
 def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
-    """Return numbers of examples that show how the spread falls: doubled, up to what is asked
-    for.
-    """
+    """Return numbers of examples, doubled up to the number that is wanted."""
     last = max([pilot, *needed, *([] if pilot or needed else [_FIRST * 32])])
     factor = 2
     while _FIRST * factor**_MOST_ROWS < last:
@@ -253,9 +251,7 @@ def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variabl
 
 
 def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
-    """Return the spread with fewer responses an example; nothing where there are none to take
-    out.
-    """
+    """Return the spread with fewer responses per example; nothing if there are none to drop."""
     if responses is not None and not len(responses):
         return xr.Dataset()
     said = _responses(pilot, seed, 0)

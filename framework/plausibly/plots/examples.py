@@ -1,4 +1,4 @@
-"""One example: its plausibilities, what the model says, and which labels are in its sets."""
+"""Figures of one example: plausibilities, predictions, and the labels in its sets."""
 
 from __future__ import annotations
 

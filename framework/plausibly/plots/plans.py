@@ -1,4 +1,4 @@
-"""How close to 1 - alpha a calibration lands, by its number of examples."""
+"""Figures of a plan: how close to 1 - alpha a calibration lands, by its number of examples."""
 
 from __future__ import annotations
 

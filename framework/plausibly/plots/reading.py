@@ -33,7 +33,6 @@ RELIABILITY = "reliability"
 CONFUSION = "confusion"
 PLAN = "plan"
 SENSITIVITY = "sensitivity"
-THRESHOLD = "threshold"
 
 
 @attrs.frozen

@@ -29,9 +29,7 @@ _LETTER = 0.53  # mean width of a letter, in units of the size of the font
 
 
 def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
-    """Return a name as figures show it: on few short lines, the middle left out where it is
-    long.
-    """
+    """Return a name on few short lines, its middle left out where it is long."""
     text = " ".join(str(name).split())
     text = "".join(UNREADABLE if unicodedata.category(c)[0] == "C" else c for c in text)
     text = text or '""'

@@ -163,9 +163,7 @@ class Plugins:
                 self._check(outcome)
 
     def _check(self, entries: Iterable[Entry]) -> None:
-        """Record what cannot be loaded, or cannot satisfy its Protocol, as far as it can be
-        seen.
-        """
+        """Record what cannot be loaded or visibly does not satisfy its Protocol."""
         for entry in entries:
             if entry.source.builtin:
                 continue

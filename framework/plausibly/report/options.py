@@ -1,4 +1,4 @@
-"""Small pictures, put into the page: it asks for no other file."""
+"""Options of a report, checked, with the small pictures of its examples."""
 
 from __future__ import annotations
 
@@ -142,9 +142,7 @@ def _cut(text: str) -> str:
 
 
 def pictures(predictions: xr.DataArray, options: Options) -> list[str] | None:
-    """Return the picture of each example as an address that holds it; None where none is asked
-    for.
-    """
+    """Return the picture of each example as a data URL; None where none is wanted."""
     if not options.thumbnail:
         return None
     _there(options.thumbnail, coordinates(predictions))

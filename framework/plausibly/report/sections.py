@@ -100,9 +100,7 @@ def percent(share: float) -> str:
 
 
 def about_percent(share: float) -> str:
-    """Return a measured share in percent, rounded, but 100 % and 0 % only where it is all or
-    none.
-    """
+    """Return a share in rounded percent; 100 and 0 only where it is all or none."""
     whole = round(100 * share)
     if whole == 100 and share < 1:
         return "more than 99 %"
@@ -1063,9 +1061,7 @@ def of_overlap(method: MethodSets, words: Words) -> Check:
 
 
 def of_shift(method: MethodSets, words: Words) -> Check | None:
-    """Return whether the largest scores look like those of calibration; None where none are
-    kept.
-    """
+    """Return whether the largest scores look like calibration's; None if none are kept."""
     one = method.tested[0]
     if one.predictor.reference is None or one.predictor.pools.replicates.weight_by:
         return None

@@ -68,9 +68,7 @@ Calibrate: TypeAlias = Callable[[Bools], ConformalPredictor]
 def halves(
     predictions: xr.DataArray, *, seed: int, group: str | None, stratify: str | None
 ) -> Bools:
-    """Return the examples of one half: the test examples of the first split of a study of
-    halves.
-    """
+    """Return one half: the test examples of the first split of a study of halves."""
     hashes = hash_names(predictions[names.EXAMPLE].values)
     groups, strata = (
         None if name is None else example_values(name, [predictions]) for name in (group, stratify)

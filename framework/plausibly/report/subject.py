@@ -1,4 +1,4 @@
-"""What experts said of the examples of a report, in their own words."""
+"""The subject of a report: sets of several methods, and what annotators answered."""
 
 from __future__ import annotations
 

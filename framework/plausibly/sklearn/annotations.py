@@ -442,9 +442,7 @@ def _numbers(
 
 
 def _may_be_labels(given: Floats | Ints | Bools, labels: Labels, *, headed: bool) -> bool:
-    """Return whether numbers may be the labels that annotators named, not votes or
-    plausibilities.
-    """
+    """Return whether numbers may be labels, not votes or plausibilities."""
     if not given.size:
         return False
     if given.dtype.kind == "f":

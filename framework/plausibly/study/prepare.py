@@ -92,7 +92,6 @@ _FLAG = re.compile(
     rf"(?P<command>plausibly [^;]*)|--(?P<flag>{'|'.join(_KEYS)})\b"
     rf"(?:[ ](?P<value>{_VALUE}))?(?:[ ]\(\w+=[^()]*\))?"
 )
-_SWITCH = {flag for flag, (_, _, form) in _KEYS.items() if form == "switch"}
 
 
 def as_keys(do: str, table: str) -> str:

@@ -1,4 +1,4 @@
-"""What the packed form of an aggregator has to be: what its dense form is, and no more."""
+"""Rules of aggregators, tried on a small annotation table of each kind that they accept."""
 
 from __future__ import annotations
 

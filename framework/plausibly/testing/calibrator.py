@@ -1,4 +1,4 @@
-"""Simulated calibrations, in which what is promised must hold, but for chance."""
+"""Rules of calibrators, tried on made-up examples and in simulated calibrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rankings taken apart into comparisons of two labels, and what choix makes of them.
+"""Bradley-Terry and Luce models of the library choix, fitted to comparisons of two labels.
 
 Labels stand in the order of their names, and comparisons are sorted: what choix adds up does not
 depend on the order of rows, labels or annotators.

@@ -152,9 +152,7 @@ def promised(
 
 
 def unproved(evidence: Evidence, alpha: Fraction, reason: str, *, reference: str) -> Guarantee:
-    """Return that nothing is guaranteed, where the user allowed that; of one p-value, that it
-    is.
-    """
+    """Return that nothing is guaranteed, if the user allows that; one p-value is."""
     evidence.require_separate()
     if evidence.m == 1:
         return evidence.promise_of_rank(

@@ -141,9 +141,7 @@ def _with(found: xr.DataArray, values: Floats, denominator: Ints | None) -> xr.D
 
 
 def _counts(found: xr.DataArray) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return units (example, label) and their totals (example,), where plausibilities are
-    counts.
-    """
+    """Return units (example, label) and totals, where plausibilities are counts."""
     if names.DENOMINATOR not in found.coords or names.DRAW in found.dims:
         return None
     total: NDArray[np.int64] = found[names.DENOMINATOR].values.astype(np.int64)

@@ -208,9 +208,7 @@ def _example(
 
 
 def _strongly_connected(example: Example) -> bool:
-    """Return whether a chain of labels, each above the next, leads from every label to every
-    other.
-    """
+    """Return whether a chain of labels, each above the next, joins every two labels."""
     above: Bools = np.eye(example.size, dtype=bool)
     for block, below, _ in example.stages:
         above[np.ix_(block, below)] = True

@@ -1,4 +1,4 @@
-"""Chance that a block of tied labels is ranked above others, in the model of Plackett and Luce.
+"""Plackett-Luce: plausibilities are utilities under which the rankings are likely.
 
 A label of utility ``lambda_k = exp(phi_k)`` arrives at an exponential time of rate lambda_k; labels
 are ranked as they arrive. A block B is above labels of total utility T where all of B arrive before
@@ -116,9 +116,7 @@ def _parts(log_ratio: Column) -> list[tuple[slice, Column, Column]]:
 
 
 def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
-    """Return the log of the largest term of each block (block,), and terms over it (block,
-    node).
-    """
+    """Return the log of each block's largest term, and terms over it (block, node)."""
     waits = _waits(time, ratio)
     # 1 - exp(-x) is x where x is so small that exp(-x) is 1
     small = waits < 1e-17

@@ -1,4 +1,4 @@
-"""How much one sweep of a chain has to do with the next."""
+"""Plackett-Luce, drawn: one set of plausibilities per Gibbs draw of the utilities."""
 
 from __future__ import annotations
 

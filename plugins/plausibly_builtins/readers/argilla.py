@@ -1,4 +1,4 @@
-"""Argilla: values as answers of a kind, statuses as states, suggestions as scores."""
+"""Argilla: records with responses to questions, nested, flat, or of version 1."""
 
 from __future__ import annotations
 

@@ -11,9 +11,7 @@ from plausibly_builtins.scores.checks import read_uniform, require_masses
 
 
 def adaptive(places: Places, uniform: Floats | None) -> Floats:
-    """Return the mass below each label, and with a uniform U also 1 - U of the mass tied with
-    it.
-    """
+    """Return the mass below each label; with a uniform U, also 1 - U of tied mass."""
     return places.below if uniform is None else places.below + (1 - uniform) * places.tied
 
 
