@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -67,11 +65,3 @@ def test_many_marks_are_as_many() -> None:
     assert marks is not None
     assert (np.diff(marks.astype(np.float64)) >= 0).all()
     assert len(np.unique(marks)) == 1 << 17
-
-
-@given(st.lists(st.text("abé", max_size=9), max_size=5))
-def test_bytes_go_to_another_process(texts: list[str]) -> None:
-    given_ = utf8(texts)
-    there = pickle.loads(pickle.dumps(Utf8.of(given_.data, given_.offsets.astype(np.int64))))
-    assert there.texts() == texts
-    assert there.same(given_)

@@ -95,7 +95,6 @@ class Names:
     """Names as text; what is asked about them is found out once."""
 
     given: Sequence[str] | Utf8 = attrs.field(alias="texts")
-    known_usable: bool = False
 
     def __len__(self) -> int:
         return len(self.given)
@@ -128,7 +127,7 @@ class Names:
     @cached_property
     def usable(self) -> bool:
         """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
-        if self.known_usable or (isinstance(self.given, Utf8) and self.given.usable):
+        if isinstance(self.given, Utf8) and self.given.usable:
             return True
         known = self.distinct
         return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)

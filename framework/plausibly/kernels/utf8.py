@@ -6,7 +6,7 @@ A Python text a name takes several times as long to make and to hash as all that
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -40,12 +40,6 @@ class Utf8:
     data: NDArray[np.uint8]
     offsets: NDArray[np.int64] | NDArray[np.int32]
     texts: Callable[[], list[str]]
-
-    @classmethod
-    def of(cls, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Utf8:
-        """Return texts that are kept nowhere else; none has a zero byte."""
-        # No function without a name: predictors with these examples go to other processes.
-        return cls(data, offsets, partial(_cut, cls(data, offsets, list)))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -143,7 +137,3 @@ class Utf8:
         # Two ascending runs, which a stable sort merges.
         both = np.sort(np.concatenate([self.marks, other.marks]), kind="stable")
         return not (both[1:] == both[:-1]).any()
-
-
-def _cut(names: Utf8) -> list[str]:
-    return names.joined().decode().split("\0") if len(names) else []
