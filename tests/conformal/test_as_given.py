@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 import plausibly
-from plausibly.calibration import data as module, pools
+from plausibly.calibration import pools
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.examples import AsGiven
 from plausibly.conformal.array_predictor import scores_as_given
@@ -94,8 +94,8 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     )
     units, whole = calibration.units()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_CELLS", cells)
-        patch.setattr(module, "_WORTH", cells)
+        patch.setattr(blocks, "_CELLS", cells)
+        patch.setattr(blocks, "_WORTH", cells)
         patch.setattr(blocks, "cores", lambda: 3)
         atoms = calibration.atoms()
         voted = calibration.voted()

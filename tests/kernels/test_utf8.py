@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from plausibly.kernels import blocks, utf8 as module
+from plausibly.kernels import blocks
 from plausibly.kernels.utf8 import Utf8
 
 TEXTS = st.lists(st.text("ab\0é", max_size=20), max_size=9)
@@ -21,8 +21,8 @@ def utf8(texts: list[str], before: str = "") -> Utf8:
 @given(TEXTS, TEXTS, st.text(max_size=5))
 def test_what_is_asked_of_bytes(these: list[str], those: list[str], before: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK", 2)
-        patch.setattr(module, "_WORTH", 3)
+        patch.setattr(blocks, "_CELLS", 8)
+        patch.setattr(blocks, "_WORTH", 3)
         patch.setattr(blocks, "cores", lambda: 3)
         here, there = utf8(these, before), utf8(those)
         marks, others = here.marks, there.marks

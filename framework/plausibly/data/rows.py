@@ -18,14 +18,13 @@ from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import of_slots
 from plausibly.data.seal import check_table, is_vouched, vouched
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.sparse import packed_pairs
 from plausibly.kernels.types import Bools, Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int16, np.int64)
 
 _EXACT = 2.0**53  # floats below are exact for whole numbers
-_CELLS = 1 << 17  # sums that stay in the cache
 
 
 def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
@@ -74,31 +73,24 @@ def sums_by_label(
     example: Ints, label: Ints, terms: Floats, shape: tuple[int, int], total: Floats | None = None
 ) -> NDArray[np.float64]:
     """Return sums (example, label) that do not depend on the order of terms."""
-    n, labels = shape
+    labels = shape[1]
     if not whole(terms):
         order = np.lexsort((terms, label, example))
         example, label, terms = example[order], label[order], terms[order]
     alike = only_ones(terms)
     values = np.empty(shape)
-    height = max(1, _CELLS // max(1, labels))
 
-    def within(part: slice) -> None:
-        for start in range(part.start, part.stop, height):
-            stop = min(start + height, part.stop)
-            first, last = np.searchsorted(example, np.array((start, stop), example.dtype))
-            cells = example[first:last].astype(np.int64)
-            cells -= start
-            cells *= labels
-            cells += label[first:last]
-            size = (stop - start) * labels
-            sums = np.bincount(cells, None if alike else terms[first:last], minlength=size)
-            rows = sums.reshape(stop - start, labels)
-            if total is None:
-                values[start:stop] = rows
-            else:
-                np.divide(rows, total[start:stop, None], out=values[start:stop])
+    def fill(rows: slice) -> None:
+        ends = np.array((rows.start, rows.stop), example.dtype)
+        part = slice(*np.searchsorted(example, ends))
+        cells = (example[part].astype(np.int64) - rows.start) * labels + label[part]
+        made = values[rows]
+        sums = np.bincount(cells, None if alike else terms[part], minlength=made.size)
+        made[...] = sums.reshape(made.shape)
+        if total is not None:
+            made /= total[rows, None]
 
-    at_once(within, parts(n, 4 * height))
+    map_blocks(fill, shape)
     return values
 
 

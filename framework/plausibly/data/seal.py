@@ -24,7 +24,6 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import names_of
 from plausibly.errors import InputError, listed
-from plausibly.kernels.blocks import at_once
 from plausibly.kernels.random import Names
 from plausibly.kernels.types import Ints, is_still, unwritable
 
@@ -47,7 +46,6 @@ _NEEDED = (
     names.MENTION_RESPONSE,
     names.MENTION_LABEL,
 )
-_LARGE = 1 << 18  # codes that are worth threads
 _ATTRIBUTES = (names.KIND, names.UNLISTED, names.LABELS_DECLARED)
 _DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 
@@ -58,20 +56,10 @@ def digest(table: xr.Dataset) -> str:
     for column, values in columns.items():
         if values.dtype.kind not in ("f" if _SEALED[column] == "<f8" else "iu"):
             return ""  # `where` and the like turn codes into floats: no seal fits them
-    pairs = [(values, _SEALED[column]) for column, values in columns.items()]
-
-    def asked(pair: tuple[Ints, str] | None) -> int:
-        if pair is not None:
-            return _sum(pair)
-        _named(table)  # remembered for below
-        return 0
-
-    large = sum(values.size for values in columns.values()) >= _LARGE
-    sums = at_once(asked, [None, *pairs])[1:] if large else [*map(_sum, pairs)]
     state = _named(table)
-    for (column, values), found in zip(columns.items(), sums, strict=True):
+    for column, values in columns.items():
         state.update(f"{column}:{values.size}:".encode())
-        state.update(found.to_bytes(4, "big"))
+        state.update(_sum(values, _SEALED[column]).to_bytes(4, "big"))
     return state.hexdigest()
 
 
@@ -99,9 +87,8 @@ _sums: dict[int, tuple[weakref.ref[Ints], int]] = {}
 """Sums of arrays that cannot change, by where they stand; gone when the array is."""
 
 
-def _sum(column: tuple[Ints, str]) -> int:
+def _sum(values: Ints, dtype: str) -> int:
     """Return the CRC-32 of a column; of one that cannot change it is remembered."""
-    values, dtype = column
     still = is_still(values)
     known = _sums.get(id(values))
     if still and known is not None and known[0]() is values:

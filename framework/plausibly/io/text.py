@@ -21,7 +21,6 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
 from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
-from plausibly.kernels.blocks import at_once
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _DIGITS = 19  # more than these do not fit 64 bits
@@ -542,7 +541,7 @@ def _by_arrow(
         )
     except arrow.ArrowInvalid:
         return None
-    coded = at_once(_coded, [table[name] for name in names])
+    coded = [_coded(table[name]) for name in names]
     limit = field_size_limit()  # characters, of the strict parser
     empty = [column.codes == _place(column.names, "") for column in coded]
     if not len(table) or np.logical_and.reduce(empty).any():

@@ -12,15 +12,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.types import Hashes
 
 WORD = 8
 """Bytes of a number."""
 
 _LONGEST = 1 << 9  # bytes of a name; beyond, texts are as good
-_BLOCK = 1 << 14  # names in hand at once, so that they stay in the cache
-_WORTH = 1 << 16  # names that are worth a thread
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _HALF, _BITS = np.uint64(32), np.uint64(64)
 BELOW = np.array([2 ** (8 * size) - 1 for size in range(WORD + 1)], np.uint64)
@@ -82,12 +80,7 @@ class Utf8:
         marks = sizes.astype(np.uint64)
         marks *= _ODD
 
-        def fill(part: slice) -> None:
-            for start in range(part.start, part.stop, _BLOCK):
-                block = slice(start, min(start + _BLOCK, part.stop))
-                self._mark(block, sizes[block], marks[block])
-
-        at_once(fill, parts(len(self), _WORTH))
+        map_blocks(lambda rows: self._mark(rows, sizes[rows], marks[rows]), (len(self), WORD // 2))
         marks.sort()
         return marks
 
