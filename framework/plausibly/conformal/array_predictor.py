@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isnan
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
@@ -18,7 +18,7 @@ from plausibly.calibration.claim import Evidence, warn_if_vacuous, warn_of_small
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, Queries, combined
-from plausibly.calibration.threshold import Decisions, Facts, Kept
+from plausibly.calibration.threshold import REMEMBERED, Decisions, Facts
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.ranks import at_least
@@ -126,11 +126,6 @@ class ArrayPredictor:
     evidence: Evidence
     facts: Facts
     reference: Floats | None = None
-    # Keyed by alpha as it was given, so that a service pays for its Fraction once; where one
-    # comparison makes the sets.
-    _known: Kept[AlphaLike, Floats] = attrs.field(factory=Kept, init=False)
-    _exact: Kept[Fraction, Floats] = attrs.field(factory=Kept, init=False)
-    _promises: Kept[Fraction, Guarantee] = attrs.field(factory=Kept, init=False)
 
     @property
     def hashes(self) -> Hashes | None:
@@ -180,9 +175,9 @@ class ArrayPredictor:
         """Whether `predict_array` works: nothing else is read of a new example."""
         return self._decisions.takes_rows and not self.score.randomised
 
-    def _promise(self, alpha: Fraction) -> Guarantee:
-        known = self._promises.get(alpha)
-        return self._promises.keep(alpha, self._stated(alpha)) if known is None else known
+    @cached_property
+    def _promise(self) -> Callable[[Fraction], Guarantee]:
+        return lru_cache(REMEMBERED)(self._stated)
 
     def _stated(self, alpha: Fraction) -> Guarantee:
         replicates = self.pools.replicates
@@ -254,19 +249,12 @@ class ArrayPredictor:
         batch = values.shape != self._row
         if batch or isnan(values.item(values.argmax())):
             self._rows(values)
-        # A number of another type may equal a float, and stand for another decimal.
-        kind = type(alpha)
-        taus = self._known.get(alpha) if kind is float or kind is str else None
-        if taus is None:
-            taus = self._taus(alpha)
-            if not self._direct:
-                return self._by_scores(values, taus, uniform)
+        taus = self._taus(alpha)
+        if not self._direct:
+            scores = self._scores(values, uniform)
+            return self._decisions.at_least(scores, np.atleast_1d(taus), None).reshape(values.shape)
         kept: Bools = at_least(values, taus) if batch else values >= taus
         return kept
-
-    def _by_scores(self, values: Floats, taus: Floats, uniform: Floats | None) -> Bools:
-        scores = self._scores(values, uniform)
-        return self._decisions.at_least(scores, np.atleast_1d(taus), None).reshape(values.shape)
 
     def p_values_array(
         self, predictions: ArrayLike, *, uniform: Floats | None = None
@@ -300,20 +288,20 @@ class ArrayPredictor:
         if values.size and isnan(values.item(values.argmax())):
             raise self._not_numbers(values)
 
-    def _taus(self, alpha: AlphaLike) -> Floats:
+    @cached_property
+    def _taus(self) -> Callable[[AlphaLike], Floats]:
+        # By alpha as it was given, so that a service pays for its Fraction once; and by its type,
+        # since a number of another type may equal a float and stand for another decimal.
+        return lru_cache(REMEMBERED, typed=True)(self._compared_with)
+
+    def _compared_with(self, alpha: AlphaLike) -> Floats:
+        """Return what scores are compared with, and warn where every set is every label."""
         self._decisions.require_rows()
         exact = read_alpha(alpha)
-        taus = self._exact.get(exact)
-        if taus is None:
-            taus = self._decisions.taus(exact)
-            if not self.pools.replicates.by:
-                # Without dims it is compared several times faster than as one number in a row.
-                taus = taus[0:1].reshape(())
-            self._warn(exact)
-            self._exact.keep(exact, taus)
-        if self._direct and type(alpha) in (float, str):
-            self._known.keep(alpha, taus)
-        return taus
+        taus = self._decisions.taus(exact)
+        self._warn(exact)
+        # Without dims it is compared several times faster than as one number in a row.
+        return taus if self.pools.replicates.by else taus[0:1].reshape(())
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
         if self.score.randomised and uniform is None:

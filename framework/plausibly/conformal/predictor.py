@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,7 +21,7 @@ from plausibly.calibration.coordinates import group_names, new_values
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import Queries, combined
 from plausibly.calibration.scores import LABEL_CELLS
-from plausibly.calibration.threshold import Facts as Facts, Kept
+from plausibly.calibration.threshold import REMEMBERED, Facts as Facts
 from plausibly.conformal.array_predictor import ArrayPredictor, scores_as_given, scores_of
 from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, of_each
 from plausibly.conformal.inputs import (
@@ -418,7 +419,14 @@ class ConformalPredictor(ArrayPredictor):
     What it holds, and what it answers to plain arrays, is in `ArrayPredictor`.
     """
 
-    _about: Kept[tuple[Fraction, ...], dict[str, object]] = attrs.field(factory=Kept, init=False)
+    @cached_property
+    def _about(self) -> Callable[[tuple[Fraction, ...]], dict[str, object]]:
+        return lru_cache(REMEMBERED)(self._said_of)
+
+    def _said_of(self, alphas: tuple[Fraction, ...]) -> dict[str, object]:
+        """Return what sets at these alphas say about themselves."""
+        promises = [self._promise(alpha) for alpha in alphas]
+        return sets_attrs(promises, self.fingerprint, self.labels)
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
         """Return the least score that stays in a set.
@@ -556,12 +564,7 @@ class ConformalPredictor(ArrayPredictor):
             warn_of_weights(queries, self.pools.replicates, sets, alphas)
         for one in alphas:
             self._warn(one)
-        asked = tuple(alphas)
-        about = self._about.get(asked)
-        if about is None:
-            promises = [self._promise(one) for one in alphas]
-            made = sets_attrs(promises, self.fingerprint, self.labels)
-            about = self._about.keep(asked, made)
+        about = self._about(tuple(alphas))
         overlap = 0 if self.examples is None else self.examples.common(test.examples)
         return sets_array(test, sets, alphas, {**about, OVERLAP: overlap}, is_several(alpha))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import of_slots
-from plausibly.data.seal import check_table, is_vouched, vouched
+from plausibly.data.seal import check_table
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.sparse import packed_pairs
@@ -134,9 +132,6 @@ class Rows:
     @classmethod
     def of(cls, table: xr.Dataset) -> Rows:
         """Return the columns of a table that is known to be in order."""
-        held = _asked.get()
-        if held is not None and held.table is table:
-            return held
         responses = table.sizes[names.RESPONSE]
         mentions = table.sizes[names.MENTION]
         return cls(
@@ -278,22 +273,6 @@ class Rows:
         return {} if left_out == "{}" else {names.LEFT_OUT: left_out}
 
 
-_asked: ContextVar[Rows | None] = ContextVar("asked", default=None)
-
-
-@contextmanager
-def asked(table: xr.Dataset) -> Iterator[None]:
-    """Check that each example has an answer, and take that as known while a component is asked."""
-    rows = Rows.of(table)
-    _check_answered(rows, "annotations")
-    token = _asked.set(rows)
-    try:
-        with vouched(table):
-            yield
-    finally:
-        _asked.reset(token)
-
-
 def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
     if name not in table.variables:
         return ones(size, dtype)
@@ -308,8 +287,7 @@ def answered_mask(rows: Rows) -> Bools:
 
 def check_answered(table: xr.Dataset, *, whose: str = "annotations") -> None:
     """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
-    rows = Rows.of(table)
-    _check_answered(rows, whose)
+    _check_answered(Rows.of(table), whose)
 
 
 def answered_rows(
@@ -333,8 +311,7 @@ def answered_rows(
         names a label.
     """
     rows = Rows.of(check_table(table, accepts, whose=whose))
-    if not is_vouched(table):
-        _check_answered(rows, whose)
+    _check_answered(rows, whose)
     return rows
 
 
