@@ -23,7 +23,7 @@ from plausibly.calibration.pvalues import Queries, combined
 from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.calibration.threshold import REMEMBERED, Facts as Facts
 from plausibly.conformal.array_predictor import ArrayPredictor, scores_as_given, scores_of
-from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, of_each
+from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
@@ -46,27 +46,14 @@ from plausibly.data.validate import predictions_sound
 from plausibly.errors import counted, listed
 from plausibly.extras import require
 from plausibly.kernels.coverage import row_blocks
-from plausibly.kernels.random import Keys, Names, hash_bytes
-from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, Ints
+from plausibly.kernels.random import Keys, Names, hash_names
+from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import ScoreFunction
 
 if TYPE_CHECKING:
     import dask.array
 
     from plausibly.calibration.threshold import Decisions
-
-
-def columns_later(
-    what: Callable[..., NDArray[np.float64]],
-    arrays: Sequence[xr.DataArray],
-    asks: Sequence[object],
-    shape: tuple[int, int],
-) -> dask.array.Array:
-    """Return columns over the chunks of arrays, computed when they are asked for."""
-    cut = arrays[0].variable.chunksizes[names.EXAMPLE]
-    each = [(Chunk(place, 0, 0), asked) for place, asked in enumerate(asks)]
-    sizes = (cut, *((size,) for size in shape))
-    return of_each(what, arrays, each, chunks=sizes, dtype=np.float64)
 
 
 def values_later(
@@ -92,30 +79,17 @@ def values_later(
 
 @attrs.frozen(eq=False)
 class Named:
-    """Names of the examples of one chunk: as few bytes as can be, since they travel."""
+    """Names of the examples of one chunk."""
 
-    joined: bytes
+    texts: Sequence[str]
     whose: str
 
     @classmethod
     def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
         """Return the names of one chunk."""
-        joined = examples.joined(slice(chunk.start, chunk.stop))
-        if chunk.stop - chunk.start < len(examples):
-            ends = joined.split(b"\0", 1)[0], joined.rsplit(b"\0", 1)[-1]
-            first, last = (end.decode("utf-8", "surrogatepass") for end in ends)
-            whose = f"{whose}, {first} to {last}"
-        return cls(joined, whose)
-
-    @property
-    def texts(self) -> list[str]:
-        """The names, in their order."""
-        return self.joined.decode("utf-8", "surrogatepass").split("\0")
-
-    @property
-    def hashes(self) -> Hashes:
-        """Hashes of the names, (example,)."""
-        return hash_bytes(self.joined.split(b"\0"))
+        texts = examples.texts[chunk.start : chunk.stop]
+        part = len(texts) < len(examples)
+        return cls(texts, f"{whose}, {texts[0]} to {texts[-1]}" if part else whose)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -146,7 +120,7 @@ class RowScores:
         if scores_as_given(self.score, self.scale) and not moves:
             yield from ((rows, checked[rows]) for rows in row_blocks(checked.shape))
             return
-        hashes = named.hashes if self.score.randomised else None
+        hashes = hash_names(named.texts) if self.score.randomised else None
         blocks = list(row_blocks(checked.shape))
         # Fresh memory for each block would take several times as long as all that is done here.
         room = np.empty((2 if moves else 1, blocks[0].stop, checked.shape[1]), self.dtype)
@@ -184,19 +158,18 @@ class _AtLeast:
     taus: Floats
     several: bool
 
-    def __call__(self, values: Floats, asked: _Asked | None) -> Bools:
+    def __call__(self, values: Floats, asked: _Asked) -> Bools:
         """Return ([alpha,] example, label)."""
         planes = len(self.taus) if self.several else 1
         kept = np.empty((planes, *values.shape), dtype=np.bool_)
-        if asked is not None:
-            checked = self.rows.checked(values, asked.named)
-            for block, scores in self.rows.blocks(checked, asked.named):
-                for plane, taus in zip(kept, self.taus, strict=True):
-                    least = taus if asked.cell is None else taus[asked.cell[block]][:, None]
-                    if isinstance(self.rows.order, slice):
-                        np.greater_equal(scores, least, out=plane[block])
-                    else:
-                        plane[block] = (scores >= least)[:, self.rows.order]
+        checked = self.rows.checked(values, asked.named)
+        for block, scores in self.rows.blocks(checked, asked.named):
+            for plane, taus in zip(kept, self.taus, strict=True):
+                least = taus if asked.cell is None else taus[asked.cell[block]][:, None]
+                if isinstance(self.rows.order, slice):
+                    np.greater_equal(scores, least, out=plane[block])
+                else:
+                    plane[block] = (scores >= least)[:, self.rows.order]
         return kept if self.several else kept[0]
 
 
@@ -209,14 +182,10 @@ class _ByPValue:
     alphas: tuple[Fraction, ...] | None
     several: bool = False
 
-    def __call__(
-        self, values: Floats, asked: _Asked | None
-    ) -> NDArray[Any]:  # Any: flags or numbers
+    def __call__(self, values: Floats, asked: _Asked) -> NDArray[Any]:  # Any: flags or numbers
         """Return ([alpha,] example, label)."""
-        p: Floats = np.empty(values.shape)
-        if asked is not None:
-            test = self._read(values, asked)
-            p = self.predictor.combined_p(test)[:, test.order]
+        test = self._read(values, asked)
+        p = self.predictor.combined_p(test)[:, test.order]
         if self.alphas is None:
             return p
         planes = np.stack([thresholds.exceed(p, alpha) for alpha in self.alphas])
@@ -333,7 +302,7 @@ def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> x
     _cells(predictor, test.checked, columns)
     asks = _asks(test.checked, columns)
     what = _ByPValue(given=rows.given, predictor=_light(predictor), alphas=None)
-    found = mapped(what, test.checked, asks, np.float64)
+    found = mapped(what, [test.checked], asks, np.float64, (len(predictor.labels),))
     return test.like_input(cast("Floats", found), "p_values")
 
 
@@ -367,13 +336,9 @@ def lazy_sets(
             several=several,
         )
         cell = None
-    planes = mapped(
-        what,
-        test.checked,
-        _asks(test.checked, columns, cell),
-        np.bool_,
-        alphas=len(alphas) if several else None,
-    )
+    shape = (len(alphas), len(predictor.labels)) if several else (len(predictor.labels),)
+    asks = _asks(test.checked, columns, cell)
+    planes = mapped(what, [test.checked], asks, np.bool_, shape, axis=int(several))
     # Dask arrays under the labels of arrays in memory: nothing below reads them.
     kept = [planes[place] for place in range(len(alphas))] if several else [planes]
     return test, cast("list[Bools]", kept)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from plausibly import text
 from plausibly.calibration.coordinates import group_names
 from plausibly.calibration.scores import LABEL_CELLS
-from plausibly.conformal.chunks import whole_rows
-from plausibly.conformal.predictor import columns_later, values_later
+from plausibly.conformal.chunks import chunks_of, mapped, whole_rows
+from plausibly.conformal.predictor import values_later
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy
@@ -285,20 +285,15 @@ def later(
     if isinstance(lam, xr.DataArray) and apart:
         read.append(lam.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
     asked: Known | Opinions = known if apart else Opinions(judged.opinions, known)
-    ends = np.cumsum(cut).tolist()
-    asks = [asked[end - size : end] for size, end in zip(cut, ends, strict=True)]
+    asks = [(chunk, asked[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     one = _rehearsed(measuring, known, alphas, several=bool(judged.alpha_dims))
     template = like(one, np.zeros(1))
     quantities = tuple(one)
     if apart:
         template[TIED_SHARE] = ((), 0.0)
         quantities += (_LARGEST, TIED_SHARE)
-    columns = columns_later(
-        _Columns(measuring=measuring, quantities=quantities),
-        read,
-        asks,
-        (len(quantities), alphas),
-    )
+    work = _Columns(measuring=measuring, quantities=quantities)
+    columns = mapped(work, read, asks, np.float64, (len(quantities), alphas))
     largest = None if apart else judged.largest
     whole = _Whole(averaging=averaging, quantities=quantities, largest=largest)
     return Later(

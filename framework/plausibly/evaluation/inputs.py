@@ -110,7 +110,7 @@ def measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Mea
     if names.ALPHA in cut.dims:
         cut = cut.chunk({names.ALPHA: -1})
     asks = [(chunk, opinions[chunk.start : chunk.stop]) for chunk in chunks_of(cut)]
-    parts = list(reduced(measuring, cut, asks))
+    parts = reduced(measuring, cut, asks)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 

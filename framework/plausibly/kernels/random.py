@@ -75,16 +75,11 @@ def hash_names(names: Iterable[object]) -> Hashes:
     # An index or array gives its entries one by one far more slowly than all at once.
     listed = names.tolist() if isinstance(names, _Array) and names.dtype.kind in "OUiu" else names
     texts = (name if type(name) is str else name_text(name) for name in listed)
-    return hash_bytes(name.encode("utf-8", "surrogatepass") for name in texts)
-
-
-def hash_bytes(names: Iterable[bytes]) -> Hashes:
-    """Return the 64-bit blake2b hash of each name, (example,), which is given in UTF-8."""
     fresh = blake2b(digest_size=8).copy
     digests = bytearray()
-    for name in names:
+    for text in texts:
         state = fresh()
-        state.update(name)
+        state.update(text.encode("utf-8", "surrogatepass"))
         digests += state.digest()
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
