@@ -19,7 +19,7 @@ from plausibly.conformal import chunks
 from plausibly.conformal.chunked import Ask, scored
 from plausibly.conformal.predictor import Named, RowScores
 from plausibly.io import read_predictions
-from plausibly.kernels.coverage import row_blocks
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly_builtins.scores.aps import Aps

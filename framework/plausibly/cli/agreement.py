@@ -46,6 +46,8 @@ class Wanted:
 
 
 def agreement(
+    output: Output,
+    *,
     annotations: Annotated[
         Path,
         typer.Option(
@@ -54,10 +56,7 @@ def agreement(
     ],
     examples: common.Examples = None,
     labels: common.Labels = None,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
+    reading: common.Format,
     annotators: Annotated[
         bool, typer.Option("--annotators", help="Who differs from the others, instead.")
     ] = False,
@@ -117,42 +116,24 @@ def agreement(
         float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")
     ] = 0.95,
     seed: common.Seed = 0,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly agreement``."""
-    output = Output("agreement", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        opinions = asked.opinions(
-            annotations,
-            reader=reader,
-            columns=columns,
-            kind=kind,
-            missing=missing,
-            unanswered=None,
-            aggregator=None,
-            seed=seed,
-        )
-        wanted = Wanted(
-            order=values.texts(order),
-            depth=depth,
-            by=by,
-            cluster=cluster,
-            resamples=resamples,
-            confidence=confidence,
-            seed=seed,
-            annotators=annotators,
-            draws=_draws(draws, risk),
-            risk=risk,
-            examples=examples,
-            labels=labels,
-        )
-        _run(output, opinions, wanted)
-
-    return output.run(body)
+    opinions = asked.opinions(annotations, reading, seed=seed)
+    wanted = Wanted(
+        order=values.texts(order),
+        depth=depth,
+        by=by,
+        cluster=cluster,
+        resamples=resamples,
+        confidence=confidence,
+        seed=seed,
+        annotators=annotators,
+        draws=_draws(draws, risk),
+        risk=risk,
+        examples=examples,
+        labels=labels,
+    )
+    _run(output, opinions, wanted)
 
 
 def _draws(draws: int | None, risk: str | None) -> int | None:

@@ -26,6 +26,8 @@ Examples:
 
 
 def calibrate(
+    output: Output,
+    *,
     predictions: common.Predictions,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .nc, or a .zarr folder.")
@@ -89,81 +91,47 @@ def calibrate(
         bool,
         typer.Option("--no-names", help="Keep no hashes of the examples' names in the predictor."),
     ] = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    view: common.View = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    chunks: chunking.Chunks = None,
-    scheduler: chunking.Scheduler = None,
+    reading: common.Answers,
+    numbers: common.Views,
+    renaming: common.Renaming,
+    chunked: chunking.Chunking,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly calibrate``."""
-    output = Output("calibrate", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        inputs = {
-            "-a": annotations,
-            "--plausibilities": plausibilities,
-            "-p": predictions,
-            "-e": examples,
-            "--labels": labels,
-        }
-        with chunking.computing(chunks, scheduler, dry_run=dry_run):
-            _run(
-                output,
-                asked.opinions(
-                    annotations,
-                    plausibilities=plausibilities,
-                    reader=reader,
-                    columns=columns,
-                    kind=kind,
-                    missing=missing,
-                    unanswered=unanswered,
-                    aggregator=aggregator,
-                    seed=seed,
-                ),
-                asked.model(
-                    predictions,
-                    examples=examples,
-                    example=example,
-                    variable=variable,
-                    scale=scale,
-                    normalise=normalise,
-                    bad_rows=bad_rows,
-                    view=view,
-                    chunks=chunks,
-                ),
-                asked.naming(labels, strip=strip, rename=rename),
-                asked.Method(
-                    calibrator=values.component(calibrator, "--calibrator"),
-                    score=values.component(score, "--score"),
-                    combiner=values.component(combiner, "--combiner"),
-                    draws=draws,
-                    group=group,
-                    alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-                    seed=seed,
-                    only_common=only_common,
-                    allow_no_guarantee=allow_no_guarantee,
-                ),
-                values.outputs(out, inputs),
-                names=not no_names,
-                dry_run=dry_run,
-            )
-
-    return output.run(body)
+    inputs = {
+        "-a": annotations,
+        "--plausibilities": plausibilities,
+        "-p": predictions,
+        "-e": examples,
+        "--labels": labels,
+    }
+    with chunking.computing(chunked, dry_run=dry_run):
+        _run(
+            output,
+            asked.opinions(
+                annotations,
+                reading,
+                plausibilities=plausibilities,
+                aggregator=aggregator,
+                seed=seed,
+            ),
+            asked.model(predictions, numbers, examples=examples, chunks=chunked.chunks),
+            asked.naming(labels, renaming),
+            asked.Method(
+                calibrator=values.component(calibrator, "--calibrator"),
+                score=values.component(score, "--score"),
+                combiner=values.component(combiner, "--combiner"),
+                draws=draws,
+                group=group,
+                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+                seed=seed,
+                only_common=only_common,
+                allow_no_guarantee=allow_no_guarantee,
+            ),
+            values.outputs(out, inputs),
+            names=not no_names,
+            dry_run=dry_run,
+        )
 
 
 def _run(

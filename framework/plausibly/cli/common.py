@@ -6,6 +6,7 @@ table, such as ``--combiner '{name = "ecdf", delta = 0.01}'``.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -13,6 +14,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from plausibly.cli import completion
+from plausibly.cli.output import Output
 
 
 class Unanswered(enum.StrEnum):
@@ -239,3 +241,71 @@ Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="A warning mak
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
 
 DEFAULT_ALPHAS = ("0.1",)
+
+# ---- groups of options: a command that has a parameter of such a type has all of them
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Format:
+    """How a file of annotations is read."""
+
+    reader: Reader = None
+    columns: Columns = None
+    kind: AnswerKind = None
+    missing: Missing = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Answers(Format):
+    """How a file of annotations is read, and what is done about examples without an answer."""
+
+    unanswered: UnansweredPolicy = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """How a file of predictions is read."""
+
+    example: ExampleColumn = None
+    variable: Variable = None
+    scale: PredictionScale = None
+    normalise: Normalise = False
+    bad_rows: BadRowsPolicy = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Views(Numbers):
+    """How a file of predictions is read that may have several rows of an example."""
+
+    view: View = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Renaming:
+    """How names of labels are changed."""
+
+    strip: Strip = False
+    rename: Rename = None
+
+
+def flags(*groups: Format | Numbers | Renaming) -> dict[str, object]:
+    """Return what was typed of groups of options, by flag."""
+    return {
+        f"--{name.replace('_', '-')}": value.value if isinstance(value, enum.Enum) else value
+        for group in groups
+        for name, value in dataclasses.asdict(group).items()
+    }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Printing:
+    """How a command answers."""
+
+    json: AsJson = False
+    quiet: Quiet = False
+    strict: Strict = False
+    debug: Debug = False
+
+    def output(self, command: str) -> Output:
+        """Return the output of a command."""
+        return Output(command, **dataclasses.asdict(self))

@@ -23,6 +23,8 @@ Examples:
 
 
 def convert(
+    output: Output,
+    *,
     annotations: Annotated[
         Path,
         typer.Option(
@@ -33,40 +35,13 @@ def convert(
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
+    reading: common.Format,
     labels: common.Labels = None,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly convert``."""
-    output = Output("convert", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        opinions = asked.opinions(
-            annotations,
-            reader=reader,
-            columns=columns,
-            kind=kind,
-            missing=missing,
-            unanswered=None,
-            aggregator=None,
-            seed=0,
-        )
-        _run(
-            output,
-            opinions,
-            labels,
-            values.outputs(out, {"-a": annotations, "--labels": labels}),
-            dry_run=dry_run,
-        )
-
-    return output.run(body)
+    to = values.outputs(out, {"-a": annotations, "--labels": labels})
+    _run(output, asked.opinions(annotations, reading), labels, to, dry_run=dry_run)
 
 
 def _run(

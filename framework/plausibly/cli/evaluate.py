@@ -29,6 +29,8 @@ _SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
 
 
 def evaluate(
+    output: Output,
+    *,
     sets: Annotated[Path, typer.Argument(metavar="SETS", help="What plausibly predict wrote.")],
     annotations: common.Annotations = None,
     plausibilities: common.Plausibilities = None,
@@ -118,72 +120,42 @@ def evaluate(
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    chunks: chunking.Chunks = None,
-    scheduler: chunking.Scheduler = None,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+    reading: common.Answers,
+    numbers: common.Numbers,
+    renaming: common.Renaming,
+    chunked: chunking.Chunking,
+) -> None:
     """Declare ``plausibly evaluate``."""
-    output = Output("evaluate", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        with chunking.computing(chunks, scheduler):
-            _run(
-                output,
-                sets,
-                chunks,
-                examples,
-                asked.opinions(
-                    annotations,
-                    plausibilities=plausibilities,
-                    reader=reader,
-                    columns=columns,
-                    kind=kind,
-                    missing=missing,
-                    unanswered=unanswered,
-                    aggregator=aggregator,
-                    seed=seed,
-                ),
-                asked.naming(labels, strip=strip, rename=rename),
-                asked.Measure(
-                    by=tuple(by or ()),
-                    at_least=at_least,
-                    strata=tuple(kind.value for kind in strata or ()),
-                    risk=risk,
-                    model=asked.model_of_sets(
-                        predictions,
-                        example=example,
-                        variable=variable,
-                        scale=scale,
-                        normalise=normalise,
-                        bad_rows=bad_rows,
-                    ),
-                    predictor=predictor,
-                    true=true,
-                    cluster=cluster,
-                    ties=ties.value,
-                    interval=interval.value,
-                    seed=seed,
-                    only_common=only_common,
-                    fail_under=values.share(fail_under, "--fail-under"),
-                ),
-            )
-
-    return output.run(body)
+    with chunking.computing(chunked):
+        _run(
+            output,
+            sets,
+            chunked.chunks,
+            examples,
+            asked.opinions(
+                annotations,
+                reading,
+                plausibilities=plausibilities,
+                aggregator=aggregator,
+                seed=seed,
+            ),
+            asked.naming(labels, renaming),
+            asked.Measure(
+                by=tuple(by or ()),
+                at_least=at_least,
+                strata=tuple(kind.value for kind in strata or ()),
+                risk=risk,
+                model=asked.model_of_sets(predictions, numbers),
+                predictor=predictor,
+                true=true,
+                cluster=cluster,
+                ties=ties.value,
+                interval=interval.value,
+                seed=seed,
+                only_common=only_common,
+                fail_under=values.share(fail_under, "--fail-under"),
+            ),
+        )
 
 
 def _run(

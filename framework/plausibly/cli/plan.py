@@ -51,6 +51,8 @@ class Wanted:
 
 
 def plan(
+    output: Output,
+    *,
     annotations: common.Annotations = None,
     plausibilities: common.Plausibilities = None,
     predictions: Annotated[
@@ -128,71 +130,41 @@ def plan(
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+    reading: common.Answers,
+    numbers: common.Numbers,
+    renaming: common.Renaming,
+) -> None:
     """Declare ``plausibly plan``."""
-    output = Output("plan", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        wanted = Wanted(
-            alphas=values.texts(alpha) or common.DEFAULT_ALPHAS,
-            n=tuple(n or ()),
-            draws=values.texts(draws),
-            within=within,
-            confidence=confidence,
-            one_sided=one_sided,
-            score=values.component(score, "--score"),
-            responses=tuple(responses or ()),
-            cluster=cluster,
-            delta=delta,
-            resamples=resamples,
-            seed=seed,
-            only_common=only_common,
-        )
-        if annotations is None and plausibilities is None and predictions is None:
-            _run(output, wanted, None)
-            return
-        opinions = asked.opinions(
-            annotations,
-            plausibilities=plausibilities,
-            reader=reader,
-            columns=columns,
-            kind=kind,
-            missing=missing,
-            unanswered=unanswered,
-            aggregator=aggregator,
-            seed=seed,
-        )
-        if predictions is None:
-            raise _half()
-        model = asked.model(
-            predictions,
-            examples=examples,
-            example=example,
-            variable=variable,
-            scale=scale,
-            normalise=normalise,
-            bad_rows=bad_rows,
-        )
-        naming = asked.naming(labels, strip=strip, rename=rename)
-        _run(output, wanted, (opinions, model, naming))
-
-    return output.run(body)
+    wanted = Wanted(
+        alphas=values.texts(alpha) or common.DEFAULT_ALPHAS,
+        n=tuple(n or ()),
+        draws=values.texts(draws),
+        within=within,
+        confidence=confidence,
+        one_sided=one_sided,
+        score=values.component(score, "--score"),
+        responses=tuple(responses or ()),
+        cluster=cluster,
+        delta=delta,
+        resamples=resamples,
+        seed=seed,
+        only_common=only_common,
+    )
+    if annotations is None and plausibilities is None and predictions is None:
+        _run(output, wanted, None)
+        return
+    opinions = asked.opinions(
+        annotations,
+        reading,
+        plausibilities=plausibilities,
+        aggregator=aggregator,
+        seed=seed,
+    )
+    if predictions is None:
+        raise _half()
+    model = asked.model(predictions, numbers, examples=examples)
+    naming = asked.naming(labels, renaming)
+    _run(output, wanted, (opinions, model, naming))
 
 
 def _half() -> Exception:

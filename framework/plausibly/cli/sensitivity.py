@@ -36,6 +36,8 @@ class Wanted:
 
 
 def sensitivity(
+    output: Output,
+    *,
     annotations: Annotated[
         Path,
         typer.Option(
@@ -105,69 +107,35 @@ def sensitivity(
     alpha: common.Alphas = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
+    reading: common.Answers,
+    numbers: common.Numbers,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly sensitivity``."""
-    output = Output("sensitivity", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        _run(
-            output,
-            asked.opinions(
-                annotations,
-                reader=reader,
-                columns=columns,
-                kind=kind,
-                missing=missing,
-                unanswered=unanswered,
-                aggregator=None,
-                seed=seed,
-            ),
-            asked.model(
-                predictions,
-                examples=examples,
-                example=example,
-                variable=variable,
-                scale=scale,
-                normalise=normalise,
-                bad_rows=bad_rows,
-            ),
-            asked.Method(
-                calibrator=values.component(calibrator, "--calibrator"),
-                score=values.component(score, "--score"),
-                combiner=values.component(combiner, "--combiner"),
-                draws=None,
-                group=group,
-                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-                seed=seed,
-                only_common=only_common,
-                allow_no_guarantee=False,
-            ),
-            Wanted(
-                aggregators=[values.component(one, "--aggregator") for one in aggregator],
-                reference=reference,
-                splits=splits,
-                test=test,
-            ),
-            labels,
-            dry_run=dry_run,
-        )
-
-    return output.run(body)
+    _run(
+        output,
+        asked.opinions(annotations, reading, seed=seed),
+        asked.model(predictions, numbers, examples=examples),
+        asked.Method(
+            calibrator=values.component(calibrator, "--calibrator"),
+            score=values.component(score, "--score"),
+            combiner=values.component(combiner, "--combiner"),
+            draws=None,
+            group=group,
+            alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+            seed=seed,
+            only_common=only_common,
+            allow_no_guarantee=False,
+        ),
+        Wanted(
+            aggregators=[values.component(one, "--aggregator") for one in aggregator],
+            reference=reference,
+            splits=splits,
+            test=test,
+        ),
+        labels,
+        dry_run=dry_run,
+    )
 
 
 def _run(
@@ -193,7 +161,7 @@ def _run(
     asked_for = [one for one in wanted.aggregators if one is not None]
     read_aggregators(asked_for)  # a slip is said before anything is read
     whose = opinions.path.name
-    naming = asked.naming(labels, strip=False, rename=None)
+    naming = asked.naming(labels, common.Renaming())
     with reading.told_of_swaps(opinions, asked_model):
         model = reading.read_model(asked_model, naming, output)
         declared = labels if labels is not None else reading.label_names(model.predictions)

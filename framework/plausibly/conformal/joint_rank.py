@@ -31,7 +31,7 @@ from plausibly.data.plausibilities import slots_of
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
-from plausibly.kernels.coverage import row_blocks
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys

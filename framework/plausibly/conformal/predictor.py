@@ -45,7 +45,7 @@ from plausibly.data.names import names_of, text_array
 from plausibly.data.validate import predictions_sound
 from plausibly.errors import counted, listed
 from plausibly.extras import require
-from plausibly.kernels.coverage import row_blocks
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.random import Keys, Names, hash_names
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import ScoreFunction

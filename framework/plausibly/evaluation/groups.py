@@ -28,7 +28,8 @@ from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import Judged, judge
 from plausibly.evaluation.intervals import SET_SIZE, IntervalMethod
 from plausibly.kernels import coverage
-from plausibly.kernels.coverage import Ties, row_blocks, row_sums
+from plausibly.kernels.blocks import row_blocks
+from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.types import Floats, Ints
 
 _NEARLY = 0.01  # as far as rows of probabilities in files may be from 1

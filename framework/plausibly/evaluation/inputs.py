@@ -27,7 +27,8 @@ from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import ENDS, ROUGH, SET_SIZE, Interval, IntervalMethod, Outcomes
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
-from plausibly.kernels.coverage import TIES, Ties, row_blocks
+from plausibly.kernels.blocks import row_blocks
+from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
