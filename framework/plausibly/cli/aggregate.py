@@ -41,7 +41,7 @@ def aggregate(
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    reading: common.Answers,
+    answers: common.Answers,
     labels: common.Labels = None,
     renaming: common.Renaming,
     aggregator: common.Aggregator = None,
@@ -57,7 +57,7 @@ def aggregate(
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly aggregate``."""
-    wanted = asked.opinions(annotations, reading, aggregator=aggregator, seed=seed)
+    wanted = asked.opinions(annotations, answers, aggregator=aggregator, seed=seed)
     naming = asked.naming(labels, renaming)
     to = values.outputs(out, {"-a": annotations, "--labels": labels})
     _run(output, wanted, naming, to, form, dry_run=dry_run)

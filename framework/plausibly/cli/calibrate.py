@@ -91,7 +91,7 @@ def calibrate(
         bool,
         typer.Option("--no-names", help="Keep no hashes of the examples' names in the predictor."),
     ] = False,
-    reading: common.Answers,
+    answers: common.Answers,
     numbers: common.Views,
     renaming: common.Renaming,
     chunked: chunking.Chunking,
@@ -110,7 +110,7 @@ def calibrate(
             output,
             asked.opinions(
                 annotations,
-                reading,
+                answers,
                 plausibilities=plausibilities,
                 aggregator=aggregator,
                 seed=seed,
@@ -158,18 +158,8 @@ def _run(
     from plausibly.protocols import CALIBRATOR, COMBINER, SCORE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read
-    with reading.told_of_swaps(asked_opinions, asked_model):
-        model = reading.read_model(asked_model, naming, output)
-        opinions = reading.read_opinions(asked_opinions, naming, output)
-    matching.check_renames(
-        naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
-    )
-    predictions, lam, left_out = matching.matched(
-        model.predictions,
-        opinions,
-        whose=model.whose,
-        only_common=method.only_common,
-        declared=naming.labels is not None,
+    model, opinions, predictions, lam, left_out = matching.read_both(
+        output, asked_opinions, asked_model, naming, only_common=method.only_common
     )
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))

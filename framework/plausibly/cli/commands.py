@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from plausibly.cli import common
 from plausibly.cli.house import House
+from plausibly.cli.output import Output
 
 SUMMARIES = {
     "demo": "Real ratings, the whole way, offline.",
@@ -43,7 +44,9 @@ def declared(name: str, function: Callable[..., None]) -> Callable[..., int]:
     ``--json --quiet --strict --debug``, which every command has.
     """
     hints = get_type_hints(function, include_extras=True)
-    groups = {one: kind for one, kind in hints.items() if dataclasses.is_dataclass(kind)}
+    groups: dict[str, Any] = {  # Any: dataclasses of any kind
+        one: kind for one, kind in hints.items() if dataclasses.is_dataclass(kind)
+    }
     groups["output"] = common.Printing
     options: dict[str, inspect.Parameter] = {}
     given = inspect.signature(function).parameters.values()
@@ -61,8 +64,8 @@ def declared(name: str, function: Callable[..., None]) -> Callable[..., int]:
         for one, kind in groups.items():
             fields = [field.name for field in dataclasses.fields(kind)]
             values[one] = kind(**{field: values.pop(field) for field in fields})
-        output = values["output"] = values["output"].output(name)
-        return output.run(lambda: function(**values))
+        output: Output = values["output"].output(name)
+        return output.run(lambda: function(**{**values, "output": output}))
 
     kept = [one.replace(kind=one.KEYWORD_ONLY) for one in options.values()]
     command.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]  # read by Typer

@@ -35,25 +35,14 @@ def convert(
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    reading: common.Format,
+    answers: common.Format,
     labels: common.Labels = None,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly convert``."""
-    to = values.outputs(out, {"-a": annotations, "--labels": labels})
-    _run(output, asked.opinions(annotations, reading), labels, to, dry_run=dry_run)
-
-
-def _run(
-    output: Output,
-    opinions: asked.AskedOpinions,
-    labels: Path | None,
-    out: Path,
-    *,
-    dry_run: bool,
-) -> None:
+    opinions = asked.opinions(annotations, answers)
+    values.outputs(out, {"-a": annotations, "--labels": labels})
     from plausibly.cli import layout, reading
-    from plausibly.data.annotations import describe
     from plausibly.io import read_annotations, write_annotations
     from plausibly.io.annotation_files import check_output
 
@@ -61,15 +50,13 @@ def _run(
     with output.working(f"reading {whose}"):
         table = read_annotations(opinions.path, opinions.reader, labels, **opinions.options)
         facts = reading.annotation_facts(table, opinions.path)
-    first, *rest = describe(table).split("\n")
-    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     check_output(out)
     if dry_run:
         output.document |= {"annotations": facts}
         dry.show(
             output,
             read={"-a": opinions.path, "--labels": labels},
-            rows=[("annotations", f"{whose} ({table.attrs['reader']}): {about}")],
+            rows=[("annotations", reading.summary_of(table, whose))],
             would="write every response as one table",
             memory=table.nbytes,
             write=[out],
@@ -82,7 +69,7 @@ def _run(
     output.show(
         layout.fields(
             [
-                ("annotations", f"{whose} ({table.attrs['reader']}): {about}"),
+                ("annotations", reading.summary_of(table, whose)),
                 ("saved", f"{out} ({layout.size(out)})"),
                 ("next", layout.command_line(following, indent=13)),
             ]

@@ -120,7 +120,7 @@ def evaluate(
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reading: common.Answers,
+    answers: common.Answers,
     numbers: common.Numbers,
     renaming: common.Renaming,
     chunked: chunking.Chunking,
@@ -134,7 +134,7 @@ def evaluate(
             examples,
             asked.opinions(
                 annotations,
-                reading,
+                answers,
                 plausibilities=plausibilities,
                 aggregator=aggregator,
                 seed=seed,

@@ -100,7 +100,7 @@ def report(
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reading: common.Answers,
+    answers: common.Answers,
     numbers: common.Views,
     renaming: common.Renaming,
     dry_run: DryRun = False,
@@ -125,7 +125,7 @@ def report(
         "--aggregator": aggregator,
         "--seed": seed,
         "--only-common": only_common,
-        **common.flags(reading, numbers, renaming),
+        **common.flags(answers, numbers, renaming),
     }
     from plausibly.cli import report_made as made
     from plausibly.report.options import Options
@@ -170,7 +170,7 @@ def report(
             asked.model(predictions, numbers, examples=examples),
             asked.opinions(
                 annotations,
-                reading,
+                answers,
                 plausibilities=plausibilities,
                 aggregator=aggregator,
                 seed=seed,

@@ -155,18 +155,11 @@ class _Own:
         """Return the data as arguments of `plausibly.reproduce`."""
         import xarray as xr
 
-        from plausibly.cli import matching, reading
+        from plausibly.cli import matching
         from plausibly.data.plausibilities import unpack
 
-        with reading.told_of_swaps(self.opinions, self.model):
-            model = reading.read_model(self.model, self.naming, output)
-            opinions = reading.read_opinions(self.opinions, self.naming, output)
-        predictions, lam, _ = matching.matched(
-            model.predictions,
-            opinions,
-            whose=model.whose,
-            only_common=False,
-            declared=self.naming.labels is not None,
+        _, _, predictions, lam, _ = matching.read_both(
+            output, self.opinions, self.model, self.naming, only_common=False
         )
         return {
             "predictions": predictions,

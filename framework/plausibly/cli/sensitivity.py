@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -23,16 +22,6 @@ Examples:
     --aggregator inverse-rank --aggregator plackett-luce \\
     --aggregator '{name = "dirichlet", temperature = 3.0}'
 """
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What `plausibly.sensitivity` is asked for."""
-
-    aggregators: list[asked.Table]
-    reference: str | None
-    splits: int
-    test: float
 
 
 def sensitivity(
@@ -107,49 +96,12 @@ def sensitivity(
     alpha: common.Alphas = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reading: common.Answers,
+    answers: common.Answers,
     numbers: common.Numbers,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly sensitivity``."""
-    _run(
-        output,
-        asked.opinions(annotations, reading, seed=seed),
-        asked.model(predictions, numbers, examples=examples),
-        asked.Method(
-            calibrator=values.component(calibrator, "--calibrator"),
-            score=values.component(score, "--score"),
-            combiner=values.component(combiner, "--combiner"),
-            draws=None,
-            group=group,
-            alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-            seed=seed,
-            only_common=only_common,
-            allow_no_guarantee=False,
-        ),
-        Wanted(
-            aggregators=[values.component(one, "--aggregator") for one in aggregator],
-            reference=reference,
-            splits=splits,
-            test=test,
-        ),
-        labels,
-        dry_run=dry_run,
-    )
-
-
-def _run(
-    output: Output,
-    opinions: asked.AskedOpinions,
-    asked_model: asked.AskedPredictions,
-    method: asked.Method,
-    wanted: Wanted,
-    labels: Path | None,
-    *,
-    dry_run: bool,
-) -> None:
     from plausibly.cli import layout, reading
-    from plausibly.data.annotations import describe
     from plausibly.evaluation.sensitivity import (
         describe_sensitivity,
         read_aggregators,
@@ -158,7 +110,10 @@ def _run(
     )
     from plausibly.io import read_annotations
 
-    asked_for = [one for one in wanted.aggregators if one is not None]
+    opinions = asked.opinions(annotations, answers, seed=seed)
+    asked_model = asked.model(predictions, numbers, examples=examples)
+    components = [values.component(one, "--aggregator") for one in aggregator]
+    asked_for = [one for one in components if one is not None]
     read_aggregators(asked_for)  # a slip is said before anything is read
     whose = opinions.path.name
     naming = asked.naming(labels, common.Renaming())
@@ -172,27 +127,25 @@ def _run(
             model.predictions,
             table,
             asked_for,
-            alphas=method.alphas,
-            calibrator=method.calibrator or "expected",
-            score=method.score or "probability",
-            combiner=method.combiner or "average",
-            splits=min(wanted.splits, 1) if dry_run else wanted.splits,
-            test=wanted.test,
-            group=method.group,
-            seed=method.seed,
-            reference=wanted.reference,
+            alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+            calibrator=values.component(calibrator, "--calibrator") or "expected",
+            score=values.component(score, "--score") or "probability",
+            combiner=values.component(combiner, "--combiner") or "average",
+            splits=min(splits, 1) if dry_run else splits,
+            test=test,
+            group=group,
+            seed=seed,
+            reference=reference,
             unanswered="drop" if opinions.unanswered == "drop" else "error",
-            only_common=method.only_common,
+            only_common=only_common,
             progress=tick,
         )
     output.document |= {
         "annotations": reading.annotation_facts(table, opinions.path),
         "predictions": model.facts,
     }
-    first, *rest = describe(table).split("\n")
-    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     rows: list[tuple[str, str | list[str]]] = [
-        ("annotations", f"{whose} ({table.attrs.get('reader', 'reader')}): {about}"),
+        ("annotations", reading.summary_of(table, whose)),
         ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
     ]
     if dry_run:
@@ -201,7 +154,7 @@ def _run(
             output,
             read={"-a": opinions.path, "-p": asked_model.path, "--labels": labels},
             rows=rows,
-            would=f"calibrate {wanted.splits * several:,} times: {wanted.splits:,} splits by "
+            would=f"calibrate {splits * several:,} times: {splits:,} splits by "
             f"{several} aggregators (one split was tried)",
             memory=dry.memory_of(model.predictions, *[model.predictions] * several),
         )
