@@ -16,11 +16,11 @@ import xarray as xr
 import plausibly
 from lazy_world import plausibilities, predictions
 from plausibly.conformal import chunks
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.chunked import Ask, scored
 from plausibly.conformal.predictor import Named, RowScores
 from plausibly.io import read_predictions
 from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly_builtins.scores.aps import Aps
 from plausibly_builtins.scores.margin import Margin
@@ -102,10 +102,7 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
         given=tuple(f"l{place}" for place in range(labels)),
         order=slice(None),
         dtype=values.dtype,
-        scale="probability",
-        score=score,
-        called="score",
-        keys=Keys(0),
+        scoring=Scoring(component=score, called="score", scale="probability", seed=0),
     )
     row = np.arange(examples)
     names = Named([f"e{place}" for place in row], "predictions")

@@ -102,23 +102,23 @@ class Answer:
     hard: int
 
 
-def scored(scoring: RowScores, values: Floats, ask: Ask) -> Answer:
+def scored(rows: RowScores, values: Floats, ask: Ask) -> Answer:
     """Return what is asked of one chunk."""
-    checked = scoring.checked(values, ask.named)
+    checked = rows.checked(values, ask.named)
     order = np.argsort(ask.row, kind="stable")
     ends = np.cumsum(np.bincount(ask.row, minlength=len(checked)))
-    found = np.empty(len(order), dtype=scoring.dtype)
-    largest = np.empty(len(checked), dtype=scoring.dtype)
+    found = np.empty(len(order), dtype=rows.dtype)
+    largest = np.empty(len(checked), dtype=rows.dtype)
     first = 0
-    for block, scores in scoring.blocks(checked, ask.named):
+    for block, scores in rows.blocks(checked, ask.named):
         last = int(ends[block.stop - 1])
         atoms = order[first:last]
         found[atoms] = scores[ask.row[atoms] - block.start, ask.label[atoms]]
         largest[block] = blocks.largest(scores)
         first = last
-    hard = validate.hard_rows(checked) if scoring.scale == "probability" else 0
+    hard = validate.hard_rows(checked) if rows.scoring.scale == "probability" else 0
     # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-    zero = scoring.dtype.type(0)
+    zero = rows.dtype.type(0)
     return Answer(np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard)
 
 
@@ -135,18 +135,18 @@ class ChunkedScores:
     """Scores (example, label) that are computed where they are asked for."""
 
     predictions: xr.DataArray
-    scoring: RowScores
+    row_scores: RowScores
     rows: NDArray[np.intp]
     whose: str
     _seen: _Seen
 
     @classmethod
-    def of(cls, predictions: xr.DataArray, scoring: RowScores, whose: str) -> ChunkedScores:
+    def of(cls, predictions: xr.DataArray, row_scores: RowScores, whose: str) -> ChunkedScores:
         """Return the scores of all examples."""
         examples = predictions.sizes[names.EXAMPLE]
         return cls(
             predictions=predictions,
-            scoring=scoring,
+            row_scores=row_scores,
             rows=np.arange(examples),
             whose=whose,
             seen=_Seen(np.zeros(examples, dtype=predictions.dtype), {}),
@@ -155,7 +155,7 @@ class ChunkedScores:
     @property
     def dtype(self) -> FloatType:
         """Float type of the scores."""
-        return self.scoring.dtype
+        return self.row_scores.dtype
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -179,7 +179,7 @@ class ChunkedScores:
             asks.append((chunk, Ask(named, places[wanted] - chunk.start, codes[wanted])))
             slots.append(wanted)
         found = np.empty(len(places), dtype=self.dtype)
-        answers = reduced(partial(scored, self.scoring), self.predictions, asks)
+        answers = reduced(partial(scored, self.row_scores), self.predictions, asks)
         for (chunk, _), wanted, answer in zip(asks, slots, answers, strict=True):
             found[wanted] = answer.scores
             self._seen.largest[chunk.start : chunk.stop] = answer.largest
@@ -190,7 +190,7 @@ class ChunkedScores:
         """Return the largest score of each example, (example,)."""
         none = np.empty(0, dtype=np.intp)
         self.at(none, none)
-        if self.scoring.scale == "probability":
+        if self.row_scores.scoring.scale == "probability":
             hard = sum(self._seen.hard.values())
             validate.warn_if_hard(hard, self.predictions.shape, self.whose, stacklevel=4)
         return self._seen.largest[self.rows]

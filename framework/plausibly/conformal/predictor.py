@@ -22,7 +22,7 @@ from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import Queries, combined
 from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.calibration.threshold import REMEMBERED, Facts as Facts
-from plausibly.conformal.array_predictor import ArrayPredictor, scores_as_given, scores_of
+from plausibly.conformal.array_predictor import ArrayPredictor, Scoring
 from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
@@ -32,7 +32,6 @@ from plausibly.conformal.inputs import (
     largest_scores,
     queries_of,
     read_test,
-    score_uniforms,
     sets_array,
     sets_attrs,
     threshold_array,
@@ -46,9 +45,8 @@ from plausibly.data.validate import predictions_sound
 from plausibly.errors import counted, listed
 from plausibly.extras import require
 from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.random import Keys, Names, hash_names
+from plausibly.kernels.random import Names
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
-from plausibly.protocols import ScoreFunction
 
 if TYPE_CHECKING:
     import dask.array
@@ -99,43 +97,31 @@ class RowScores:
     given: tuple[str, ...]
     order: NDArray[np.intp] | slice
     dtype: FloatType
-    scale: str
-    score: ScoreFunction
-    called: str
-    keys: Keys
+    scoring: Scoring
 
     def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
         """Return the predictions of one chunk, (example, label), contiguous."""
         floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
         # Names were checked when all were together: they are read where something is wrong.
-        if not predictions_sound(floats, self.scale):
+        if not predictions_sound(floats, self.scoring.scale):
             coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.given)}
             array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
-            validate.check_predictions(array, whose=named.whose, scale=self.scale, whole=False)
+            validate.check_predictions(
+                array, whose=named.whose, scale=self.scoring.scale, whole=False
+            )
         return floats
 
     def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
         """Yield slices of rows with their scores (example, label), in the order of scoring."""
         moves = not isinstance(self.order, slice) or checked.dtype != self.dtype
-        if scores_as_given(self.score, self.scale) and not moves:
-            yield from ((rows, checked[rows]) for rows in row_blocks(checked.shape))
-            return
-        hashes = hash_names(named.texts) if self.score.randomised else None
-        blocks = list(row_blocks(checked.shape))
-        # Fresh memory for each block would take several times as long as all that is done here.
-        room = np.empty((2 if moves else 1, blocks[0].stop, checked.shape[1]), self.dtype)
-        for rows in blocks:
-            some, size = checked[rows], rows.stop - rows.start
+        for rows in row_blocks(checked.shape):
+            some = checked[rows]
             if moves:
-                room[1, :size][:, self.order] = some
-                some = room[1, :size]
-            uniform = None
-            if hashes is not None:
-                uniform = score_uniforms(self.score, self.keys, Examples(hashes[rows]), some)
-            scores = scores_of(
-                some, self.scale, self.score, self.called, uniform, room=room[0, :size]
-            )
-            yield rows, scores
+                given, some = some, np.empty(some.shape, self.dtype)
+                some[:, self.order] = given
+            if not self.scoring.as_given:
+                some = self.scoring.scores(some, Examples(named.texts[rows]))
+            yield rows, some
 
 
 _WHOSE = "predictions"
@@ -248,10 +234,7 @@ def _rows(predictor: ConformalPredictor, checked: xr.DataArray) -> RowScores:
         given=names_of(checked, names.LABEL).row,
         order=label_order(checked, predictor.labels),
         dtype=predictor.pools.dtype,
-        scale=predictor.facts.scale,
-        score=predictor.score,
-        called=predictor.facts.score,
-        keys=Keys(predictor.facts.seed),
+        scoring=predictor.scoring,
     )
 
 
@@ -428,8 +411,8 @@ class ConformalPredictor(ArrayPredictor):
         return queries_of(
             test,
             self.pools.replicates,
-            score=self.score,
-            facts=self.facts,
+            scoring=self.scoring,
+            calibrator=self.facts.calibrator,
             splits_ties=self._decisions.splits_ties,
             compared=compared,
         )
