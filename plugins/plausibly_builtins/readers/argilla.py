@@ -28,7 +28,7 @@ from plausibly.plugin import (
     several,
     warn,
 )
-from plausibly_builtins.readers._names import short
+from plausibly_builtins.readers._exports import short
 from plausibly_builtins.readers.counts import objects
 
 Form: TypeAlias = Literal["label", "list", "ranks"]

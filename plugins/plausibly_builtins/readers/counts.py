@@ -38,7 +38,7 @@ from plausibly.plugin import (
     states,
     warn,
 )
-from plausibly_builtins.readers._names import check_names, short
+from plausibly_builtins.readers._exports import check_names, short
 
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 

@@ -33,7 +33,7 @@ from plausibly.plugin import (
     table_from_codes,
     warn,
 )
-from plausibly_builtins.readers._names import LIKE_MISSING, short, warn_like_missing
+from plausibly_builtins.readers._exports import LIKE_MISSING, short, warn_like_missing
 
 
 @attrs.frozen(kw_only=True)

@@ -23,7 +23,7 @@ from plausibly.plugin import (
     quoted,
     several,
 )
-from plausibly_builtins.readers._names import files_below, short
+from plausibly_builtins.readers._exports import files_below, short
 
 TYPES: Final = ("soc", "soi", "toc", "toi", "cat")
 """Strict or with ties (s, t), complete or incomplete orders (c, i); categories."""

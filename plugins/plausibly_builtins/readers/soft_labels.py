@@ -28,7 +28,7 @@ from plausibly.plugin import (
     read_table,
     several,
 )
-from plausibly_builtins.readers._names import check_names, short
+from plausibly_builtins.readers._exports import check_names, short
 from plausibly_builtins.readers.counts import (
     COUNT,
     check_columns,

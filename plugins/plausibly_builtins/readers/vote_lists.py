@@ -18,7 +18,7 @@ from plausibly.plugin import (
     listed,
     quoted,
 )
-from plausibly_builtins.readers._names import short
+from plausibly_builtins.readers._exports import short
 from plausibly_builtins.readers.counts import (
     check_once,
     first_object,

@@ -26,7 +26,7 @@ from plausibly.plugin import (
     several,
     warn,
 )
-from plausibly_builtins.readers._names import warn_like_missing
+from plausibly_builtins.readers._exports import warn_like_missing
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -293,7 +293,7 @@ class WideTable(ResponseOptions):
         for text in self.missing:
             said.pop(text, None)
         if labels is None:
-            warn_like_missing(table.whose, said, also=_BLANKS)
+            warn_like_missing(table.whose, said, _BLANKS)
             if not self.integers:
                 _warn_like_decimals(table.whose, said)
         kind = "single-label" if self.separator is None else "label-set"
