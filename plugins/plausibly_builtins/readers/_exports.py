@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import attrs
 
-from plausibly.plugin import InputError, counted, listed, quoted, several, warn
+from plausibly.plugin import InputError, TextTable, counted, listed, quoted, several, warn
 
 _MOST_SHOWN = 60
 
@@ -107,6 +107,21 @@ def check_names(whose: str, names: Sequence[str], noun: Literal["example", "labe
             "text with at least one character, and no NUL",
             f"none at place {counted(unfit[0])}",
             f"name each {noun}",
+        )
+
+
+def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> None:
+    """Raise ``example-unnamed`` where a row has no name."""
+    unnamed = [row for row, name in enumerate(names) if not name]
+    if unnamed:
+        raise refused(
+            table.whose,
+            "example-unnamed",
+            f" names no {noun} in {table.places(unnamed)}",
+            f"the name of {'an' if noun[0] == 'e' else 'a'} {noun}",
+            "an empty cell",
+            do,
+            lines=[table.lines[row] for row in unnamed],
         )
 
 
