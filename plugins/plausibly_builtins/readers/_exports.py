@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import attrs
 
-from plausibly.plugin import InputError, TextTable, counted, listed, quoted, several, warn
+from plausibly.plugin import InputError, listed, quoted, several, warn
 
 _MOST_SHOWN = 60
 
@@ -81,48 +80,6 @@ def short(name: str) -> str:
 def text_of(value: object) -> str | None:
     """Return a name or id of JSON as text, exactly as written; None where there is none."""
     return str(value) if isinstance(value, str) and value else None
-
-
-def check_names(whose: str, names: Sequence[str], noun: Literal["example", "label"]) -> None:
-    """Raise an error unless every name is there once, and can be one."""
-    again = [name for name, count in Counter(names).items() if count > 1]
-    if again:
-        places = [place for place, name in enumerate(names, start=1) if name == again[0]]
-        raise refused(
-            whose,
-            f"{noun}-twice",
-            f" names the {noun} {short(again[0])} twice",
-            "each name once",
-            f"at places {counted(places[0])} and {counted(places[1])}"
-            + (f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""),
-            "keep one, or give them names of their own",
-            **{f"{noun}s": again},
-        )
-    unfit = [place for place, name in enumerate(names, start=1) if not name or "\0" in name]
-    if unfit:
-        raise refused(
-            whose,
-            f"{noun}-unnamed",
-            f" has {several(len(unfit), noun)} without a usable name",
-            "text with at least one character, and no NUL",
-            f"none at place {counted(unfit[0])}",
-            f"name each {noun}",
-        )
-
-
-def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> None:
-    """Raise ``example-unnamed`` where a row has no name."""
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise refused(
-            table.whose,
-            "example-unnamed",
-            f" names no {noun} in {table.places(unnamed)}",
-            f"the name of {'an' if noun[0] == 'e' else 'a'} {noun}",
-            "an empty cell",
-            do,
-            lines=[table.lines[row] for row in unnamed],
-        )
 
 
 def warn_like_missing(whose: str, said: Mapping[str, int], also: Set[str] = frozenset()) -> None:

@@ -31,11 +31,11 @@ from plausibly.plugin import (
     states,
     table_from_codes,
 )
+from plausibly_builtins.readers._columns import check_named
 from plausibly_builtins.readers._exports import (
     HOURS,
     LIKE_MISSING,
     as_typed,
-    check_named,
     from_iso,
     refused,
     short,
