@@ -223,9 +223,11 @@ def histogram(axes: Axes, values: Floats, edges: Floats, look: Look, label: str)
     axes.locator_params(axis="x", nbins=5)
 
 
-def bars(axes: Axes, places: Floats, heights: Floats, width: float, look: Look, label: str) -> None:
+def bars(
+    axes: Axes, places: Floats, heights: Numbers, width: float, look: Look, label: str
+) -> Any:  # Any: bars of matplotlib, as for Axes
     """Draw upright bars in the colour and filling of a look."""
-    axes.bar(
+    return axes.bar(
         places,
         heights,
         width,
