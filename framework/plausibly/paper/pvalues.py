@@ -20,7 +20,7 @@ from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.uniformity import DRAWN, OF, VOTED as OF_VOTES, p_value_uniformity
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.palette import GREY, INK
+from plausibly.palette import GREY
 from plausibly.paper import page
 from plausibly.paper.cases import COMPARED, METHODS, MONTE_CARLO, VOTED
 from plausibly.paper.data import toy_data
@@ -77,19 +77,12 @@ def draw_averages(numbers: xr.Dataset) -> Drawing:
     levels, band = numbers[LEVEL].values, float(numbers["band"])
     for name, look in _LOOKS.items():
         histogram(first, numbers[name].values, np.linspace(0, 1, 41), look, name)
-        reached = numbers[f"{name}_level"].values
-        second.plot(levels, reached, color=look.colour, linestyle=look.line, label=name)
-    first.axhline(COUNT / 40, color=INK, linestyle=style.DASHES, linewidth=1.2, label="uniform")
+        style.curve(second, levels, numbers[f"{name}_level"].values, look, name, marker="")
+    style.dashed(first, COUNT / 40, "uniform", axis="y")
     framed(first, "p-value", "tests", "distribution")
-    second.fill_between(
-        levels,
-        np.maximum(levels - band, 0),
-        np.minimum(levels + band, 1),
-        color=GREY,
-        alpha=0.35,
-        linewidth=0,
-        label=f"band, delta {DELTA:g}",
-    )
+    low, high = np.clip([levels - band, levels + band], 0, 1)
+    grey = {"color": GREY, "alpha": 0.35, "linewidth": 0}
+    second.fill_between(levels, low, high, label=f"band, delta {DELTA:g}", **grey)
     x, y = "level asked for (alpha)", "share of p-values at most alpha"
     framed(second, x, y, "level that is reached", grid="both", key="")
     second.set(xlim=(0, 1), ylim=(0, 1))

@@ -148,7 +148,7 @@ def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, said: str) 
             # Never on the dashed line.
             above = max(value, level)
             panel.text(place, above + 0.015, word, ha="center", va="bottom", fontsize=SMALL)
-    panel.axhline(level, color=INK, linestyle=style.DASHES, linewidth=1.2)
+    style.dashed(panel, level, axis="y")
     panel.set_xticks(range(len(_HUES)), [str(label) for label in numbers[names.LABEL].values])
     panel.set_ylim(0, 1.25)
     told = f"{said} {level:.3g} (dashed); filled: in the set"
@@ -302,16 +302,9 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
     title = "one split: mean and middle 90 %"
     framed(second, "drawn labels an example (m)", covered, title, room=0.3, key="upper right")
     spread = _spread(numbers)
-    for place, look, mark in zip(range(len(spread)), style.OTHERS, "os^D", strict=False):
-        third.plot(
-            100 * spread[FRACTION].values,
-            spread[place].values,
-            color=look.colour,
-            linestyle=look.line,
-            marker=mark,
-            markersize=5,
-            label=str(spread[METHOD].values[place]),
-        )
+    fractions = 100 * spread[FRACTION].values
+    for one, look, mark in zip(spread, style.OTHERS, "os^D", strict=False):
+        style.curve(third, fractions, one.values, look, str(one[METHOD].values), marker=mark)
     third.set_ylim(0, None)
     x, y = "calibration examples (% of all)", "standard deviation of coverage"
     framed(third, x, y, "over splits", key="upper right", columns=2)
