@@ -815,11 +815,13 @@ def _who(found: xr.Dataset, shown: Sequence[str]) -> str:
     )
 
 
-def selected(table: xr.Dataset, examples: Sequence[str]) -> xr.Dataset:
+def selected(table: xr.Dataset | None, predictions: xr.DataArray) -> xr.Dataset | None:
     """Return the answers of a table to some examples, in the order of their names."""
+    if table is None:
+        return None
     there = set(name_texts(table.indexes[names.EXAMPLE]))
-    kept = sorted(name for name in examples if name in there)
-    return select(table, example=kept)
+    examples = name_texts(predictions[names.EXAMPLE].values)
+    return select(table, example=sorted(name for name in examples if name in there))
 
 
 BINS = 20
