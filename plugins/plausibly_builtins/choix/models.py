@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.plugin import (
     InputError,
-    Ints,
     Keys,
     Rows,
     answered_rows,
@@ -26,16 +26,8 @@ from plausibly.plugin import (
     several,
     warn,
 )
-from plausibly_builtins.partial_ranking._stages import (
-    Blocks,
-    Column,
-    all_joined,
-    excludes,
-    rankings_of,
-    ranks_of,
-    stages_of,
-)
 
+Column = NDArray[np.float64]
 Form = Literal["list", "matrix"]
 
 _THEIRS = {"regularisation": "alpha", "tolerance": "tol", "iterations": "max_iter"}
@@ -51,20 +43,16 @@ class Compared:
 
     labels: list[int]
     times: dict[tuple[int, int], float]
-    one_sided: bool
 
-    @classmethod
-    def of(cls, responses: Blocks, by_name: Ints, *, excluded: bool) -> Compared:
-        """Return what the responses to an example compare."""
-        labels = by_name[ranks_of(responses)].tolist()
-        places = frozenset(range(len(labels)))
-        stages = list(stages_of(responses, places, excluded=excluded))
-        weights: dict[tuple[int, int], list[float]] = defaultdict(list)
-        for block, below, weight in stages:
-            for pair in product(block, below):
-                weights[pair].append(weight)
-        times = {pair: float(np.sort(weights[pair]).sum()) for pair in sorted(weights)}
-        return cls(labels=labels, times=times, one_sided=not all_joined(len(labels), stages))
+    @property
+    def one_sided(self) -> bool:
+        """Whether some group of labels never loses to a label outside it, or never meets one."""
+        above = np.eye(len(self.labels), dtype=bool)
+        for winner, loser in self.times:
+            above[winner, loser] = True
+        for through in range(len(self.labels)):
+            above |= above[:, through, None] & above[through]
+        return not above.all()
 
     def given(self, form: Form) -> tuple[int, list[tuple[int, int]]] | tuple[Column]:
         """Return the comparisons as an estimate reads them."""
@@ -75,6 +63,31 @@ class Compared:
         for pair, times in self.times.items():
             found[pair] = times
         return (found,)
+
+
+def _compared(rows: Rows) -> list[Compared]:
+    """Return what was compared in each example."""
+    by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
+    rank = np.argsort(by_name)
+    said: list[list[tuple[float, dict[int, int]]]] = [[] for _ in range(rows.n)]
+    for response, end in enumerate(np.cumsum(rows.mentions).tolist()):
+        mine = slice(end - int(rows.mentions[response]), end)
+        blocks = dict(zip(rank[rows.label[mine]].tolist(), rows.block[mine].tolist(), strict=True))
+        if blocks and rows.weight[response] > 0:
+            said[rows.example[response]].append((float(rows.weight[response]), blocks))
+    excluded = rows.table.attrs[names.UNLISTED] == "excluded"
+    found = []
+    for responses in said:
+        ranks = sorted({rank for _, blocks in responses for rank in blocks})
+        place = {rank: at for at, rank in enumerate(ranks)}
+        weights: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for weight, blocks in responses:
+            for winner, loser in product(blocks, ranks if excluded else blocks):
+                if loser not in blocks or blocks[loser] > blocks[winner]:
+                    weights[place[winner], place[loser]].append(weight)
+        times = {pair: float(np.sort(weights[pair]).sum()) for pair in sorted(weights)}
+        found.append(Compared(labels=by_name[ranks].tolist(), times=times))
+    return found
 
 
 def _softmax(logs: Column) -> Column:
@@ -121,9 +134,7 @@ class Choix:
                 do="aggregator choix:i-lsr, choix:lsr or plackett-luce",
                 whose=whose,
             )
-        by_name, rankings = rankings_of(rows)
-        excluded = excludes(rows)
-        examples = [Compared.of(said, by_name, excluded=excluded) for said in rankings]
+        examples = _compared(rows)
         self._tell([at for at, one in enumerate(examples) if one.one_sided], rows)
         found = np.zeros((rows.n, rows.labels))
         failed: dict[int, Exception] = {}

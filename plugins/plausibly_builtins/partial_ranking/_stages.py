@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Sequence
 from typing import Literal
 
 import attrs
@@ -75,10 +75,11 @@ class Said:
     def of(cls, annotations: xr.Dataset, accepts: frozenset[str], unmentioned: Unmentioned) -> Said:
         """Return the stages of an annotation table."""
         rows = answered_rows(annotations, accepts)
-        by_name, rankings = rankings_of(rows)
+        excluded = rows.table.attrs[names.UNLISTED] == "excluded"
+        by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
         examples = [
-            _example(responses, by_name, unmentioned, excluded=excludes(rows))
-            for responses in rankings
+            _example(responses, by_name, unmentioned, excluded=excluded)
+            for responses in _rankings(rows, np.argsort(by_name))
         ]
         return cls(rows=rows, unmentioned=unmentioned, examples=examples)
 
@@ -127,7 +128,7 @@ class Said:
 
     def check_two_sided(self) -> None:
         """Refuse examples of which no finite utilities are the most likely ones."""
-        open_ended = [i for i, e in enumerate(self.examples) if not all_joined(e.size, e.stages)]
+        open_ended = [i for i, e in enumerate(self.examples) if not _strongly_connected(e)]
         if not open_ended:
             return
         shown = self.named(np.array(open_ended))
@@ -148,17 +149,9 @@ def by_example(values: Column, size: Ints) -> list[Column]:
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
 
 
-def excludes(rows: Rows) -> bool:
-    """Return whether labels that a response does not name are below those that it does."""
-    excluded: bool = rows.table.attrs[names.UNLISTED] == "excluded"
-    return excluded
-
-
-def rankings_of(rows: Rows) -> tuple[Ints, list[Blocks]]:
-    """Return codes of labels in the order of their names, and what was said, by example."""
+def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
+    """Return weight and blocks, of ranks of label names, of each response, by example."""
     found: list[Blocks] = [[] for _ in range(rows.n)]
-    by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
-    rank = np.argsort(by_name)
     ends = np.cumsum(rows.mentions).tolist()
     label, block = rank[rows.label].tolist(), rows.block.tolist()
     start = 0
@@ -169,47 +162,36 @@ def rankings_of(rows: Rows) -> tuple[Ints, list[Blocks]]:
         if blocks and weight > 0:
             found[example].append((weight, list(blocks.values())))
         start = end
-    return by_name, found
-
-
-def ranks_of(responses: Blocks) -> list[int]:
-    """Return the ranks of the labels that some response names; a place is an index into it."""
-    return sorted({rank for _, blocks in responses for block in blocks for rank in block})
-
-
-def stages_of(responses: Blocks, places: Set[int], *, excluded: bool) -> Iterator[Stage]:
-    """Yield each block of each response, with all places that are below it."""
-    place = {rank: at for at, rank in enumerate(ranks_of(responses))}
-    for weight, blocks in responses:
-        found = [sorted(place[rank] for rank in block) for block in blocks]
-        below = places if excluded else {at for block in found for at in block}
-        for block in found:
-            below = below - set(block)
-            if below:
-                yield tuple(block), tuple(sorted(below)), weight
+    return found
 
 
 def _example(
     responses: Blocks, by_name: Ints, unmentioned: Unmentioned, *, excluded: bool
 ) -> Example:
-    ranks = ranks_of(responses)
+    ranks = sorted({rank for _, blocks in responses for block in blocks for rank in block})
+    place = {rank: at for at, rank in enumerate(ranks)}
     rest = ()
     if unmentioned != "nothing":
         rest = tuple(by_name[np.setdiff1d(np.arange(by_name.size), ranks)].tolist())
     counts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = defaultdict(list)
-    places = frozenset(range(len(ranks) + bool(rest)))
-    for block, below, weight in stages_of(responses, places, excluded=excluded):
-        counts[block, below].append(weight)
+    everything = set(range(len(ranks) + bool(rest)))
+    for weight, blocks in responses:
+        found = [sorted(place[rank] for rank in block) for block in blocks]
+        below = everything if excluded else {at for block in found for at in block}
+        for block in found:
+            below = below - set(block)
+            if below:
+                counts[tuple(block), tuple(sorted(below))].append(weight)
     stages = [(*stage, math.fsum(weights)) for stage, weights in sorted(counts.items())]
     return Example(labels=tuple(by_name[ranks].tolist()), rest=rest, stages=tuple(stages))
 
 
-def all_joined(size: int, stages: Iterable[Stage]) -> bool:
-    """Return whether a chain of labels, each above the next, joins every two of so many labels."""
-    above: Bools = np.eye(size, dtype=bool)
-    for block, below, _ in stages:
+def _strongly_connected(example: Example) -> bool:
+    """Return whether a chain of labels, each above the next, joins every two labels."""
+    above: Bools = np.eye(example.size, dtype=bool)
+    for block, below, _ in example.stages:
         above[np.ix_(block, below)] = True
-    for through in range(size):
+    for through in range(example.size):
         above |= above[:, through, None] & above[through]
     return bool(above.all())
 
