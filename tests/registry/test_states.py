@@ -17,8 +17,8 @@ from plausibly import registry
 from plausibly.errors import ComponentError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
 from plausibly.registry import Entry, Failure, Source
-from plausibly.registry.discovery import Declared
 from plausibly.registry.entries import STRICT
+from plausibly.registry.hooks import Declared
 from registry_components import Frequency, Least, Plugins, Smoothed, offering
 
 

@@ -28,7 +28,7 @@ from plausibly.plugin import (
     hookimpl,
 )
 from plausibly.registry import Registry, Source
-from plausibly.registry.discovery import Declared
+from plausibly.registry.hooks import Declared
 
 Hook = Callable[[Registrar], None]
 
