@@ -97,15 +97,7 @@ class Registry:
 
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
-        """Return every component on offer, ours first.
-
-        Parameters
-        ----------
-        kind : Kind, optional
-            Only those of one kind.
-        off : bool
-            Also those of plugins that are turned off, as far as they are known.
-        """
+        """Return every component on offer, ours first; `off`: also those that are turned off."""
         self._load_others()
         return self._entries(kind, off=off)
 
@@ -115,10 +107,7 @@ class Registry:
         return tuple(source for source in self._sources if self.off(source) is None)
 
     def failures(self) -> tuple[Failure, ...]:
-        """Return every plugin and component that failed, with the stage and the error.
-
-        Of a component that is loaded when it is asked for this is known afterwards.
-        """
+        """Return every plugin and component that failed, as far as they have been asked for."""
         self._load_others()
         return self._failures()
 
@@ -139,15 +128,7 @@ class Registry:
 
     @contextmanager
     def disabling(self, *names: str, by: str = "disabling(...)") -> Iterator[None]:
-        """Do without some plugins until the block ends, in every thread.
-
-        Parameters
-        ----------
-        *names : str
-            Plugins or distributions; ``*`` = all but ours. One that is not here is warned of.
-        by : str
-            Who asks for it, as messages call it.
-        """
+        """Do without some plugins until the block ends, in every thread; ``*`` = all but ours."""
         block = asked(names, by)
         self._blocks.append(block)
         try:
@@ -157,10 +138,7 @@ class Registry:
             self._blocks.remove(block)
 
     def refresh(self) -> None:
-        """Look for plugins again: new distributions, and those that failed.
-
-        What works and what was registered in this run stays.
-        """
+        """Look for new plugins, and again at those that failed; what works stays as it is."""
         with self._lock:
             importlib.invalidate_caches()
             known = set(self._sources)
@@ -171,13 +149,7 @@ class Registry:
             self._others_left = [d for d in self._scan() if d.source not in known]
 
     def tell(self) -> None:
-        """Warn of plugins that failed, once each; `find` and `create` do so themselves.
-
-        Raises
-        ------
-        ComponentError
-            ``plugin-failed`` where failures are errors.
-        """
+        """Warn of plugins that failed, once each, or raise ``plugin-failed`` in their place."""
         self._load_others()
         self._insist()
         self._tell()
@@ -203,14 +175,8 @@ class Registry:
         """Return the component called `name` or ``plugin:name``.
 
         A distribution may stand for the plugin. A name of ours always means ours; where two of ours
-        have it, the one that needs no extra.
-
-        Raises
-        ------
-        ComponentError
-            ``component-unknown`` where there is none, ``component-disabled`` where its plugin is
-            turned off, ``name-clash`` where several plugins of other distributions offer one, and
-            ``plugin-failed`` where failures are errors.
+        have it, the one that needs no extra. Else it is ``component-unknown``, ``name-clash`` or
+        ``component-disabled``.
         """
         self._load_own()
         self._insist()
@@ -238,28 +204,10 @@ class Registry:
     def create(
         self, kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] | None = None
     ) -> P:
-        """Return a component.
+        """Return a component that has every member of its kind's Protocol.
 
-        Parameters
-        ----------
-        kind : Kind
-            What it must be; the result has the type of this kind's Protocol.
-        like : str, mapping or object
-            A name (``"ecdf"`` or ``"plugin:name"``), a table (``{"name": "ecdf", "delta": 0.01}``)
-            or the object itself.
-        params : mapping, optional
-            Parameters beside those of the table; an object takes none.
-
-        Returns
-        -------
-        object
-            It has every member of the Protocol, with the right parameters.
-
-        Raises
-        ------
-        ComponentError
-            ``component-unknown``, ``name-clash``, ``component-unloadable``,
-            ``component-parameter`` with every mistake, or ``component-invalid``.
+        `like` is a name (``"ecdf"`` or ``"plugin:name"``), a table (``{"name": "ecdf", "delta":
+        0.01}``), with more parameters beside it, or the object itself, which takes none.
         """
         given = dict(params or {})
         if isinstance(like, str):
@@ -282,25 +230,9 @@ class Registry:
         return self._build(_KIND[entry.kind], entry, params or {})
 
     def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
-        """Return the table from which `create` makes an equal component.
+        """Return the table, plain data, from which `create` makes an equal component.
 
-        Parameters
-        ----------
-        kind : Kind
-            What it is.
-        component : object
-            An instance of a registered class.
-
-        Returns
-        -------
-        dict
-            ``{"name": ..., parameters}``, plain data all the way down.
-
-        Raises
-        ------
-        ComponentError
-            ``component-unregistered`` if its class has no name here: a file holds names and
-            parameters, never code. ``component-parameter`` if a parameter is no plain data.
+        Its class must be registered: a file holds names and parameters, never code.
         """
         from plausibly.registry.parameters import described
 
@@ -321,17 +253,8 @@ class Registry:
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``.
 
-        Parameters
-        ----------
-        kind, name, target, summary
-            As in `Registrar.add`.
-
-        Raises
-        ------
-        ComponentError
-            ``name-clash`` if we ship a component of this name, or another class was registered
-            under it. The same class may come again, as when a notebook cell is run twice.
-            ``component-invalid`` if no object of the class can satisfy the Protocol.
+        The same class may come again, as when a notebook cell is run twice; another class, or a
+        name of ours, is a ``name-clash``.
         """
         self._load_own()
         source = Source(THIS_RUN)
