@@ -40,11 +40,6 @@ def numbers_as_text(value: Value) -> object:
     return value
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("json")
-
-
 @given(
     value=VALUES,
     indent=st.sampled_from([None, 1]),

@@ -12,7 +12,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_files import refusal, result_or_refusal, said, warned, written
+from io_files import damaged, refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.annotations import build_table
 from plausibly.data.plausibilities import is_packed, pack
@@ -267,14 +267,9 @@ def test_packed_ones_that_are_broken(tmp_path: Path) -> None:
 @given(data=st.data())
 @settings(max_examples=15)
 def test_damaged_files_are_refused_by_name(
-    tmp_path_factory: pytest.TempPathFactory, ending: str, form: Form, data: st.DataObject
+    folder: Path, ending: str, form: Form, data: st.DataObject
 ) -> None:
-    folder = tmp_path_factory.mktemp("damaged")
-    lam = data.draw(plausibilities(draws=True, plain=True))
-    write_plausibilities(lam, folder / f"lam{ending}", form=form)
-    content = bytearray((folder / f"lam{ending}").read_bytes())
-    for _ in range(data.draw(st.integers(0, 3))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    end = data.draw(st.integers(0, len(content)) | st.just(len(content)))
-    path = written(folder, f"cut{ending}", bytes(content[:end]))
+    path = folder / f"lam{ending}"
+    write_plausibilities(data.draw(plausibilities(plain=True)), path, form=form)
+    path = damaged(data, path)
     result_or_refusal(lambda: read_plausibilities(path), path.name)

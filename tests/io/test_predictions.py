@@ -13,7 +13,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_files import csv_text, refusal, result_or_refusal, said, written
+from io_files import csv_text, damaged, refusal, result_or_refusal, said, written
 from plausibly.io.text import write_columns
 
 LABELS = ["melanoma", "naevus, other", 'say "x"']
@@ -155,12 +155,10 @@ def test_coordinates_of_netcdf_files_stay(tmp_path: Path) -> None:
         st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=2), min_size=1, max_size=5
     )
 )
-def test_csv_numbers_are_read_to_the_last_bit(
-    tmp_path_factory: pytest.TempPathFactory, values: list[list[float]]
-) -> None:
+def test_csv_numbers_are_read_to_the_last_bit(folder: Path, values: list[list[float]]) -> None:
     rows: list[list[object]] = [["example", "a", "b"]]
     rows += [[f"x{i}", *row] for i, row in enumerate(values)]
-    path = written(tmp_path_factory.mktemp("bits"), "p.csv", csv_text(rows))
+    path = written(folder, "p.csv", csv_text(rows))
     assert plausibly.read_predictions(path, scale="any").values.tolist() == values
 
 
@@ -468,15 +466,8 @@ def test_options_that_would_do_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["npy", "npz", "csv", "parquet", "nc"])
 @given(data=st.data())
 @settings(max_examples=30)
-def test_damaged_files_are_refused_by_name(
-    tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject
-) -> None:
-    folder = tmp_path_factory.mktemp("damaged")
-    content = bytearray(in_format(folder, kind, np.float64).read_bytes())
-    for _ in range(data.draw(st.integers(0, 3))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    cut = data.draw(st.one_of(st.none(), st.integers(0, len(content))))
-    path = written(folder, f"damaged.{kind}", bytes(content[:cut]))
+def test_damaged_files_are_refused_by_name(folder: Path, kind: str, data: st.DataObject) -> None:
+    path = damaged(data, in_format(folder, kind, np.float64))
     result_or_refusal(lambda: plausibly.read_predictions(path, labels=LABELS), path.name)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 from conformal_world import world
-from io_files import refusal, result_or_refusal, said, warned, written
+from io_files import damaged, refusal, result_or_refusal, said, warned, written
 from plausibly.errors import InputError
 from plausibly.io.sets import read_sets, write_sets
 
@@ -59,10 +59,8 @@ def simple(**more: object) -> xr.DataArray:
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(sets=prediction_sets(), escape=st.booleans())
 @settings(max_examples=40)
-def test_everything_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, ending: str, sets: xr.DataArray, escape: bool
-) -> None:
-    path = tmp_path_factory.mktemp("sets") / f"sets{ending}"
+def test_everything_comes_back(folder: Path, ending: str, sets: xr.DataArray, escape: bool) -> None:
+    path = folder / f"sets{ending}"
     before = sets.copy(deep=True)
     write_sets(sets, path, escape=escape)
     xr.testing.assert_identical(sets, before)
@@ -256,11 +254,8 @@ def test_damaged_files_are_refused_by_name(
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")
     write_sets(data.draw(prediction_sets()), folder / f"sets{ending}")
-    damaged = data.draw(st.sampled_from([f"sets{ending}", "sets.json"]))
-    content = bytearray((folder / damaged).read_bytes())
-    for _ in range(data.draw(st.integers(0, 3))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    written(folder, damaged, bytes(content[: data.draw(st.integers(0, len(content)))]))
+    name = data.draw(st.sampled_from([f"sets{ending}", "sets.json"]))
+    damaged(data, folder / name).replace(folder / name)
     result_or_refusal(lambda: read_sets(folder / f"sets{ending}"), "sets.")
 
 

@@ -78,10 +78,7 @@ fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0
     rows=st.lists(st.lists(fields, min_size=3, max_size=3), min_size=1, max_size=8),
     end=st.sampled_from(["\n", "\r\n"]),
 )
-def test_any_text_round_trips(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], end: str
-) -> None:
-    folder = tmp_path_factory.mktemp("text")
+def test_any_text_round_trips(folder: Path, rows: list[list[str]], end: str) -> None:
     path = written(folder, "v.csv", csv_text([["task", "worker", "label"], *rows], end=end))
     table = read(path, delimiter=",")
     # A row without any text is what spreadsheets leave below a table.
@@ -90,9 +87,9 @@ def test_any_text_round_trips(
 
 @given(data=st.binary(max_size=200), start=st.sampled_from([b"", HEADER.encode(), b"\xef\xbb\xbf"]))
 def test_any_bytes_are_a_table_or_refused_with_the_name(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, start: bytes
+    folder: Path, data: bytes, start: bytes
 ) -> None:
-    path = written(tmp_path_factory.mktemp("bytes"), "some.csv", start + data)
+    path = written(folder, "some.csv", start + data)
     first_row(path, start + data)
     table = result_or_refusal(lambda: read(path), "some.csv")
     assert table is None or all(len(column) == len(table) for column in table.columns)

@@ -57,16 +57,14 @@ def as_parts(element: Element) -> object:
     element=elements(),
     encoding=st.sampled_from(["utf-8", "utf-16", "utf-8-sig", "unicode-entities"]),
 )
-def test_any_elements_come_back(
-    tmp_path_factory: pytest.TempPathFactory, element: object, encoding: str
-) -> None:
+def test_any_elements_come_back(folder: Path, element: object, encoding: str) -> None:
     text = as_text(element)
     if encoding == "unicode-entities":
         data = text.encode("ascii", "xmlcharrefreplace")
     else:
         declared = "utf-16" if encoding == "utf-16" else "utf-8"
         data = f"<?xml version='1.0' encoding='{declared}'?>\n{text}".encode(encoding)
-    assert as_parts(read(tmp_path_factory.mktemp("x"), data)) == element
+    assert as_parts(read(folder, data)) == element
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le"])
@@ -136,8 +134,6 @@ def test_files_that_are_empty_or_packed(tmp_path: Path) -> None:
         st.integers(0, len(BOMB)).map(lambda end: BOMB[:end].encode()),
     )
 )
-def test_any_bytes_are_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes
-) -> None:
-    path = written(tmp_path_factory.mktemp("any"), "v.xml", content)
+def test_any_bytes_are_read_or_refused(folder: Path, content: bytes) -> None:
+    path = written(folder, "v.xml", content)
     result_or_refusal(lambda: read_xml(path, "annotations"), "v.xml")
