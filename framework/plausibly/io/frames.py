@@ -93,7 +93,8 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
         frame = _arrow(frame)
     if isinstance(frame, pd.DataFrame):
         frame = _with_index(frame)
-    _check_eager(frame, whose)
+    if callable(getattr(frame, "collect", None)):
+        raise _lazy(whose, "lazy", frame, "frame.collect()")
     nw = extras.require("narwhals.stable.v1", extra="frames", whose=whose)
     names = [name_text(name) for name in _raw_names(frame)]
     distinct(names, whose, _RENAME)
@@ -148,16 +149,15 @@ def _native(nw: ModuleType, frame: object, whose: str) -> Any:  # Any: narwhals 
         ) from None
 
 
-def _check_eager(frame: object, whose: str) -> None:
-    if callable(getattr(frame, "collect", None)):
-        raise InputError(
-            "frame-lazy",
-            f"{whose} is lazy",
-            expected="columns in memory",
-            got=_kind(frame),
-            do="frame.collect()",
-            whose=whose,
-        )
+def _lazy(whose: str, how: str, frame: object, do: str) -> InputError:
+    return InputError(
+        "frame-lazy",
+        f"{whose} is {how}",
+        expected="columns in memory",
+        got=_kind(frame),
+        do=do,
+        whose=whose,
+    )
 
 
 def _kind(frame: object) -> str:
@@ -219,13 +219,6 @@ def _arrow(data_set: Any) -> object:  # Any: datasets is not imported
             whose=_DATA_SET,
         )
     if not hasattr(data_set, "__len__"):
-        raise InputError(
-            "frame-lazy",
-            f"{_DATA_SET} is streamed",
-            expected="columns in memory",
-            got=_kind(data_set),
-            do="load_dataset(...) without streaming",
-            whose=_DATA_SET,
-        )
+        raise _lazy(_DATA_SET, "streamed", data_set, "load_dataset(...) without streaming")
     rows: object = data_set.with_format("arrow")[:]
     return rows

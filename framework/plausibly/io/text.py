@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from csv import field_size_limit
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -200,24 +200,29 @@ def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hint
     return "nested" if any(test(kind) for test in opaque) else "text"
 
 
-def read_columns(path: Path | str, role: str) -> list[Column]:
-    """Return the columns of a Parquet file, in order."""
-    path = files.existing(path, role)
+@contextmanager
+def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:  # Any: pyarrow has no type hints
+    """Yield pyarrow and its part for Parquet; what they raise meanwhile is damage of the file."""
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
-        with parquet.ParquetFile(path) as file:
-            fields = list(file.schema_arrow)
-            kinds = [_content(pyarrow.types, field.type) for field in fields]
-            plain = [
-                field.name for field, kind in zip(fields, kinds, strict=True) if kind != "nested"
-            ]
-            # Lists and images are not read; by their names only where no name can mean two columns.
-            alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
-            table = file.read(columns=plain if alone else None)
-        table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
+        yield pyarrow, parquet
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
-        raise _damaged(path.name, reason) from reason
+        expected = "a file as pyarrow or pandas write it"
+        raise files.damaged(path.name, reason, what="Parquet file", expected=expected) from reason
+
+
+def read_columns(path: Path | str, role: str) -> list[Column]:
+    """Return the columns of a Parquet file, in order."""
+    path = files.existing(path, role)
+    with _parquet(path) as (pyarrow, parquet), parquet.ParquetFile(path) as file:
+        fields = list(file.schema_arrow)
+        kinds = [_content(pyarrow.types, field.type) for field in fields]
+        plain = [f.name for f, kind in zip(fields, kinds, strict=True) if kind != "nested"]
+        # Lists and images are not read; by their names only where no name can mean two columns.
+        alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
+        table = file.read(columns=plain if alone else None)
+        table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
     return [
         Column(
             field.name,
@@ -236,14 +241,10 @@ def names(path: Path | str) -> tuple[str, ...]:
 
 def parquet_first_rows(path: Path, most: int) -> list[tuple[str, ...]]:
     """Return the names of the columns, then up to `most` rows as text; errors as above."""
-    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     header = names(path)
-    try:
+    with _parquet(path) as (_, parquet):
         batch = next(parquet.ParquetFile(path).iter_batches(batch_size=most), None)
-        columns = [] if batch is None else batch.columns
-    except (pyarrow.ArrowException, OSError, ValueError) as reason:
-        raise _damaged(path.name, reason) from reason
+    columns = [] if batch is None else batch.columns
     texts = (Column("", "text", str(column.type), column).texts() for column in columns)
     return [header, *zip(*texts, strict=True)]
 
@@ -255,17 +256,8 @@ def metadata(path: Path | str, key: str) -> str | None:
 
 
 def _schema(path: Path) -> Any:  # Any: pyarrow has no type hints
-    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
-    try:
+    with _parquet(path) as (_, parquet):
         return parquet.read_schema(path)
-    except (pyarrow.ArrowException, OSError, ValueError) as reason:
-        raise _damaged(path.name, reason) from reason
-
-
-_damaged = partial(
-    files.damaged, what="Parquet file", expected="a file as pyarrow or pandas write it"
-)
 
 
 def text_table(
