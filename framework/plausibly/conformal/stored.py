@@ -178,23 +178,18 @@ class _Stored:
     text: str
     checksum: str
 
-    def native(self, name: str) -> Numbers:
-        """Return an array in the machine's byte order; netCDF-3 is big-endian."""
-        values = self.arrays[name]
-        return values.astype(values.dtype.newbyteorder("="))
-
     def scores(self, name: str) -> Floats | None:
         """Return an array of floats without NaN, None where there is none."""
         if name not in self.arrays:
             return None
-        values: Floats = self.native(name)
+        values: Floats = self.arrays[name]
         if values.dtype.kind != "f" or np.isnan(values).any():
             raise ValueError(name)
         return values
 
     def whole(self, name: str, most: float, least: int = 0) -> Ints:
         """Return an array of whole numbers within bounds."""
-        values = self.native(name)
+        values = self.arrays[name]
         if not ((values >= least) & (values < most) & (values == np.floor(values))).all():
             raise ValueError(name)
         return values.astype(np.int64)
@@ -203,8 +198,7 @@ class _Stored:
         """Return the hashes of the names of examples, None where there are none."""
         if "hash_low" not in self.arrays:
             return None
-        halves = [self.native("hash_low"), self.native("hash_high")]
-        pairs = np.stack(halves, axis=1).astype("<i4")
+        pairs = np.stack([self.arrays["hash_low"], self.arrays["hash_high"]], axis=1).astype("<i4")
         return np.ascontiguousarray(pairs).view("<u8").reshape(-1).astype(np.uint64)
 
 
@@ -252,12 +246,12 @@ def _regular(path: Path, most: int | None = None) -> bytes:
 
 
 def _checked(name: str, values: Numbers) -> Numbers:
-    """Return an array of ours; ValueError where it has other dims."""
+    """Return an array in the machine's byte order; ValueError where it is none of ours."""
     # An entry of several dims is never missing: one of a billion rows must not have no column.
     dims = values.ndim
     if not 1 <= dims <= ARRAYS[name] or min(values.shape) < (1 if dims > 1 else 0):
         raise ValueError(name)
-    return values
+    return values.astype(values.dtype.newbyteorder("="))
 
 
 def _read_zarr(path: Path) -> _Stored:
