@@ -23,7 +23,6 @@ from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
 from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
 from plausibly.kernels.blocks import at_once
-from plausibly.kernels.types import Numbers
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _DIGITS = 19  # more than these do not fit 64 bits
@@ -172,7 +171,7 @@ class Column:
         texts = Column(self.name, self.content, str(kept.type), kept).texts()
         return Coded.taken([*texts, ""], np.asarray(found.indices.fill_null(len(texts))))
 
-    def numbers(self) -> Numbers:
+    def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
         """Return the values of a number column, (row,); null is NaN."""
         values = self.cells
         if self.type.startswith("decimal"):
