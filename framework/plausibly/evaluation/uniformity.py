@@ -13,16 +13,9 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
-from plausibly.errors import counted, warn
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import (
-    about_examples,
-    as_predictions,
-    opinions_of,
-    p_value_rows,
-    voted,
-)
-from plausibly.evaluation.intervals import ENDS, IntervalMethod, interval
+from plausibly.evaluation.inputs import as_predictions, opinions_of, p_value_rows, voted
+from plausibly.evaluation.intervals import Averaging, IntervalMethod, variables
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
@@ -121,18 +114,24 @@ def p_value_uniformity(
     labels = list(predictor.labels)
     p, lam = _matched(p, lam, labels, only_common)
     hashes = hash_names(p[names.EXAMPLE].values)
-    _warn_of_overlap(predictor, hashes)
+    inputs.warn_of_overlap(
+        0 if predictor.hashes is None else int(np.isin(hashes, predictor.hashes).sum()),
+        len(hashes),
+        " calibrated the predictor",
+        expected="new examples; their p-values are no evidence",
+        do="p-values of others",
+        whose="predictions",
+        stacklevel=3,
+    )
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
-    opinions, about = opinions_of(lam), (p, about_examples(lam))
+    opinions, about = opinions_of(lam), (p, inputs.about(lam))
     codes: dict[str, Ints] = {
         VOTED: voted(opinions),
         DRAWN: draw_labels(opinions, uniform)[0],
     }
     if true is not None:
         codes[TRUE] = inputs.true_codes(true, about, labels)
-    clusters = None
-    if cluster is not None:
-        clusters = inputs.codes_of(inputs.example_values(cluster, about))[1]
+    clusters = inputs.cluster_codes(cluster, about)
     asked = np.stack(list(codes.values()))
     chosen, least = np.empty(asked.shape), math.inf
     for rows, some in p_value_rows(predictor, p):
@@ -174,24 +173,20 @@ def p_value_uniformity(
             "fingerprint": predictor.fingerprint,
         },
     )
-    order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
-    shares = [
-        [
-            interval(
-                (row[order] <= float(alpha)).astype(np.float64),
-                weights=None if weights is None else weights[order],
-                clusters=None if clusters is None else clusters[order],
-                method=interval_method,
-                confidence=confidence,
-            )
-            for alpha in exact
-        ]
+    order = inputs.drawn_order(hashes, seed)
+    averaging = Averaging(
+        clusters=None if clusters is None else clusters[order],
+        labels=len(labels),
+        method=interval_method,
+        confidence=confidence,
+        alpha_dims=[names.ALPHA],
+    )
+    weights = None if weights is None else weights[order]
+    missed = [
+        [averaging.interval((row[order] <= float(alpha)) * 1.0, weights) for alpha in exact]
         for row in chosen
     ]
-    for end in ENDS:
-        figures = np.array([[getattr(one, end) for one in row] for row in shares])
-        result[f"missed_{end}"] = ((OF, names.ALPHA), figures)
-    return result
+    return result.assign(variables("missed", missed, (OF, names.ALPHA)))
 
 
 def _matched(
@@ -258,21 +253,3 @@ def _two_sided(found: NDArray[np.float64], effective: NDArray[np.float64]) -> ND
 
     counts = np.maximum(1, np.floor(effective))
     return np.asarray(kstwo.sf(found, counts), dtype=np.float64)
-
-
-def _warn_of_overlap(predictor: ConformalPredictor, hashes: NDArray[np.uint64]) -> None:
-    """Say that the examples calibrated the predictor."""
-    if predictor.hashes is None:
-        return
-    overlap = int(np.isin(hashes, predictor.hashes).sum())
-    if overlap:
-        share = "all" if overlap == len(hashes) else f"{counted(overlap)} of"
-        warn(
-            "evaluated-on-calibration",
-            f"{share} {counted(len(hashes))} examples calibrated the predictor",
-            expected="new examples; their p-values are no evidence",
-            do="p-values of others",
-            whose="predictions",
-            details={"overlap": overlap, "examples": len(hashes)},
-            stacklevel=3,
-        )

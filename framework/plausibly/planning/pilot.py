@@ -17,19 +17,13 @@ from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
-from plausibly.data import align, names, seal
+from plausibly.data import names, seal
 from plausibly.data.names import name_texts, several
 from plausibly.data.responses import by_name, take_responses
 from plausibly.data.rows import Rows
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import (
-    about_examples,
-    above_zero,
-    as_predictions,
-    opinions_of,
-    p_value_rows,
-)
+from plausibly.evaluation.inputs import above_zero, as_predictions, opinions_of, p_value_rows
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.draws import ragged_uniforms
 from plausibly.kernels.random import Keys, hash_names
@@ -149,7 +143,7 @@ def read_pilot(
     clusters = None
     if cluster is not None:
         values, clusters = inputs.codes_of(
-            inputs.example_values(cluster, (model, about_examples(lam)))
+            inputs.example_values(cluster, (model, inputs.about(lam)))
         )
         if len(values) < 2:
             raise InputError(
@@ -184,13 +178,10 @@ def matched(
     model: xr.DataArray, lam: xr.DataArray | xr.Dataset, *, only_common: bool
 ) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
     """Return predictions and plausibilities of the same examples and labels, in the same order."""
-    labels = tuple(map(str, model[names.LABEL].values))
     # The form of the plausibilities stays: the checker asks for each apart.
     if isinstance(lam, xr.Dataset):
-        lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-        return align.match_examples(model, lam, only_common=only_common)
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    return align.match_examples(model, lam, only_common=only_common)
+        return inputs.matched(model, lam, only_common)
+    return inputs.matched(model, lam, only_common)
 
 
 def pilot_half(lacks: str) -> InputError:

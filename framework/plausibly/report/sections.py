@@ -21,7 +21,7 @@ from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, positions, quoted, several
 from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted
-from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation import inputs
 from plausibly.evaluation.describe import Judgement, Standing, decimal, judgement, outwards
 from plausibly.evaluation.evaluate import AMBIGUITY, evaluate, stratum_of
 from plausibly.evaluation.groups import (
@@ -198,7 +198,7 @@ def _votes(subject: Subject, sets: xr.DataArray, evaluation: xr.Dataset) -> dict
     for policy in POLICIES:
         if policy not in found:
             outcomes = judged.outcomes(judged.measured(policy))
-            found[policy] = intervals.overall(outcomes, judged.alpha_dims)
+            found[policy] = judged.averaging.overall(outcomes)
     return found
 
 
