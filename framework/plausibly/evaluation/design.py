@@ -30,12 +30,12 @@ from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.inputs import Measuring, Opinions, planes_of
-from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 from plausibly.protocols import (
     CALIBRATOR,
     COMBINER,
@@ -384,7 +384,7 @@ class Outcome:
     n_test: int
     n_calibration: Ints
     measures: Mapping[str, Floats]
-    vacuous: NDArray[np.bool_]
+    vacuous: Bools
     stated: Sequence[Stated]
     guarantees: Mapping[str, list[dict[str, object]]]
     said: tuple[Said, ...]
@@ -494,9 +494,7 @@ class Design:
         ]
         return found or [(slice(0, self.shape[2]), self.methods[name], None)]
 
-    def _subsets(
-        self, number: int, hashes: NDArray[np.uint64], keys: Keys, calibration: Bools
-    ) -> list[Bools]:
+    def _subsets(self, number: int, hashes: Hashes, keys: Keys, calibration: Bools) -> list[Bools]:
         """Return the calibration examples of each size."""
         if self.sizes is None:
             return [calibration]
@@ -578,7 +576,7 @@ def exact_mean(values: NDArray[Any]) -> float:  # Any: numbers or flags
     return math.fsum(values.tolist()) / len(values)
 
 
-def mean_by_group(values: NDArray[np.float64], groups: Values) -> float:
+def mean_by_group(values: Doubles, groups: Values) -> float:
     """Return the mean over groups of the means within, summed exactly."""
     _, code = np.unique(groups, return_inverse=True)
     sizes = np.bincount(code)

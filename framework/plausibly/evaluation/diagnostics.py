@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
@@ -22,6 +21,7 @@ from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import (
+    Doubles,
     Interval,
     IntervalMethod,
     check_method,
@@ -33,13 +33,7 @@ from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Hashes, Ints
 from plausibly.progress import Progress, ticking
-from plausibly.protocols import (
-    Aggregator,
-    Calibrator,
-    ComponentLike,
-    PValueCombiner,
-    ScoreFunction,
-)
+from plausibly.protocols import Aggregator, Calibrator, ComponentLike, PValueCombiner, ScoreFunction
 
 DRAWS = "draws"
 SEED = "seed"
@@ -125,7 +119,7 @@ def monte_carlo_error(
     old = model.isel({names.EXAMPLE: order[~tested[order]]})
     old_lam = lam.isel({names.EXAMPLE: order[~tested[order]]})
 
-    def measured(predictor: ConformalPredictor) -> NDArray[np.float64]:
+    def measured(predictor: ConformalPredictor) -> Doubles:
         """Return threshold, coverage and set size, (measure, alpha)."""
         planes = inputs.planes_of(predictor.predict(new, given))
         covered = [float(coverage.aggregated(plane, new_lam).mean()) for plane in planes]
@@ -167,11 +161,8 @@ def monte_carlo_error(
 
 
 def _compared(
-    name: str,
-    values: NDArray[np.float64],
-    expected: NDArray[np.float64],
-    confidence: float,
-) -> dict[str, tuple[tuple[str, ...], NDArray[np.float64]]]:
+    name: str, values: Doubles, expected: Doubles, confidence: float
+) -> dict[str, tuple[tuple[str, ...], Doubles]]:
     """Return what one measure is, how it varies over seeds, and how far it is from the expected."""
     by = (DRAWS, names.ALPHA)
     from scipy.special import stdtrit
@@ -333,7 +324,7 @@ def leave_one_annotator_out(
     order = inputs.drawn_order(hashes, seed)
     clusters = None if groups is None else inputs.codes_of(groups)[1][order]
 
-    def summary(values: NDArray[np.float64]) -> list[Interval]:
+    def summary(values: Doubles) -> list[Interval]:
         """Return the interval of those that are there, one an alpha."""
         found = []
         for column in values[order].T:
@@ -382,9 +373,7 @@ class _Study:
         """Examples and alphas."""
         return self.predictions.sizes[names.EXAMPLE], len(self.alphas)
 
-    def measure(
-        self, own: xr.DataArray, rest: xr.DataArray
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def measure(self, own: xr.DataArray, rest: xr.DataArray) -> tuple[Doubles, Doubles]:
         """Return what is covered of one annotator's answers, and of the others', NaN for none."""
         covered, others = np.full(self.shape, np.nan), np.full(self.shape, np.nan)
         (own_rows, own_lam), (rest_rows, rest_lam) = map(self._lined_up, (own, rest))
@@ -483,7 +472,7 @@ def _parts(hashes: Hashes, groups: Values | None, folds: int, keys: Keys) -> Int
     return part[member]
 
 
-def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean(values: Doubles) -> Doubles:
     """Return the mean over annotators of each example, (example, alpha), NaN for none."""
     heard = ~np.isnan(values)
     counts = heard.sum(axis=0)

@@ -22,17 +22,11 @@ from plausibly.data.named import is_lazy
 from plausibly.data.names import several, text_array
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import (
-    Judged,
-    Measuring,
-    Opinions,
-    check_dim,
-    judge,
-    voted,
-)
+from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge, voted
 from plausibly.evaluation.intervals import (
     AGGREGATED,
     Averaging,
+    Doubles,
     IntervalMethod,
     Measures,
     groups_of,
@@ -199,7 +193,7 @@ def _columns(
     quantities: Sequence[str],
     values: Bools,
     *asked: Any,  # Any: Opinions, after plausibilities where they are in chunks
-) -> NDArray[np.float64]:
+) -> Doubles:
     """Return what is measured of one chunk, (example, quantity, alpha)."""
     *lam, said = asked
     found = measuring(values, attrs.evolve(said, plausibilities=lam[0]) if lam else said)
@@ -212,7 +206,7 @@ def _columns(
 
 def _later(
     judged: Judged, measuring: Measuring, said: Opinions, averages: _Averages
-) -> tuple[dict[str, dask.array.Array], NDArray[np.float64] | dask.array.Array, xr.Dataset]:
+) -> tuple[dict[str, dask.array.Array], Doubles | dask.array.Array, xr.Dataset]:
     """Return outcomes, largest plausibilities and averages: measured when asked for, in one go."""
     sets, lam = judged.sets, judged.given
     if is_lazy(sets):
@@ -256,7 +250,7 @@ def _later(
 AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
 STRATA_FROM = (0.5, 0.8)
-_Column: TypeAlias = NDArray[np.float64]
+_Column: TypeAlias = Doubles
 _SLACK = 1e-6  # 0.1 + 0.7 is an eight tenth, whatever its last bit says
 
 
@@ -343,23 +337,15 @@ def evaluate(
     """
     policy = inputs.check_ties(ties)
     judged = judge(
-        sets,
-        plausibilities,
-        cluster,
-        interval,
-        confidence,
-        seed,
-        only_common,
-        whose,
-        later=True,
+        sets, plausibilities, cluster, interval, confidence, seed, only_common, whose, later=True
     )
     inside, lazy = judged.sets, is_lazy(judged.given)
     measuring = Measuring(ties=policy, shares=_shares(judged))
     codes = None if true is None else inputs.true_codes(true, judged.arrays, judged.labels)
     said = judged.said(policy, codes)
     averages = _Averages.of(judged, by)
-    values: Mapping[str, NDArray[np.float64] | dask.array.Array]
-    largest: NDArray[np.float64] | dask.array.Array
+    values: Mapping[str, Doubles | dask.array.Array]
+    largest: Doubles | dask.array.Array
     if is_lazy(inside) or lazy:
         values, largest, found = _later(judged, measuring, said, averages)
     else:
@@ -428,10 +414,7 @@ class _Averages:
         return attrs.evolve(self, order=one, averaging=averaging, codes=one, units=units)
 
     def of_blocks(
-        self,
-        quantities: Sequence[str],
-        largest: NDArray[np.float64] | None,
-        blocks: Sequence[NDArray[np.float64]],
+        self, quantities: Sequence[str], largest: Doubles | None, blocks: Sequence[Doubles]
     ) -> dict[str, NDArray[Any]]:  # Any: numbers of either kind
         """Return averages by name, from the columns of every chunk."""
         columns = np.concatenate(blocks)
@@ -443,7 +426,7 @@ class _Averages:
         found = self(values, largest)
         return {str(name): one.values for name, one in found.data_vars.items()} | averages
 
-    def __call__(self, values: Measures, largest: NDArray[np.float64]) -> xr.Dataset:
+    def __call__(self, values: Measures, largest: Doubles) -> xr.Dataset:
         """Return the averages of outcomes, (example, alpha), in the caller's order."""
         outcomes = {name: found[self.order] for name, found in values.items()}
         parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
@@ -498,7 +481,7 @@ class _Averages:
         )
 
     def _cells(
-        self, promise: Guarantee, outcomes: NDArray[np.float64]
+        self, promise: Guarantee, outcomes: Doubles
     ) -> Iterator[tuple[str, _Column, list[_Column]]]:
         """Yield each cell with the weights of its examples and one outcome per alpha."""
         planes = list(outcomes.T)
@@ -514,12 +497,12 @@ class _Averages:
                 yield title, (called == title)[self.codes] * 1.0, planes
 
 
-def stratum_of(largest: NDArray[np.float64]) -> NDArray[np.intp]:
+def stratum_of(largest: Doubles) -> NDArray[np.intp]:
     """Return the place in `STRATA` of examples with these largest plausibilities, (example,)."""
     return np.digitize(largest + _SLACK, STRATA_FROM)
 
 
-def _shares(judged: Judged) -> NDArray[np.float64] | None:
+def _shares(judged: Judged) -> Doubles | None:
     """Return the share of the plausibilities that was promised at each alpha, where one was."""
     shares = {float(one.alpha): one.share for one in judged.promises if one.share is not None}
     if names.ALPHA not in judged.sets.coords:
@@ -532,8 +515,8 @@ def _shares(judged: Judged) -> NDArray[np.float64] | None:
 
 def _by_example(
     inside: xr.DataArray,
-    values: Mapping[str, NDArray[np.float64] | dask.array.Array],
-    largest: NDArray[np.float64] | dask.array.Array,
+    values: Mapping[str, Doubles | dask.array.Array],
+    largest: Doubles | dask.array.Array,
     alpha_dims: list[str],
 ) -> xr.Dataset:
     """Return the outcomes of each example, under its name."""

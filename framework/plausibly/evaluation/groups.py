@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import coordinates_over
 from plausibly.data import names, validate
-from plausibly.data.names import (
-    is_missing,
-    name_text,
-    name_texts,
-    near,
-    quoted,
-    text_array,
-)
+from plausibly.data.names import is_missing, name_text, name_texts, near, quoted, text_array
 from plausibly.data.plausibilities import slots_of
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
@@ -30,6 +23,7 @@ from plausibly.evaluation.intervals import (
     AGGREGATED,
     SET_SIZE,
     Averaging,
+    Doubles,
     IntervalMethod,
     Measures,
     groups_of,
@@ -109,9 +103,7 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Datase
     return table
 
 
-def _blocks(
-    table: xr.DataArray | xr.Dataset,
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def _blocks(table: xr.DataArray | xr.Dataset) -> Iterator[tuple[slice, Doubles]]:
     """Yield places and rows (some, label) of a few examples at a time, dense."""
     if isinstance(table, xr.Dataset):
         slots = slots_of(table)
@@ -123,7 +115,7 @@ def _blocks(
             yield rows, values[rows].astype(np.float64)
 
 
-def _number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[NDArray[np.float64], str]:
+def _number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[Doubles, str]:
     """Return the number of each example in the caller's order, and what it is called."""
     if isinstance(of, str):
         called, values = of, inputs.example_values(of, judged.arrays)
@@ -180,9 +172,7 @@ def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
     return array / sums if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()) else array
 
 
-def _of_examples(
-    table: xr.DataArray | xr.Dataset, values: NDArray[np.float64], name: str
-) -> xr.DataArray:
+def _of_examples(table: xr.DataArray | xr.Dataset, values: Doubles, name: str) -> xr.DataArray:
     """Return numbers of the examples, under their names and coordinates."""
     coords = {called: item for called, item in table.coords.items() if names.EXAMPLE in item.dims}
     return xr.DataArray(values, dims=(names.EXAMPLE,), coords=coords, name=name)
@@ -696,8 +686,8 @@ def coverage_by_risk(
 
 
 def _outside(
-    judged: Judged, codes: NDArray[np.intp], levels: int, risks: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    judged: Judged, codes: NDArray[np.intp], levels: int, risks: Doubles | None
+) -> tuple[Doubles, Doubles, Doubles]:
     """Return what sets leave out, from a few examples at a time."""
     n, alphas = len(judged.order), judged.sets.sizes.get(names.ALPHA, 1)
     outside = np.empty((levels, alphas, n))
@@ -853,9 +843,6 @@ def sorted_coverage(
         ("tied_coverage", tied["voted_coverage"]),
     ):
         found = np.sort(values, axis=0)
-        result[name] = (
-            (SHARE, *judged.alpha_dims),
-            found if judged.alpha_dims else found[:, 0],
-        )
+        result[name] = ((SHARE, *judged.alpha_dims), found if judged.alpha_dims else found[:, 0])
     result["largest_plausibility"] = (SHARE, np.sort(judged.largest))
     return result

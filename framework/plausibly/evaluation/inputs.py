@@ -13,12 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
-from plausibly.calibration.coordinates import (
-    as_values,
-    coordinates_over,
-    emptiness,
-    group_names,
-)
+from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
 from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
@@ -34,6 +29,7 @@ from plausibly.evaluation.intervals import (
     AGGREGATED,
     SET_SIZE,
     Averaging,
+    Doubles,
     IntervalMethod,
     Measures,
 )
@@ -50,7 +46,7 @@ class Opinions:
     """What experts say of some examples, and what else measuring needs to know of them."""
 
     plausibilities: Floats | Slots
-    uniform: NDArray[np.float64] | None = None
+    uniform: Doubles | None = None
     order: Ints | None = None
     codes: Ints | None = None
 
@@ -70,7 +66,7 @@ class Measuring:
     """Measures sets against opinions."""
 
     ties: Ties
-    shares: NDArray[np.float64] | None = None
+    shares: Doubles | None = None
 
     def __call__(self, values: Bools, said: Opinions) -> Measures:
         """Return what is measured of each set, (example, alpha), by name."""
@@ -393,7 +389,7 @@ class Judged:
         return opinions_of(self.given)
 
     @property
-    def largest(self) -> NDArray[np.float64]:
+    def largest(self) -> Doubles:
         """The largest plausibility of each example in the caller's order, (example,)."""
         lam = self.opinions
         values = lam.weight if isinstance(lam, Slots) else lam
@@ -419,7 +415,7 @@ class Judged:
         """Code of the cluster of each example in `order`."""
         return self.averaging.clusters
 
-    def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64], list[Bools]]]:
+    def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
         """Yield places in `order` with plausibilities and sets, dense, few at a time."""
         lam, inside = self.opinions, self.sets.values
         for rows in row_blocks(inside.shape):
@@ -427,7 +423,7 @@ class Judged:
             dense: Floats = lam.take(some).dense() if isinstance(lam, Slots) else lam[some]
             yield rows, dense.astype(np.float64), _planes(inside[some])
 
-    def columns(self) -> Iterator[tuple[NDArray[np.float64], list[NDArray[np.float64]]]]:
+    def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
         lam, inside = self.opinions, self.sets.values
         dense = (

@@ -12,8 +12,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError
-from plausibly.kernels.types import Ints
+from plausibly.kernels.types import Bools, Ints
 
+Doubles: TypeAlias = NDArray[np.float64]
 IntervalMethod: TypeAlias = Literal["auto", "wilson", "t", "betting"]
 METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 
@@ -44,9 +45,9 @@ class Interval:
 
 
 def interval(
-    values: NDArray[np.float64],
+    values: Doubles,
     *,
-    weights: NDArray[np.float64] | None = None,
+    weights: Doubles | None = None,
     clusters: Ints | None = None,
     method: IntervalMethod = "auto",
     confidence: float = 0.95,
@@ -143,12 +144,7 @@ def check_method(method: str, confidence: float) -> None:
 
 
 def _bounds(
-    shares: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    mean: float,
-    codes: Ints,
-    method: IntervalMethod,
-    miss: float,
+    shares: Doubles, weights: Doubles, mean: float, codes: Ints, method: IntervalMethod, miss: float
 ) -> tuple[float, float, bool]:
     """Return both ends for the weighted mean of shares in [0, 1], and whether they are rough."""
     _, first, code, members = np.unique(
@@ -241,15 +237,13 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-def _betting(
-    shares: NDArray[np.float64], miss: float, weights: NDArray[np.float64]
-) -> tuple[float, float]:
+def _betting(shares: Doubles, miss: float, weights: Doubles) -> tuple[float, float]:
     """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3)."""
     low = _betting_low(shares, weights, miss)
     return low, 1.0 - _betting_low(1.0 - shares, weights, miss)
 
 
-def _betting_low(shares: NDArray[np.float64], weights: NDArray[np.float64], miss: float) -> float:
+def _betting_low(shares: Doubles, weights: Doubles, miss: float) -> float:
     """Return the least mean against which half the capital cannot be made ``1 / miss``."""
     size = len(shares)
     count = np.arange(1, size + 1)
@@ -299,7 +293,7 @@ def variables(
     }
 
 
-Measures: TypeAlias = dict[str, NDArray[np.float64]]
+Measures: TypeAlias = dict[str, Doubles]
 """What is measured of each set, (example, alpha), by name."""
 
 
@@ -320,8 +314,8 @@ class Averaging:
 
     def interval(
         self,
-        values: NDArray[np.float64],
-        weights: NDArray[np.float64] | None = None,
+        values: Doubles,
+        weights: Doubles | None = None,
         *,
         rows: Ints | slice = slice(None),
         top: float = 1.0,
@@ -395,7 +389,7 @@ def groups_of(codes: Ints, count: int) -> list[Ints]:
     return np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
 
 
-def _share(which: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _share(which: Bools) -> Doubles:
     """Return the share of examples, NaN where there is none."""
     count = which.shape[0]
     return which.sum(axis=0) / count if count else np.full(which.shape[1], np.nan)

@@ -19,7 +19,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated, per
 from plausibly.evaluation.evaluate import Study, planes
-from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
 from plausibly.io import arrays
 from plausibly.kernels.types import Bools
 
@@ -73,9 +73,7 @@ def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float])
     return Study(study.data_vars, coords=study.coords)
 
 
-def _guaranteed(
-    found: Sequence[Outcome], vacuous: Bools
-) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+def _guaranteed(found: Sequence[Outcome], vacuous: Bools) -> tuple[Doubles, NDArray[np.str_]]:
     """Return level and text of what is guaranteed of the aggregated coverage, in each cell."""
     least = [min(cell, key=_order) for cell in zip(*(one.stated for one in found), strict=True)]
     often = vacuous.sum(axis=1).ravel().tolist()

@@ -12,7 +12,6 @@ from typing import Literal, TypeAlias, TypeVar
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
@@ -39,7 +38,7 @@ from plausibly.evaluation.design import (
 )
 from plausibly.evaluation.evaluate import planes
 from plausibly.evaluation.inputs import Opinions
-from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
 from plausibly.evaluation.results import CROSS, TOLERATED
 from plausibly.evaluation.splits import Values, check_share, split, split_keys, split_seed
 from plausibly.evaluation.study import check_count
@@ -150,7 +149,7 @@ class Run:
 
     def split(
         self, number: int, test: Bools, reference: int, said: list[Said]
-    ) -> tuple[dict[str, NDArray[np.float64]], list[list[Stated]]]:
+    ) -> tuple[dict[str, Doubles], list[list[Stated]]]:
         """Return means over the test examples, and what is guaranteed, by calibration and alpha."""
         sets: list[list[Bools]] = []
         stated = []
@@ -187,7 +186,7 @@ class Run:
 
 def assembled(
     judges: Mapping[str, Judge],
-    found: Sequence[Mapping[str, NDArray[np.float64]]],
+    found: Sequence[Mapping[str, Doubles]],
     stated: Sequence[Sequence[Stated]],
     alphas: list[float],
 ) -> xr.Dataset:
@@ -497,7 +496,7 @@ def sensitivity(
     )
     said: list[Said] = []
     hashes = hash_names(model[names.EXAMPLE].values)
-    found: list[dict[str, NDArray[np.float64]]] = []
+    found: list[dict[str, Doubles]] = []
     stated: list[list[Stated]] = []
     with ticking(progress, "comparing aggregators") as tick:
         for number in range(splits):

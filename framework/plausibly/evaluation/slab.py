@@ -14,7 +14,7 @@ from plausibly.data.names import name_texts, positions, text_array
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import Judged, judge
-from plausibly.evaluation.intervals import AGGREGATED, IntervalMethod
+from plausibly.evaluation.intervals import AGGREGATED, Doubles, IntervalMethod
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
@@ -149,9 +149,7 @@ class _Slab:
     coverage: float
 
 
-def _least_slab(
-    places: Floats, row: NDArray[np.intp], covered: NDArray[np.float64], least: float
-) -> _Slab:
+def _least_slab(places: Floats, row: NDArray[np.intp], covered: Doubles, least: float) -> _Slab:
     """Return the slab of least mean coverage that holds enough of these examples."""
     needed = max(1, int(np.ceil(least * len(covered) - 1e-9)))
     best = _Slab(0, -np.inf, np.inf, np.inf)
@@ -170,8 +168,8 @@ def _least_slab(
 
 
 def _least_means(
-    values: NDArray[np.float64], places: Floats, needed: int
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    values: Doubles, places: Floats, needed: int
+) -> tuple[Doubles, NDArray[np.intp], NDArray[np.intp]]:
     """Return the least mean of a run of `needed` values or more, and its ends, in each column."""
     n, columns = values.shape
     prefix = np.concatenate([np.zeros((1, columns)), np.cumsum(values, axis=0)])
@@ -200,7 +198,7 @@ def _least_means(
         first, last = np.where(better, begin, first), np.where(better, end, last)
 
 
-def _directions(named: list[str], directions: int, seed: int) -> NDArray[np.float64]:
+def _directions(named: list[str], directions: int, seed: int) -> Doubles:
     """Return unit vectors, (feature, direction), uniform on the sphere."""
     from scipy.special import ndtri
 
@@ -210,9 +208,7 @@ def _directions(named: list[str], directions: int, seed: int) -> NDArray[np.floa
     return np.asarray(normal / np.where(length > 0, length, 1.0), dtype=np.float64)
 
 
-def _standardised(
-    values: Floats,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _standardised(values: Floats) -> tuple[Doubles, Doubles, Doubles]:
     """Return features of mean 0 and standard deviation 1, which were constant as 0."""
     table = values.astype(np.float64)
     centre, scale = table.mean(axis=0), table.std(axis=0)

@@ -42,7 +42,7 @@ from plausibly.evaluation.design import (
 )
 from plausibly.evaluation.evaluate import Study
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
-from plausibly.evaluation.splits import Values, check_share, check_strata
+from plausibly.evaluation.splits import Values, check_share, check_strata, is_whole
 from plausibly.kernels.coverage import Ties
 from plausibly.progress import Progress, Tick, ticking
 from plausibly.protocols import KINDS
@@ -60,10 +60,6 @@ _WHAT = {
 }
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
-
-
 def _out_of_range(name: str, given: object, *, expected: str, got: str, do: str) -> InputError:
     what = _WHAT[name].format(repr(given))
     return InputError(f"{name}-range", what, expected=expected, got=got, do=do)
@@ -71,7 +67,7 @@ def _out_of_range(name: str, given: object, *, expected: str, got: str, do: str)
 
 def check_count(name: str, value: object, *, do: str) -> None:
     """Raise `InputError` ``splits-range`` or ``processes-range`` unless it is a count."""
-    if not _is_count(value):
+    if not is_whole(value):
         expected = "a whole number from 1 on"
         raise _out_of_range(name, value, expected=expected, got=repr(value), do=do)
 
@@ -82,7 +78,7 @@ def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...
         return None
     alone = np.ndim(given) == 0  # a text too
     numbers: list[object] = [given] if alone else list(given)  # type: ignore[arg-type]  # as ndim says
-    wrong = [value for value in numbers if not _is_count(value)]
+    wrong = [value for value in numbers if not is_whole(value)]
     if wrong or not numbers:
         do = f"{name}=[1, 5, 10]" if name == "draws" else f"{name}=[50, 100, 200]"
         got = listed(map(repr, wrong)) or "none"

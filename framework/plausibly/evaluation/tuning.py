@@ -25,7 +25,8 @@ from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import about, above_zero, example_values, opinions_of
-from plausibly.evaluation.splits import split, split_keys
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.splits import is_whole, split, split_keys
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
@@ -272,7 +273,7 @@ def _measured(
 ) -> dict[str, float]:
     """Return what a candidate gives on the test halves of all splits together."""
     sizes: list[NDArray[np.int64]] = []
-    covered: list[NDArray[np.float64]] = []
+    covered: list[Doubles] = []
     for test in halves:
         with warnings.catch_warnings():
             # Candidates are measured, not used: what is wrong with one is that its sets are large.
@@ -290,7 +291,7 @@ def _measured(
     }
 
 
-def _violation(sizes: NDArray[np.int64], covered: NDArray[np.float64], alpha: Fraction) -> float:
+def _violation(sizes: NDArray[np.int64], covered: Doubles, alpha: Fraction) -> float:
     """Return the largest difference from 1 - alpha over sets of similar size."""
     stratum = np.digitize(sizes, SIZES)
     counts = np.bincount(stratum)
@@ -312,7 +313,7 @@ def _check(
             do='goal="set-size"',
             whose="goal",
         )
-    if isinstance(splits, bool) or not isinstance(splits, int | np.integer) or splits < 1:
+    if not is_whole(splits):
         raise InputError(
             "splits-range",
             f"tuning over {splits!r} splits",

@@ -8,14 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import as_predictions, opinions_of, p_value_rows, voted
-from plausibly.evaluation.intervals import Averaging, IntervalMethod, variables
+from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, variables
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
@@ -125,10 +124,7 @@ def p_value_uniformity(
     )
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     opinions, about = opinions_of(lam), (p, inputs.about(lam))
-    codes: dict[str, Ints] = {
-        VOTED: voted(opinions),
-        DRAWN: draw_labels(opinions, uniform)[0],
-    }
+    codes: dict[str, Ints] = {VOTED: voted(opinions), DRAWN: draw_labels(opinions, uniform)[0]}
     if true is not None:
         codes[TRUE] = inputs.true_codes(true, about, labels)
     clusters = inputs.cluster_codes(cluster, about)
@@ -201,9 +197,7 @@ def _matched(
     return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
 
 
-def distances(
-    values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
-) -> tuple[float, float]:
+def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, float]:
     """Return D+ and D-, how far the share of values at most t lies above and below t."""
     places, code = np.unique(values, return_inverse=True)
     counts = np.bincount(code, weights=weights)
@@ -224,10 +218,7 @@ def _promised(predictor: ConformalPredictor, alphas: Sequence[Fraction]) -> str:
 
 
 def _effective(
-    predictor: ConformalPredictor,
-    clusters: Ints | None,
-    weights: NDArray[np.float64] | None,
-    values: NDArray[np.float64],
+    predictor: ConformalPredictor, clusters: Ints | None, weights: Doubles | None, values: Doubles
 ) -> float:
     """Return how many examples a test against the uniform distribution may count on."""
     tested = float(len(values)) if weights is None else float(weights.sum())
@@ -237,7 +228,7 @@ def _effective(
     return 1.0 / (1.0 / tested + 1.0 / calibrated)
 
 
-def _design_effect(values: NDArray[np.float64], clusters: Ints) -> float:
+def _design_effect(values: Doubles, clusters: Ints) -> float:
     """Return by how much more the distribution function varies than that of unrelated examples."""
     below = values[:, None] <= np.quantile(values, _QUANTILES)[None, :]
     share = below.mean(axis=0)
@@ -247,7 +238,7 @@ def _design_effect(values: NDArray[np.float64], clusters: Ints) -> float:
     return float(np.square(sums).sum()) / expected if expected else float("inf")
 
 
-def _two_sided(found: NDArray[np.float64], effective: NDArray[np.float64]) -> NDArray[np.float64]:
+def _two_sided(found: Doubles, effective: Doubles) -> Doubles:
     """Return p-values of the two-sided test of Kolmogorov and Smirnov."""
     from scipy.stats import kstwo  # slow to import, and this is all that needs it
 
