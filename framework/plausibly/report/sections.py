@@ -22,8 +22,8 @@ from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, positions, quoted, several
 from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted
-from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.describe import AGGREGATED, Judgement, decimal, judgement, outwards
+from plausibly.evaluation import inputs
+from plausibly.evaluation.describe import Judgement, decimal, judgement, outwards
 from plausibly.evaluation.evaluate import AMBIGUITY, evaluate, stratum_of
 from plausibly.evaluation.groups import (
     coverage_by_size,
@@ -32,7 +32,7 @@ from plausibly.evaluation.groups import (
     sorted_coverage,
 )
 from plausibly.evaluation.inputs import judge
-from plausibly.evaluation.intervals import COVERAGE, SET_SIZE
+from plausibly.evaluation.intervals import AGGREGATED, COVERAGE, SET_SIZE
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE
 from plausibly.evaluation.shift import shift
 from plausibly.evaluation.splits import Values
@@ -186,7 +186,7 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
             for policy in POLICIES:
                 if policy not in votes:
                     outcomes = judged.outcomes(judged.measured(policy))
-                    votes[policy] = intervals.overall(outcomes, judged.alpha_dims)
+                    votes[policy] = judged.averaging.overall(outcomes)
         groups, why = _by_group(subject, sets)
         return Measured(
             evaluation=evaluation,
