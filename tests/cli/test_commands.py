@@ -44,9 +44,3 @@ def test_none_is_forgotten() -> None:
     said = {name: importlib.import_module(f"plausibly.cli.{name}") for name in modules}
     commands = {name for name, module in said.items() if hasattr(module, "EXAMPLES")}
     assert {name for name in commands if "_" not in name} <= set(SUMMARIES) <= modules
-
-
-def test_a_wrong_word_is_answered_with_those_near_it() -> None:
-    ran = run("preduct")
-    assert ran.code == 2
-    assert "no such command 'preduct'. Did you mean 'predict'" in ran.err

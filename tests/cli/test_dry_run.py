@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import World, make, run
+from cli_world import World, make, run, typed
 
 STUDY = """\
 alphas = [0.1, 0.2]
@@ -77,8 +77,8 @@ def seen(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_writes_nothing_and_says_what_it_would(world: World, command: str) -> None:
     before = seen(world.folder)
-    text = run(*command.split(), *COMMANDS[command], "--dry-run")
-    found = run(*command.split(), *COMMANDS[command], "--dry-run", "--json")
+    text = typed(command, *COMMANDS[command], "--dry-run")
+    found = typed(command, *COMMANDS[command], "--dry-run", "--json")
     assert (text.code, found.code) == (0, 0), text.err
     assert (text.err, found.err) == ("", "")
     assert seen(world.folder) == before

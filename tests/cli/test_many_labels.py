@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plausibly
-from cli_world import run
+from cli_world import refused, run
 from plausibly.io import read_plausibilities
 from plausibly.kernels.sparse import Slots
 
@@ -117,21 +117,10 @@ def test_forms_that_nobody_chose(here: Path) -> None:
 
 
 def test_a_form_that_a_format_has_not(small: Path) -> None:
-    ran = run("aggregate", *OF_VOTES, "-o", "lam.csv", "--form", "packed")
-    assert ran.code == 2
-    assert ran.err == (
-        "error option-unfit: lam.csv: plausibilities are not packed in this format\n"
-        "  expected  one row an example, and the ending .npz or .nc; got .csv\n"
-        "  do        -o lam.npz, or --form long\n"
-    )
-    drawn = ("--aggregator", '{name = "bootstrap", draws = 2}')
-    ran = run("aggregate", *OF_VOTES, *drawn, "-o", "lam.npz", "--form", "packed")
-    assert ran.code == 2
-    assert ran.err == (
-        "error option-unfit: lam.npz: draws of plausibilities are not packed\n"
-        "  expected  one row an example, and the ending .npz or .nc; got draws\n"
-        "  do        --form wide\n"
-    )
+    packed = f"aggregate {' '.join(OF_VOTES)} --form packed -o"
+    refused(f"{packed} lam.csv", "option-unfit", "got .csv do -o lam.npz, or --form long")
+    drawn = """--aggregator '{name = "bootstrap", draws = 2}'"""
+    refused(f"{packed} lam.npz {drawn}", "option-unfit", "got draws do --form wide")
 
 
 def test_evaluate_with_every_measure(small: Path) -> None:
@@ -161,10 +150,10 @@ def test_evaluate_with_every_measure(small: Path) -> None:
 def test_calibrate_and_evaluate_ask_for_no_dense_form(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(_: Slots) -> None:
+    def dense(_: Slots) -> None:
         raise AssertionError("the dense form was made")
 
-    monkeypatch.setattr(Slots, "dense", refused)
+    monkeypatch.setattr(Slots, "dense", dense)
     assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "packed").code == 0
     for given in (OF_VOTES, ("--plausibilities", "lam.nc")):
         assert run("calibrate", *given, "-p", "p.npz", "-o", "predictor.nc").code == 0

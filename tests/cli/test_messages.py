@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import run
+from cli_world import run, typed
 
 READS_ANNOTATIONS = ("aggregate", "calibrate", "evaluate")
 READS_PREDICTIONS = ("calibrate", "predict")
@@ -18,7 +18,7 @@ READS_PREDICTIONS = ("calibrate", "predict")
 
 def options(command: str) -> set[str]:
     """Return the long options of a command, as its help shows them."""
-    return set(re.findall(r"--[a-z][a-z-]*", run(*command.split(), "--help").out))
+    return set(re.findall(r"--[a-z][a-z-]*", typed(command, "--help").out))
 
 
 def commands(group: str = "") -> Iterator[str]:

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import CALIBRATE, World, run, typed
 from plausibly.cli import common
 from plausibly.data.validate import SCALES
 from plausibly.evaluation.intervals import METHODS
 from plausibly.kernels.coverage import TIES
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
-
-
-CALIBRATE = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
 
 
 def fingerprint(*words: str) -> str:
@@ -63,7 +52,7 @@ def test_a_label_renamed_in_the_file_that_has_it(world: World, file: str) -> Non
     expected = fingerprint(*CALIBRATE.split())
     text = world.path(file).read_text()
     world.write(file, text.replace("dog", "hound"))
-    assert run(*CALIBRATE.split()).code == 2
+    assert typed(CALIBRATE).code == 2
     assert fingerprint(*CALIBRATE.split(), "--rename", "hound=dog") == expected
 
 
@@ -72,7 +61,7 @@ def test_blanks_stripped_in_the_file_that_has_them(world: World, file: str) -> N
     expected = fingerprint(*CALIBRATE.split())
     # Quotes keep a blank in a header, too.
     world.write(file, world.path(file).read_text().replace("dog", '"dog "'))
-    ran = run(*CALIBRATE.split())
+    ran = typed(CALIBRATE)
     assert ran.code == 2
     assert "--strip, or --rename" in ran.err
     assert fingerprint(*CALIBRATE.split(), "--strip") == expected
@@ -84,7 +73,7 @@ def test_answers_of_a_label_with_and_without_a_blank_are_merged(
 ) -> None:
     expected = fingerprint(*CALIBRATE.split())
     world.write("votes.csv", world.path("votes.csv").read_text().replace("dog", "dog ", 2))
-    ran = run(*CALIBRATE.split(), *option)
+    ran = typed(CALIBRATE, *option)
     assert ran.code == 0, ran.err
     assert "names-alike" not in ran.err
     assert '2 (2 as "dog ")' in " ".join(ran.out.split())
@@ -98,17 +87,17 @@ def test_a_label_with_an_equals_sign_is_renamed_by_a_table(world: World) -> None
 
 
 def test_evaluate_renames_too(world: World) -> None:
-    run(*CALIBRATE.split())
+    typed(CALIBRATE)
     run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
     expected = run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document["results"]
     text = world.path("new_votes.csv").read_text()
     world.write("new_votes.csv", text.replace("dog", "hound"))
     words = "evaluate sets.csv -a new_votes.csv --json --rename hound=dog"
-    assert run(*words.split()).document["results"] == expected
+    assert typed(words).document["results"] == expected
 
 
 def test_evaluate_knows_the_labels_of_the_sets(world: World) -> None:
-    run(*CALIBRATE.split())
+    typed(CALIBRATE)
     run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
     text = world.path("new_votes.csv").read_text()
     world.write("new_votes.csv", text.replace("fox", "dog"))
@@ -133,8 +122,8 @@ def test_variable_of_a_netcdf_file(world: World) -> None:
 def test_label_sets(world: World) -> None:
     lines = world.path("votes.csv").read_text().splitlines()
     world.write("votes.csv", "\n".join([*lines, "c00,w0,dog"]) + "\n")
-    assert run(*CALIBRATE.split()).code == 2
-    ran = run(*CALIBRATE.split(), "--kind", "label-set", "--json")
+    assert typed(CALIBRATE).code == 2
+    ran = typed(CALIBRATE, "--kind", "label-set", "--json")
     assert ran.code == 0
     assert ran.document["annotations"]["kind"] == "label-set"
     assert ran.document["chosen"]["aggregator"]["name"] == "label-set"
@@ -145,7 +134,7 @@ def test_another_aggregator(world: World) -> None:
     assert ran.code == 0
     assert "aggregator majority-vote" in ran.out
     assert "(the default" not in ran.out
-    document = run(*CALIBRATE.split(), "--aggregator", "majority-vote", "--json").document
+    document = typed(CALIBRATE, "--aggregator", "majority-vote", "--json").document
     assert document["chosen"]["aggregator"]["name"] == "majority-vote"
 
 
@@ -170,9 +159,9 @@ def test_normalise_and_scale(world: World) -> None:
 def test_examples_without_response(world: World) -> None:
     text = world.path("votes.csv").read_text()
     world.write("votes.csv", text.replace("c00,w0,cat\nc00,w1,cat\nc00,w2,cat\n", "c00,w0,\n"))
-    ran = run(*CALIBRATE.split())
+    ran = typed(CALIBRATE)
     assert "--unanswered drop" in ran.err
-    ran = run(*CALIBRATE.split(), "--unanswered", "drop")
+    ran = typed(CALIBRATE, "--unanswered", "drop")
     assert ran.code == 2, "the predictions have the example"
     words = [*CALIBRATE.split(), "--unanswered", "drop", "--only-common"]
     ran = run(*words)
@@ -184,7 +173,7 @@ def test_examples_without_response(world: World) -> None:
 
 def test_predictions_that_are_not_finite(world: World) -> None:
     world.edit("new.csv", "n04,0.05", "n04,inf")
-    run(*CALIBRATE.split())
+    typed(CALIBRATE)
     words = ["predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv"]
     assert "--bad-rows drop" in run(*words).err
     ran = run(*words, "--bad-rows", "drop")

@@ -11,16 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import World, make, run
+from cli_world import World, run
 from plausibly.cli import layout, output, progress
 
 HEAVY = ("numpy", "xarray", "rich", "attrs", "attr", "pluggy", "cattrs", "scipy", "pandas")
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
 
 
 def python(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -14,13 +14,14 @@ from hypothesis import given, settings, strategies as st
 import label_table_records as lt
 import labelled_records as lr
 import plausibly
-from io_files import csv_text, refusal, said, written
+from io_files import csv_text, refusal, written
 from plausibly.data import build_table, to_frame
 from plausibly.data.labels import aliases_of, merge_aliases, split_aliases
 from plausibly.data.left_out import read_merged
 from plausibly.data.names import name_texts
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, resolve, warn
+from refusals import refused
 
 KINDS = sorted(lt.ANSWERS)
 TABLE = """\
@@ -220,11 +221,12 @@ def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
     assert len(caught) == 1
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
     wrong = written(tmp_path, "wrong.x", "eczema typo")
-    with pytest.warns(PlausiblyWarning, match="wrong.x is read"):
-        assert said(lambda: plausibly.read_annotations(wrong, Strange(), labels)) == (
-            'error label-unknown: wrong.x holds "typo" '
-            "do mend it, or write it into the column alias of labels.csv, beside its label"
-        )
+    alias = "write it into the column alias of labels.csv, beside its label"
+    with (
+        pytest.warns(PlausiblyWarning, match="wrong.x is read"),
+        refused("label-unknown", 'wrong.x holds "typo"', alias),
+    ):
+        plausibly.read_annotations(wrong, Strange(), labels)
 
 
 @attrs.frozen(kw_only=True)
@@ -335,11 +337,8 @@ def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
     assert name_texts(model["label"].values) == ["eczema", "psoriasis", "tinea"]
     assert model.values.tolist() == [[0.5, 0.3, 0.2]]
     both = written(tmp_path, "both.csv", "example,tinea,Eczema,eczema,psoriasis\nx,.2,.2,.3,.3\n")
-    assert said(lambda: plausibly.read_predictions(both, labels=labels)) == (
-        'error label-twice: both.csv has 2 columns of the label "eczema", under other names '
-        '("Eczema", "eczema") expected one column a label; probabilities of one label add up, '
-        "other scores do not do add the columns up where they are made, or keep one"
-    )
+    with refused("label-twice", "both.csv", 'the label "eczema"', '("Eczema", "eczema")'):
+        plausibly.read_predictions(both, labels=labels)
 
 
 def test_a_million_and_the_file(tmp_path: Path) -> None:

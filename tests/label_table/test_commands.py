@@ -11,10 +11,10 @@ import xarray as xr
 import label_table_world
 import plausibly
 from cli_world import Ran, World, run
-from io_files import said
 from plausibly.data.names import name_texts
 from plausibly.plugin import ANNOTATION, resolve
 from plausibly.study import prepare
+from refusals import refused
 
 LABELS = ("--labels", "labels.csv")
 SPREAD = ("--aggregator", "spread")
@@ -126,10 +126,8 @@ def test_columns_without_names_are_those_below(world: World) -> None:
 
 def test_labels_that_are_missing_besides_parents(world: World) -> None:
     world.write("model.csv", "example,cat,fox\nc00,0.5,0.5\n")
-    assert said(lambda: plausibly.read_predictions("model.csv", labels="labels.csv")) == (
-        "error labels-differ: model.csv does not have the declared labels expected the same 3 "
-        'names; got model.csv lacks "dog" do mend the names here or there'
-    )
+    with refused("labels-differ", 'the same 3 names; got model.csv lacks "dog"'):
+        plausibly.read_predictions("model.csv", labels="labels.csv")
 
 
 def test_calibrating_by_risk(world: World) -> None:
@@ -159,12 +157,10 @@ def test_agreement_knows_the_order_of_the_table(world: World) -> None:
 def test_agreement_where_a_label_has_no_place(world: World) -> None:
     ran = run("agreement", "-a", "said.csv", "--resamples", "0", *LABELS)
     assert ran.code == 0
-    assert one_line(ran.err) == (
-        "warning order-partial: 1 of 4 labels that annotators say has no place in the order "
-        '("pet") expected a number in the column order for each label that is said; got agreement '
-        "without the measures that know an order do number them, or --missing pet, if it means no "
-        "answer"
-    )
+    text = one_line(ran.err)
+    assert text.startswith("warning order-partial: 1 of 4 labels")
+    assert '("pet")' in text
+    assert "do number them, or --missing pet" in text
     assert "ordinal" not in ran.out
     assert "12 as" in ran.out
 

@@ -19,6 +19,7 @@ from plausibly.data.labels import Hierarchy
 from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts
 from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
+from refusals import refused
 
 TREE = {"dermatitis": "", "eczema": "dermatitis", "contact": "dermatitis", "tinea": ""}
 DEEP = {
@@ -157,27 +158,18 @@ def test_dropped_parents_are_counted() -> None:
     assert lam["denominator"].values.tolist() == [3, 1]
     assert read_left_out(lam.attrs) == {"named a label above others": 1}
     assert lam.attrs["parents"] == "drop"
-    assert said(
-        lambda: plausibly.aggregate(
-            lt.table_of(TREE, [*votes, ("z", "dermatitis")]), "spread", parents="drop"
-        )
-    ) == (
-        "error parents-alone: annotations name only labels that stand above others in 1 example "
-        '(z) expected an answer to each example that is kept; got parents = "drop", which leaves '
-        'none do parents = "uniform" or "frequency", or plausibly.select(ann, example=...) the '
-        "others"
-    )
+    alone = lt.table_of(TREE, [*votes, ("z", "dermatitis")])
+    with refused(
+        "parents-alone", "1 example (z)", 'do parents = "uniform" or "frequency", or plaus'
+    ):
+        plausibly.aggregate(alone, "spread", parents="drop")
 
 
 def test_refused_parents_are_named() -> None:
     votes = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
-    assert said(
-        lambda: plausibly.aggregate(lt.table_of(TREE, votes), "spread", parents="error")
-    ) == (
-        'error parents-named: annotations name "dermatitis", which stands above other labels '
-        "expected labels that stand above none; got 1 example (y) "
-        'do parents = "uniform", "frequency" or "drop"'
-    )
+    do = 'do parents = "uniform", "frequency" or "drop"'
+    with refused("parents-named", '"dermatitis"', "got 1 example (y)", do):
+        plausibly.aggregate(lt.table_of(TREE, votes), "spread", parents="error")
     fine = plausibly.aggregate(lt.table_of(TREE, votes[:1]), "spread", parents="error")
     assert name_texts(fine["label"].values) == ["eczema", "contact", "tinea"]
 
