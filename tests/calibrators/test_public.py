@@ -11,11 +11,11 @@ import xarray as xr
 
 import plausibly
 from calibrators_labelled import CALIBRATORS, Table, inside, plausibilities, predictions
-from calibrators_product import LABELS as CODES
 from calibrators_worlds import Case, World, cases, worlds
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, InputError
 from refusals import refused, warned
+from tables import labelled
 
 N = 40
 quiet = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
@@ -195,25 +195,20 @@ def test_risks_above_one_with_many_fine_plausibilities() -> None:
 # Levels through calibrate and predict
 
 
-def labelled(world: World, rows: tuple[int, ...]) -> tuple[xr.DataArray, xr.DataArray]:
+def some_of(world: World, rows: tuple[int, ...]) -> tuple[xr.DataArray, xr.DataArray]:
     """Return some examples of a world as a user has them."""
-    labels = list(CODES[: world.labels])
-    coords: dict[str, object] = {"example": [f"{i}" for i in rows], "label": labels}
-    given = xr.DataArray(
+    names = [f"{i}" for i in rows]
+    given = labelled(
         np.array([world.scores[i][0] for i in rows], dtype=np.float64),
-        dims=("example", "label"),
-        coords={
-            **coords,
-            "site": ("example", [world.group[i] for i in rows]),
-            "patient": ("example", [world.patient[i] for i in rows]),
-            "weight": ("example", [float(world.weight[i]) for i in rows]),
-            "risk": ("label", [float(one) for one in world.risk]),
-        },
+        names,
+        site=[world.group[i] for i in rows],
+        patient=[world.patient[i] for i in rows],
+        weight=[float(world.weight[i]) for i in rows],
+        risk=("label", [float(one) for one in world.risk]),
         attrs={"scale": "any"},
     )
     masses = np.array([world.masses[i] for i in rows], dtype=np.float64)
-    lam = xr.DataArray(masses, dims=("example", "label"), coords=coords)
-    return given, lam.assign_coords(denominator=("example", [6] * len(rows)))
+    return given, labelled(masses, names, denominator=[6] * len(rows))
 
 
 PUBLIC: dict[str, Table] = {
@@ -235,8 +230,8 @@ def test_a_level_is_kept_by_the_sets(name: str) -> None:
         lost: dict[object, list[Fraction]] = {}
         odds: dict[object, Fraction] = {}
         for case in cases(world, None, shifted=shifted, by_patient=by_patient):
-            predictor = plausibly.calibrate(*labelled(world, case.rows), calibrator=PUBLIC[name])
-            new, _ = labelled(world, (case.new,))
+            predictor = plausibly.calibrate(*some_of(world, case.rows), calibrator=PUBLIC[name])
+            new, _ = some_of(world, (case.new,))
             sets = predictor.predict(new, ALPHAS).transpose("alpha", "example", "label")
             for alpha, kept in enumerate(sets.values[:, 0].tolist()):
                 for given, chance, cost in costs(name, world, case, kept):

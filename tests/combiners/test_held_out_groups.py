@@ -15,6 +15,7 @@ from plausibly.calibration.pvalues import keyed_share, one_of_each
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
 from refusals import refused
+from tables import labelled
 
 REPEATS, NEW = 250, 200
 
@@ -65,13 +66,13 @@ def test_a_random_example_of_a_new_patient_is_missed_as_often_as_its_rank_says(
 def clinic(sizes: list[int]) -> tuple[xr.DataArray, xr.DataArray]:
     rng = np.random.default_rng(0)
     patient = np.repeat(np.arange(len(sizes)), sizes)
-    coords = {
-        "example": [f"scan {row}" for row in range(len(patient))],
-        "label": ["a", "b", "c"],
-        "patient": ("example", [f"patient {one}" for one in patient]),
-    }
     dims = ("example", "label")
-    predictions = xr.DataArray(rng.dirichlet([1, 1, 1], len(patient)), coords, dims)
+    predictions = labelled(
+        rng.dirichlet([1, 1, 1], len(patient)),
+        "scan ",
+        ["a", "b", "c"],
+        patient=[f"patient {one}" for one in patient],
+    )
     return predictions, xr.DataArray(
         rng.multinomial(4, [1 / 3] * 3, len(patient)) / 4, predictions.coords, dims
     ).drop_vars("patient")

@@ -11,6 +11,7 @@ import plausibly
 from plausibly.calibration.examples import Examples
 from plausibly.kernels import random as module
 from plausibly.kernels.random import hash_names
+from tables import labelled
 
 NAMES = st.lists(st.text(max_size=3), unique=True, max_size=12)
 
@@ -33,11 +34,8 @@ def test_some_of_them(these: list[str]) -> None:
 
 def arrays(prefix: str) -> tuple[xr.DataArray, xr.DataArray]:
     generator = np.random.default_rng(3)
-    coords = {"example": [f"{prefix}{row}" for row in range(40)], "label": list("abc")}
-    model = xr.DataArray(
-        generator.dirichlet(np.ones(3), 40), coords=coords, attrs={"scale": "probability"}
-    )
-    return model, xr.DataArray(generator.dirichlet(np.ones(3), 40), coords=coords)
+    model, lam = (labelled(generator.dirichlet(np.ones(3), 40), prefix) for _ in range(2))
+    return model.assign_attrs(scale="probability"), lam
 
 
 def test_nothing_is_hashed_that_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from plausibly.conformal.stored import checksum
 from plausibly.errors import ComponentError, InputError
 from plausibly.plugin import CalibrationData, Keys, Replicates
 from refusals import refused
+from tables import labelled, shares
 
 PAIRS = [
     ("expected", "average"),
@@ -62,14 +63,8 @@ def test_masses_past_62_bits_survive(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     totals = np.array([47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101] * 3)
     counts = np.stack([rng.multinomial(total, [0.5, 0.3, 0.2]) for total in totals])
-    names = [f"e{i}" for i in range(len(totals))]
-    coords = {"example": names, "label": ["a", "b", "c"]}
-    lam = xr.DataArray(
-        counts / totals[:, None], dims=("example", "label"), coords=coords
-    ).assign_coords(denominator=("example", totals))
-    predictions = xr.DataArray(
-        rng.dirichlet(np.ones(3), len(totals)), dims=("example", "label"), coords=coords
-    )
+    lam = shares(counts)
+    predictions = labelled(rng.dirichlet(np.ones(3), len(totals)))
     p = plausibly.calibrate(predictions, lam)
     assert p.pools.pooled.cumulative.dtype == object
     p.save(tmp_path / "p.nc")

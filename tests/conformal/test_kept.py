@@ -19,14 +19,14 @@ from plausibly.data import names, validate
 from plausibly.data.named import with_values
 from plausibly.errors import InputError
 from plausibly.kernels.random import Names, hash_names
+from tables import labelled
 
 TEXTS = st.lists(st.text("ab\0", max_size=2), max_size=6)
 
 
 def array(examples: list[str], labels: str = "ab") -> xr.DataArray:
     values = np.full((len(examples), len(labels)), 1 / len(labels))
-    coords = {"example": examples, "label": list(labels)}
-    return xr.DataArray(values, coords, ("example", "label"), attrs={"scale": "probability"})
+    return labelled(values, examples, list(labels), attrs={"scale": "probability"})
 
 
 @given(TEXTS)

@@ -21,6 +21,7 @@ from plausibly.io.sets import read_sets, write_sets
 from plausibly.kernels.types import Floats
 from plausibly.plugin import Evidence, PValues, ScoreInput
 from refusals import refused, warned
+from tables import labelled
 
 ALPHAS = [0.3, 0.1, 0.05]
 
@@ -149,16 +150,9 @@ def test_logits_and_log_probabilities_give_the_same_sets() -> None:
 
 
 def test_logits_that_underflow_as_probabilities_are_told_apart_in_log_space() -> None:
-    labels = ["a", "b", "c"]
-    names = [f"e{i}" for i in range(19)]
-    coords = {"example": names, "label": labels}
-    logits = xr.DataArray(
-        np.array([[0.0, -2000.0 - i, -3000.0] for i in range(19)]),
-        dims=("example", "label"),
-        coords=coords,
-        attrs={"scale": "logit"},
-    )
-    lam = xr.DataArray(np.tile([0.0, 1.0, 0.0], (19, 1)), dims=("example", "label"), coords=coords)
+    values = [[0.0, -2000.0 - i, -3000.0] for i in range(19)]
+    logits = labelled(values, attrs={"scale": "logit"})
+    lam = labelled(np.tile([0.0, 1.0, 0.0], (19, 1)))
     sets = plausibly.calibrate(logits, lam, score="log-probability").predict(logits, 0.1)
     assert not sets.sel(label="c").any()
     # As probabilities both are zero, and ties stay together.
@@ -305,14 +299,9 @@ def test_scores_that_tie_at_minus_infinity_are_vacuous() -> None:
 
 def test_an_alpha_of_many_digits_never_gets_a_smaller_set() -> None:
     """Fraction(0.3) is a hair below three tenths: the label whose p is 0.3 stays in."""
-    labels = ["a", "b"]
-    names = [f"e{i}" for i in range(9)]
-    coords = {"example": names, "label": labels}
     scores = np.stack([np.arange(1.0, 10.0), np.zeros(9)], axis=1)
-    predictions = xr.DataArray(
-        scores, dims=("example", "label"), coords=coords, attrs={"scale": "any"}
-    )
-    lam = xr.DataArray(np.tile([1.0, 0.0], (9, 1)), dims=("example", "label"), coords=coords)
+    predictions = labelled(scores, attrs={"scale": "any"})
+    lam = labelled(np.tile([1.0, 0.0], (9, 1)))
     p = plausibly.calibrate(predictions, lam, calibrator="voted")
     assert Fraction(0.3) < Fraction(3, 10)
     assert float(p.threshold(Fraction(0.3))) == 2.0

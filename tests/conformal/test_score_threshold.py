@@ -15,6 +15,7 @@ import plausibly
 from plausibly.errors import PlausiblyWarning
 from plausibly.kernels.types import Floats
 from refusals import refused
+from tables import labelled
 
 # Most ranks are those of alphas that hardly anybody wants.
 pytestmark = pytest.mark.filterwarnings("ignore:warning alpha-large")
@@ -99,10 +100,8 @@ def test_any_shape_and_any_steps() -> None:
 def test_it_is_the_threshold_of_the_voted_calibration() -> None:
     generator = np.random.default_rng(1)
     values = generator.dirichlet(np.ones(4), 60)
-    coords = {"example": [f"case {place}" for place in range(60)], "label": list("abcd")}
-    model = xr.DataArray(values, coords, ("example", "label"))
-    lam = xr.DataArray(generator.dirichlet(np.ones(4), 60), coords, ("example", "label"))
-    predictor = plausibly.calibrate(model, lam, calibrator="voted")
+    lam = labelled(generator.dirichlet(np.ones(4), 60))
+    predictor = plausibly.calibrate(labelled(values), lam, calibrator="voted")
     voted = values[np.arange(60), lam.values.argmax(axis=1)]
     assert plausibly.score_threshold(voted, 0.1) == predictor.threshold(0.1)
 

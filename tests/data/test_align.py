@@ -13,11 +13,12 @@ from plausibly.data import match_examples, match_labels
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import difference, near, near_pair
 from refusals import refused
+from tables import labelled
 
 
 def array(examples: list[str], labels: list[str]) -> xr.DataArray:
     values = np.random.default_rng(len(examples)).random((len(examples), len(labels)))
-    return xr.DataArray(values, coords={"example": examples, "label": labels})
+    return labelled(values, examples, labels)
 
 
 @given(st.permutations(["a", "b", "c", "d"]))

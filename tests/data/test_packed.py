@@ -12,20 +12,18 @@ from numpy.typing import NDArray
 from plausibly.data import check_packed, check_plausibilities, pack, unpack
 from plausibly.errors import InputError
 from refusals import refused
+from tables import labelled
 
 
 def plausibilities(values: NDArray[np.floating]) -> xr.DataArray:
     n, labels = values.shape
-    return xr.DataArray(
+    return labelled(
         values,
-        dims=("example", "label"),
-        coords={
-            "example": [f"e{i}" for i in range(n)],
-            "label": [f"k{k}" for k in range(labels)],
-            "denominator": ("example", np.arange(1, n + 1)),
-            "risk": ("label", np.arange(labels)),
-            "patient": ("example", [f"p{i // 2}" for i in range(n)]),
-        },
+        "e",
+        [f"k{k}" for k in range(labels)],
+        denominator=np.arange(1, n + 1),
+        risk=("label", np.arange(labels)),
+        patient=[f"p{i // 2}" for i in range(n)],
         name="plausibilities",
         attrs={"left_out": '{"skipped": 2}'},
     )

@@ -22,6 +22,7 @@ from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, KINDS, SCORE
 from plausibly.registry import default
 from readme_world import write_files
 from site_pages import DOCS, PROJECT
+from tables import labelled
 
 RAISES = {
     *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),
@@ -201,16 +202,15 @@ def test_the_table_of_calibrators_states_the_levels(
 def test_the_table_says_how_many_scores_are_kept(tmp_path: Path) -> None:
     n, m, labels = 60, 7, ["a", "b", "c"]
     random = np.random.default_rng(0)
-    coords = {
-        "example": [f"e{i}" for i in range(n)],
-        "label": labels,
-        "site": ("example", ["north", "south"] * (n // 2)),
-        "patient": ("example", [f"p{i // 3}" for i in range(n)]),
-        "weight": ("example", np.ones(n)),
-        "risk": ("label", [1.0, 2.0, 3.0]),
-    }
-    dims = ("example", "label")
-    model = xr.DataArray(random.dirichlet([1, 1, 1], n), coords, dims)
+    model = labelled(
+        random.dirichlet([1, 1, 1], n),
+        "e",
+        labels,
+        site=["north", "south"] * (n // 2),
+        patient=[f"p{i // 3}" for i in range(n)],
+        weight=np.ones(n),
+        risk=("label", [1.0, 2.0, 3.0]),
+    )
     lam = model.drop_vars(["site", "patient", "weight", "risk"]).copy(deep=True)
     views = xr.concat([model] * m, "augmentation").assign_coords(augmentation=range(m))
     views = views.assign_coords(augmentation=[f"v{i}" for i in range(m)])

@@ -13,6 +13,7 @@ import xarray as xr
 import doors_world as world
 import plausibly
 from refusals import refused
+from tables import labelled
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 
@@ -56,8 +57,7 @@ def by_hand(**components: object) -> plausibly.ConformalPredictor:
 def new_rows() -> xr.DataArray:
     values = LogisticRegression().fit(X_TRAIN, Y_TRAIN).predict_proba(X_NEW)
     names = [f"new {row}" for row in range(len(X_NEW))]
-    coords = {"example": names, "label": list(world.LABELS)}
-    return xr.DataArray(values, coords, ("example", "label"))
+    return labelled(values, names, list(world.LABELS))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import doors_world as world
 import plausibly
 from refusals import refused
+from tables import labelled
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 
@@ -61,8 +61,7 @@ NAMED = pd.DataFrame(X, index=NAMES)
 
 
 def test_what_is_expected_is_what_plausibly_makes_of_the_table() -> None:
-    coords = {"example": NAMES, "label": LABELS}
-    predictions = xr.DataArray(MODEL.predict_proba(X), coords, ("example", "label"))
+    predictions = labelled(MODEL.predict_proba(X), NAMES, LABELS)
     predictor = plausibly.calibrate(predictions, TABLE)
     assert [float(t) for t in predictor.threshold(["0.1", "0.25"]).values] == EXPECTED
 

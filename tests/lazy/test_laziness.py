@@ -21,6 +21,7 @@ from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, Keys, Replicates
 from refusals import refused
+from tables import labelled
 
 CAL, NEW = predictions(), predictions(seed=2, prefix="t")
 LAM = plausibilities(CAL)
@@ -118,11 +119,7 @@ def test_no_array_larger_than_a_chunk() -> None:
     n, labels, size = 3000, 2000, 100
     names = [f"e{place}" for place in range(n)]
     zeros = da.zeros((n, labels), np.float32, chunks=(size, -1))
-    lazy = xr.DataArray(
-        zeros + np.float32(1 / labels),
-        dims=("example", "label"),
-        coords={"example": names, "label": [f"l{place}" for place in range(labels)]},
-    )
+    lazy = labelled(zeros + np.float32(1 / labels), names, [f"l{place}" for place in range(labels)])
     lam = plausibly.pack(
         xr.DataArray(np.eye(labels)[np.arange(n) % labels], dims=lazy.dims, coords=lazy.coords)
     )

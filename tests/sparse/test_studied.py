@@ -16,6 +16,7 @@ from plausibly.evaluation import p_value_uniformity
 from plausibly.kernels.types import Floats
 from refusals import refused
 from sparse_world import label_names, mentions, shuffled
+from tables import labelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
@@ -25,14 +26,11 @@ MIB = 2**20
 
 def predictions(seed: int, examples: int = EXAMPLES, *, prefix: str = "case") -> xr.DataArray:
     rng = np.random.default_rng(seed)
-    return xr.DataArray(
+    return labelled(
         rng.dirichlet(np.ones(LABELS), examples).astype(np.float32),
-        dims=("example", "label"),
-        coords={
-            "example": [f"{prefix} {row}" for row in range(examples)],
-            "label": label_names(LABELS)[::-1],
-            "patient": ("example", [f"p{row // 3}" for row in range(examples)]),
-        },
+        f"{prefix} ",
+        label_names(LABELS)[::-1],
+        patient=[f"p{row // 3}" for row in range(examples)],
     )
 
 
@@ -101,13 +99,10 @@ def many(prefix: str) -> xr.DataArray:
         return np.broadcast_to(turned, block.shape) + block
 
     zeros = da.zeros((ROWS, MANY), np.float32, chunks=(50, -1))
-    return xr.DataArray(
+    return labelled(
         zeros.map_blocks(rows, dtype=np.float32),
-        dims=("example", "label"),
-        coords={
-            "example": [f"{prefix} {place}" for place in range(ROWS)],
-            "label": label_names(MANY),
-        },
+        f"{prefix} ",
+        label_names(MANY),
         attrs={"scale": "independent"},
     )
 
@@ -115,14 +110,11 @@ def many(prefix: str) -> xr.DataArray:
 def test_20_000_labels_are_never_dense() -> None:
     packed = plausibly.aggregate(mentions("single-label", ROWS, MANY), packed=True)
     model = many("case")
-    augmentations = xr.DataArray(
+    augmentations = labelled(
         np.broadcast_to(np.float32(0.5), (2, 40, MANY)).copy(),
-        dims=("augmentation", "example", "label"),
-        coords={
-            "augmentation": ["a", "b"],
-            "example": model["example"].values[:40],
-            "label": model["label"].values,
-        },
+        model["example"].values[:40],
+        model["label"].values,
+        augmentation=("augmentation", ["a", "b"]),
         attrs={"scale": "independent"},
     )
 
