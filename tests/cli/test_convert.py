@@ -6,13 +6,12 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import World, run, typed
+from cli_world import World, done, run, typed
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "nc"])
 def test_a_table_stands_for_the_export(world: World, ending: str) -> None:
-    ran = run("convert", "-a", "votes.csv", "-o", f"table.{ending}")
-    assert (ran.code, ran.err) == (0, "")
+    ran = done("convert", "-a", "votes.csv", "-o", f"table.{ending}")
     size = ran.out.split("(")[-1].split(")")[0]
     assert (
         ran.out

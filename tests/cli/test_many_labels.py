@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plausibly
-from cli_world import refused, run
+from cli_world import done, refused, run
 from plausibly.io import read_plausibilities
 from plausibly.kernels.sparse import Slots
 
@@ -58,8 +58,7 @@ def test_aggregate_makes_no_dense_array(here: Path) -> None:
     run("aggregate", *OF_VOTES, "-o", "lam.npz")  # what is imported once is no part of it
     write_votes(here, 2_000, LABELS)  # dense: 305 MiB
     with at_most(96):
-        ran = run("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
-    assert (ran.code, ran.err) == (0, "")
+        ran = done("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
     assert ran.document["form"] == "packed"
     found = read_plausibilities("lam.npz", packed=True)
     assert (found.sizes["example"], found.sizes["label_name"]) == (2_000, LABELS)
@@ -92,8 +91,7 @@ def small(here: Path) -> Path:
     ],
 )
 def test_every_form_gives_the_same_predictor(small: Path, out: str, form: str, said: str) -> None:
-    ran = run("aggregate", *OF_VOTES, "-o", out, "--form", form)
-    assert (ran.code, ran.err) == (0, "")
+    ran = done("aggregate", *OF_VOTES, "-o", out, "--form", form)
     saved = next(line for line in ran.out.splitlines() if line.startswith("saved"))
     assert saved.endswith(f" kB, {said})" if said else " kB)")
     table = plausibly.read_annotations("votes.csv", labels=Path("labels.txt"))

@@ -10,7 +10,7 @@ import xarray as xr
 
 import label_table_world
 import plausibly
-from cli_world import Ran, World, run
+from cli_world import World, done, run
 from plausibly.data.names import name_texts
 from plausibly.plugin import ANNOTATION, resolve
 from plausibly.study import prepare
@@ -31,18 +31,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return label_table_world.make(tmp_path)
 
 
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def done(ran: Ran) -> Ran:
-    assert (ran.code, ran.err) == (0, "")
-    return ran
-
-
 def test_aggregate(world: World) -> None:
-    ran = done(run("aggregate", "-a", "said.csv", *LABELS, *SPREAD, "-o", "lam.csv"))
-    text = one_line(ran.out)
+    ran = done("aggregate", "-a", "said.csv", *LABELS, *SPREAD, "-o", "lam.csv")
+    text = ran.text
     assert '70 % of examples disputed; under another name: 12 (12 as "Katze")' in text
     assert "chosen aggregator spread (parents uniform)" in text
     assert "30 examples x 3 labels" in text
@@ -53,24 +44,24 @@ def test_aggregate(world: World) -> None:
         "dog": 1 / 2,
         "fox": 1 / 3,
     }
-    document = done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "l.nc", "--json")).document
+    document = done("aggregate", "-a", "said.csv", *LABELS, "-o", "l.nc", "--json").document
     assert document["annotations"]["merged"] == {"Katze": 12}
     assert document["annotations"]["labels"] == ["cat", "dog", "fox", "pet"]
 
 
 def test_calibrate_predict_and_evaluate(world: World) -> None:
     data = ("-a", "said.csv", "-p", "model.csv", *LABELS)
-    ran = done(run("calibrate", *data, *SPREAD, "-o", "p.nc"))
-    assert "predictions model.csv: 30 x 3 float64" in one_line(ran.out)
+    ran = done("calibrate", *data, *SPREAD, "-o", "p.nc")
+    assert "predictions model.csv: 30 x 3 float64" in ran.text
     predictor = plausibly.load_predictor("p.nc")
     assert predictor.labels == ("cat", "dog", "fox")
-    done(run("predict", "p.nc", "-p", "new.csv", "--alpha", "0.1", "-o", "sets.csv"))
-    ran = done(run("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--risk", "risk"))
-    assert 'under another name: 8 (8 as "feline")' in one_line(ran.out)
+    done("predict", "p.nc", "-p", "new.csv", "--alpha", "0.1", "-o", "sets.csv")
+    ran = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--risk", "risk")
+    assert 'under another name: 8 (8 as "feline")' in ran.text
     assert "0.2" in ran.out
     assert "risk left out, a mean example" in ran.out
-    plain = done(run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json")).document
-    same = done(run("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--json")).document
+    plain = done("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
+    same = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--json").document
     assert _without_files(same) == _without_files(plain)
 
 
@@ -81,22 +72,22 @@ def _without_files(document: dict[str, object]) -> dict[str, object]:
 def test_a_parent_that_the_model_does_not_know(world: World) -> None:
     ran = run("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
     assert ran.code == 2
-    assert one_line(ran.err) == (
+    assert " ".join(ran.err.split()) == (
         'error parents-named: said.csv names "pet", '
         + NAMED.format("model.csv", "model.csv")
         + f'aggregate with --aggregator spread (aggregator="spread"): {ADVICE}'
     )
-    done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv"))
+    done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
     ran = run("calibrate", "--plausibilities", "lam.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
     assert (ran.code, "lam.csv names" in ran.err) == (2, True)
 
 
 def test_a_parent_that_nobody_named_is_no_label_of_the_model(world: World) -> None:
     world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
-    done(run("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc"))
-    done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv"))
+    done("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
+    done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
     data = ("--plausibilities", "lam.csv", "-p", "model.csv", *LABELS)
-    done(run("calibrate", *data, "-o", "again.nc"))
+    done("calibrate", *data, "-o", "again.nc")
     one, other = (plausibly.load_predictor(name) for name in ("p.nc", "again.nc"))
     assert one.threshold(0.1).item() == other.threshold(0.1).item()
     ran = run("calibrate", "--plausibilities", "lam.csv", "-p", "probabilities.csv", "-o", "p.nc")
@@ -108,7 +99,7 @@ def test_a_model_that_knows_the_parent(world: World) -> None:
     lines = world.path("model.csv").read_text(encoding="utf-8").splitlines()
     rows = [f"{lines[0]},pet", *(f"{line},0" for line in lines[1:])]
     world.write("model.csv", "\n".join(rows) + "\n")
-    done(run("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc"))
+    done("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
     assert plausibly.load_predictor("p.nc").labels == ("cat", "dog", "fox", "pet")
 
 
@@ -146,18 +137,18 @@ def test_calibrating_by_risk(world: World) -> None:
 
 def test_agreement_knows_the_order_of_the_table(world: World) -> None:
     asked = ("agreement", "-a", "votes.csv", "--resamples", "0", "--json")
-    by_table = done(run(*asked, *LABELS)).document
-    by_hand = done(run(*asked, "--order", "cat,dog,fox")).document
+    by_table = done(*asked, *LABELS).document
+    by_hand = done(*asked, "--order", "cat,dog,fox").document
     assert by_table["measures"] == by_hand["measures"]
     assert "krippendorff-ordinal" in str(by_table["measures"])
-    ran = done(run(*asked[:-1], *LABELS))
+    ran = done(*asked[:-1], *LABELS)
     assert "the same or a neighbouring label" in ran.out
 
 
 def test_agreement_where_a_label_has_no_place(world: World) -> None:
     ran = run("agreement", "-a", "said.csv", "--resamples", "0", *LABELS)
     assert ran.code == 0
-    text = one_line(ran.err)
+    text = " ".join(ran.err.split())
     assert text.startswith("warning order-partial: 1 of 4 labels")
     assert '("pet")' in text
     assert "do number them, or --missing pet" in text
@@ -183,9 +174,9 @@ def test_a_study(world: World) -> None:
     assert name_texts(ready.plausibilities["label"].values) == ["cat", "dog", "fox"]
     assert ready.plausibilities.attrs["parents"] == "uniform"
     assert name_texts(ready.predictions["label"].values) == ["cat", "dog", "fox"]
-    done(run("config", "check", "study.toml"))
-    ran = done(run("run", "study.toml", "-o", "out"))
-    assert 'under another name: 12 (12 as "Katze")' in one_line(ran.out)
+    done("config", "check", "study.toml")
+    ran = done("run", "study.toml", "-o", "out")
+    assert 'under another name: 12 (12 as "Katze")' in ran.text
     again = prepare("out/resolved.toml")
     xr.testing.assert_identical(again.plausibilities, ready.plausibilities)
 
@@ -194,7 +185,7 @@ def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
     world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
     ran = run("run", "study.toml", "-o", "out")
     assert ran.code == 2
-    assert one_line(ran.err) == (
+    assert " ".join(ran.err.split()) == (
         'error parents-named: said.csv names "pet", '
         + NAMED.format("model.csv", "model.csv")
         + f'aggregate with [aggregator] name = "spread": {ADVICE}'
@@ -205,7 +196,7 @@ def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
 
 def test_a_study_of_plausibilities(world: World) -> None:
     world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
-    done(run("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv"))
+    done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
     old = '[annotations]\npath = "said.csv"\n'
     world.edit("study.toml", old, '[plausibilities]\npath = "lam.csv"\n')
     world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
@@ -223,6 +214,5 @@ def test_renamed_labels_of_a_table_with_parents(world: World) -> None:
 
 def test_planning_reads_the_table(world: World) -> None:
     asked = ("plan", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD, "--alpha", "0.2")
-    ran = run(*asked)
-    assert (ran.code, ran.err) == (0, "")
+    ran = done(*asked)
     assert "spread (parents uniform)" in ran.out
