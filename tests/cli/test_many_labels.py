@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +9,11 @@ import pytest
 
 import plausibly
 from cli_world import done, refused, run
+from memory import at_most
 from plausibly.io import read_plausibilities
 from plausibly.kernels.sparse import Slots
 
-MIB = 2**20
 LABELS = 20_000
-
-
-@contextmanager
-def at_most(mebibytes: float) -> Iterator[None]:
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1] / MIB
-    finally:
-        tracemalloc.stop()
-    assert peak < mebibytes, f"{peak:.0f} MiB"
 
 
 @pytest.fixture

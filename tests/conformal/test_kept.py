@@ -39,18 +39,29 @@ def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
     assert names.distinct == frozenset(texts)
 
 
-def test_an_index_is_read_once_and_forgotten_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = array(["one", "two"])
     first = names.names_of(seen, "example")
     with monkeypatch.context() as patched:
         patched.setattr(names, "name_texts", None)
         assert names.names_of(seen + 1, "example") is first
     assert names.names_of(array(["one", "three"]), "example").texts == ["one", "three"]
-    place = id(seen.get_index("example"))
-    assert place in names._seen
-    del seen
+
+
+def alive() -> int:
+    """Return how many names of indexes are kept."""
     gc.collect()
-    assert place not in names._seen
+    return sum(isinstance(one, Names) for one in gc.get_objects())
+
+
+def test_names_are_kept_for_few_indexes_and_forgotten_with_them() -> None:
+    before = alive()
+    many = [array([f"{place} {number}" for number in range(3)]) for place in range(100)]
+    for one in many:
+        names.names_of(one, "example")
+    assert alive() - before <= 64
+    del many, one
+    assert alive() <= before
 
 
 def test_long_names_that_are_the_same_are_checked_once() -> None:
@@ -59,21 +70,6 @@ def test_long_names_that_are_the_same_are_checked_once() -> None:
     assert names.names_of(these, "example") is names.names_of(those, "example")
     other = names.names_of(array([*texts[:-1], "other"]), "example")
     assert other.texts == [*texts[:-1], "other"]
-
-
-def test_no_more_is_kept_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "_KEPT", 30)
-    names._seen.clear()
-    many = [pd.Index([f"{place}", f"{place} b"]) for place in range(80)]
-    for index in many:
-        names.remember(index, Names(index.tolist()))
-    assert sum(len(names) for _, names in names._seen.values()) == 30
-    assert id(many[-1]) in names._seen
-    assert id(many[0]) not in names._seen
-    monkeypatch.setattr(names, "_KEPT", 1_000)
-    for index in many:
-        names.remember(index, Names(index.tolist()))
-    assert len(names._seen) == 64
 
 
 Held = tuple[weakref.ref[pd.Index], Names]
@@ -103,14 +99,13 @@ def test_an_index_may_end_while_others_are_looked_through(monkeypatch: pytest.Mo
     assert held.looks > 1
 
 
-def test_the_latest_are_kept_however_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_names_are_kept_for_the_latest_indexes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names, "_KEPT", 3)
-    names._seen.clear()
     long = [array([f"{kind} {place}" for place in range(40)]) for kind in range(12)]
     first = [names.names_of(one, "example") for one in long]
-    assert len(names._seen) == 8
     again = [names.names_of(one, "example") for one in long[:3:-1]]
     assert all(one is other for one, other in zip(again, first[:3:-1], strict=True))
+    assert names.names_of(long[0], "example") is not first[0]
 
 
 @given(TEXTS, st.booleans(), st.data())

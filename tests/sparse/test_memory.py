@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
+from memory import at_most
 from plausibly.calibration.data import CalibrationData
 from plausibly.data.plausibilities import slots_of
 from plausibly.data.validate import as_checked
@@ -23,19 +20,6 @@ from tables import labelled
 
 LABELS = EXAMPLES = 20_000
 ROWS = 500
-MIB = 2**20
-
-
-@contextmanager
-def at_most(mebibytes: float) -> Iterator[None]:
-    """Demand that a block has no more in hand at once; one byte a cell would be 381 MiB."""
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1] / MIB
-    finally:
-        tracemalloc.stop()
-    assert peak < mebibytes, f"{peak:.0f} MiB"
 
 
 @pytest.fixture(scope="module")

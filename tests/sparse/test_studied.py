@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 
 import dask
@@ -12,6 +11,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from memory import at_most
 from plausibly.evaluation import p_value_uniformity
 from plausibly.kernels.types import Floats
 from refusals import refused
@@ -21,7 +21,6 @@ from tables import labelled
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
 LABELS, EXAMPLES = 45, 120
-MIB = 2**20
 
 
 def predictions(seed: int, examples: int = EXAMPLES, *, prefix: str = "case") -> xr.DataArray:
@@ -118,26 +117,20 @@ def test_20_000_labels_are_never_dense() -> None:
         attrs={"scale": "independent"},
     )
 
-    def peak(study: Callable[[], object]) -> float:
-        tracemalloc.start()
-        study()
-        most = tracemalloc.get_traced_memory()[1] / MIB
-        tracemalloc.stop()
-        return most
-
     with dask.config.set(scheduler="synchronous"):
         old = packed.assign_coords(example=[f"old {place}" for place in range(ROWS)])
         predictor = plausibly.calibrate(many("old"), old)
-        assert peak(lambda: plausibly.plan(model, packed, alpha=0.3, resamples=2)) < 48
-        assert peak(lambda: p_value_uniformity(predictor, model, packed)) < 48
-        assert (
-            peak(lambda: plausibly.tune_raps(model, packed, alpha=0.3, splits=1, penalties=(0.1,)))
-            < 48
-        )
+        with at_most(48):
+            plausibly.plan(model, packed, alpha=0.3, resamples=2)
+        with at_most(48):
+            p_value_uniformity(predictor, model, packed)
+        with at_most(48):
+            plausibly.tune_raps(model, packed, alpha=0.3, splits=1, penalties=(0.1,))
     new = augmentations[:, :4].assign_coords(example=list("abcd"))
     said = packed.isel(example=slice(40))
     # The scores of four new examples with all labels, and what is compared at once.
-    assert peak(lambda: plausibly.joint_rank(augmentations, said, new)) < 64
+    with at_most(64):
+        plausibly.joint_rank(augmentations, said, new)
 
 
 def test_a_score_is_tuned_on_one_row_an_example() -> None:

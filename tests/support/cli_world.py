@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 from pathlib import Path
@@ -60,6 +61,13 @@ class World:
         text = self.path(name).read_text(encoding="utf-8")
         assert old in text
         self.write(name, text.replace(old, new, count))
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @attrs.frozen
