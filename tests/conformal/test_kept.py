@@ -1,4 +1,4 @@
-"""What is remembered: names of indexes, answers about alphas; never too many, never wrong ones."""
+"""Names of examples: read, hashed and kept as little as can be, never too many, never wrong."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
+from plausibly.calibration.examples import Examples
 from plausibly.calibration.threshold import Kept
 from plausibly.data import names, validate
 from plausibly.data.named import with_values
 from plausibly.errors import InputError
+from plausibly.kernels import random as module
 from plausibly.kernels.random import Names, hash_names
 from tables import labelled
 
@@ -231,3 +233,48 @@ def test_no_more_are_turned_than_is_said() -> None:
     del many, one
     gc.collect()
     assert not names._texts
+
+
+NAMES = st.lists(st.text(max_size=3), unique=True, max_size=12)
+
+
+@given(NAMES, NAMES)
+def test_common_by_name_and_by_hash(these: list[str], those: list[str]) -> None:
+    wanted = len(set(these) & set(those))
+    for left in (Examples(these), Examples(hash_names(these))):
+        for right in (Examples(those), Examples(hash_names(those))):
+            assert left.common(right) == wanted
+
+
+@given(NAMES)
+def test_some_of_them(these: list[str]) -> None:
+    rows = np.arange(len(these))[::-2]
+    kept = [these[row] for row in rows]
+    assert Examples(these).take(rows).hashes.tolist() == hash_names(kept).tolist()
+    assert Examples(hash_names(these)).take(rows).hashes.tolist() == hash_names(kept).tolist()
+
+
+def arrays(prefix: str) -> tuple[xr.DataArray, xr.DataArray]:
+    generator = np.random.default_rng(3)
+    model, lam = (labelled(generator.dirichlet(np.ones(3), 40), prefix) for _ in range(2))
+    return model.assign_attrs(scale="probability"), lam
+
+
+def test_nothing_is_hashed_that_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(names: object) -> None:
+        raise AssertionError("hashed")
+
+    model, lam = arrays("c")
+    new, _ = arrays("t")
+    before = plausibly.calibrate(model, lam)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "hash_names", never)
+        predictor = plausibly.calibrate(model, lam)
+        assert predictor.predict(new, 0.2).attrs["calibration_overlap"] == 0
+        assert predictor.predict(model[5:25], 0.2).attrs["calibration_overlap"] == 20
+        predictor.p_values(new)
+        with pytest.raises(plausibly.errors.ComponentError, match="hashed"):
+            plausibly.calibrate(model, lam, calibrator="monte-carlo")
+    assert predictor.hashes is not None
+    assert predictor.hashes.tolist() == hash_names(model.example.values).tolist()
+    assert predictor.fingerprint == before.fingerprint

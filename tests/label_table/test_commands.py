@@ -8,13 +8,50 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import label_table_world
+import cli_world
 import plausibly
 from cli_world import World, done, run
 from plausibly.data.names import name_texts
 from plausibly.plugin import ANNOTATION, resolve
 from plausibly.study import prepare
 from refusals import refused
+
+TABLE = """\
+label,order,parent,risk,alias
+cat,1,pet,0.1,Katze | feline
+dog,2,pet,0.2,
+fox,3,,1,
+pet,,,,
+"""
+STUDY = """\
+[annotations]
+path = "said.csv"
+[predictions]
+path = "model.csv"
+[labels]
+path = "labels.csv"
+[aggregator]
+name = "spread"
+[[calibrations]]
+[splits]
+count = 3
+"""
+
+
+def make(folder: Path) -> World:
+    """Write votes of which 12 say ``Katze`` and one says ``pet``, and a model with ``Katze``."""
+    world = cli_world.make(folder)
+    world.write("labels.csv", TABLE)
+    votes = world.path("votes.csv").read_text(encoding="utf-8")
+    votes = votes.replace(",w0,cat\n", ",w0,Katze\n").replace("c03,w1,fox", "c03,w1,pet")
+    world.write("said.csv", votes)
+    new = world.path("new_votes.csv").read_text(encoding="utf-8")
+    world.write("new_said.csv", new.replace(",w0,cat\n", ",w0,feline\n"))
+    model = world.path("probabilities.csv").read_text(encoding="utf-8")
+    world.write("model.csv", model.replace("example,cat", "example,Katze"))
+    world.write("study.toml", STUDY)
+    return world
+
 
 LABELS = ("--labels", "labels.csv")
 SPREAD = ("--aggregator", "spread")
@@ -28,7 +65,7 @@ ADVICE = "it gives that to the labels below, in equal shares or by another polic
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.chdir(tmp_path)
-    return label_table_world.make(tmp_path)
+    return make(tmp_path)
 
 
 def test_aggregate(world: World) -> None:
