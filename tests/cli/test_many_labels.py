@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import plausibly
-from cli_world import run
+from cli_world import done, refused, run
+from memory import at_most
 from plausibly.io import read_plausibilities
 from plausibly.kernels.sparse import Slots
 
-MIB = 2**20
 LABELS = 20_000
-
-
-@contextmanager
-def at_most(mebibytes: float) -> Iterator[None]:
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1] / MIB
-    finally:
-        tracemalloc.stop()
-    assert peak < mebibytes, f"{peak:.0f} MiB"
 
 
 @pytest.fixture
@@ -58,8 +44,7 @@ def test_aggregate_makes_no_dense_array(here: Path) -> None:
     run("aggregate", *OF_VOTES, "-o", "lam.npz")  # what is imported once is no part of it
     write_votes(here, 2_000, LABELS)  # dense: 305 MiB
     with at_most(96):
-        ran = run("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
-    assert (ran.code, ran.err) == (0, "")
+        ran = done("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
     assert ran.document["form"] == "packed"
     found = read_plausibilities("lam.npz", packed=True)
     assert (found.sizes["example"], found.sizes["label_name"]) == (2_000, LABELS)
@@ -92,8 +77,7 @@ def small(here: Path) -> Path:
     ],
 )
 def test_every_form_gives_the_same_predictor(small: Path, out: str, form: str, said: str) -> None:
-    ran = run("aggregate", *OF_VOTES, "-o", out, "--form", form)
-    assert (ran.code, ran.err) == (0, "")
+    ran = done("aggregate", *OF_VOTES, "-o", out, "--form", form)
     saved = next(line for line in ran.out.splitlines() if line.startswith("saved"))
     assert saved.endswith(f" kB, {said})" if said else " kB)")
     table = plausibly.read_annotations("votes.csv", labels=Path("labels.txt"))
@@ -117,21 +101,10 @@ def test_forms_that_nobody_chose(here: Path) -> None:
 
 
 def test_a_form_that_a_format_has_not(small: Path) -> None:
-    ran = run("aggregate", *OF_VOTES, "-o", "lam.csv", "--form", "packed")
-    assert ran.code == 2
-    assert ran.err == (
-        "error option-unfit: lam.csv: plausibilities are not packed in this format\n"
-        "  expected  one row an example, and the ending .npz or .nc; got .csv\n"
-        "  do        -o lam.npz, or --form long\n"
-    )
-    drawn = ("--aggregator", '{name = "bootstrap", draws = 2}')
-    ran = run("aggregate", *OF_VOTES, *drawn, "-o", "lam.npz", "--form", "packed")
-    assert ran.code == 2
-    assert ran.err == (
-        "error option-unfit: lam.npz: draws of plausibilities are not packed\n"
-        "  expected  one row an example, and the ending .npz or .nc; got draws\n"
-        "  do        --form wide\n"
-    )
+    packed = f"aggregate {' '.join(OF_VOTES)} --form packed -o"
+    refused(f"{packed} lam.csv", "option-unfit", "got .csv do -o lam.npz, or --form long")
+    drawn = """--aggregator '{name = "bootstrap", draws = 2}'"""
+    refused(f"{packed} lam.npz {drawn}", "option-unfit", "got draws do --form wide")
 
 
 def test_evaluate_with_every_measure(small: Path) -> None:
@@ -161,10 +134,10 @@ def test_evaluate_with_every_measure(small: Path) -> None:
 def test_calibrate_and_evaluate_ask_for_no_dense_form(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(_: Slots) -> None:
+    def dense(_: Slots) -> None:
         raise AssertionError("the dense form was made")
 
-    monkeypatch.setattr(Slots, "dense", refused)
+    monkeypatch.setattr(Slots, "dense", dense)
     assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "packed").code == 0
     for given in (OF_VOTES, ("--plausibilities", "lam.nc")):
         assert run("calibrate", *given, "-p", "p.npz", "-o", "predictor.nc").code == 0

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import World, run, typed
 from plausibly.io import read_plausibilities, read_sets
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
-
 
 METHODS: dict[str, dict[str, object]] = {
     "": {},
@@ -43,13 +34,13 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
     evaluation = plausibly.evaluate(sets, new)
 
     words = f"calibrate -a votes.csv -p probabilities.csv {flags} -o predictor.nc --json"
-    ran = run(*words.split())
+    ran = typed(words)
     assert ran.code == 0, ran.err
     assert ran.document["fingerprint"] == predictor.fingerprint
     loaded = plausibly.load_predictor("predictor.nc")
     assert loaded.facts.aggregator == "label-frequency"
     words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.2 -o sets.csv --json"
-    ran = run(*words.split())
+    ran = typed(words)
     thresholds = predictor.threshold(["0.1", "0.2"]).values.tolist()
     assert [result["threshold"] for result in ran.document["results"]] == thresholds
     xr.testing.assert_identical(read_sets("sets.csv"), sets.rename(None))
@@ -92,7 +83,7 @@ def test_inline_tables_are_components(world: World) -> None:
 
 def test_groups_are_held_out_whole(world: World) -> None:
     words = "calibrate -a votes.csv -p probabilities.csv -e patients.csv --group patient"
-    run(*words.split(), "--combiner", "held-out-rank", "-o", "predictor.nc")
+    typed(words, "--combiner", "held-out-rank", "-o", "predictor.nc")
     predictions = plausibly.read_predictions("probabilities.csv")
     table = plausibly.read_examples("patients.csv")
     predictions = predictions.assign_coords(patient=("example", table["patient"].values))
@@ -134,17 +125,7 @@ def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
 
 def test_no_names_keeps_no_hashes(world: World) -> None:
     words = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
-    kept = run(*words.split()).out
+    kept = typed(words).out
     assert "scores and name hashes" in kept
-    assert "scores, no names" in run(*words.split(), "--no-names").out
+    assert "scores, no names" in typed(words, "--no-names").out
     assert plausibly.load_predictor("predictor.nc").hashes is None
-
-
-def test_evaluation_on_calibration_examples_is_said(world: World) -> None:
-    run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
-    predicted = run("predict", "predictor.nc", "-p", "probabilities.csv", "-o", "sets.csv")
-    assert "note   30 of 30 examples calibrated this predictor: no test of it" in predicted.out
-    ran = run("evaluate", "sets.csv", "-a", "votes.csv")
-    assert ran.code == 0
-    assert ran.err.startswith("warning evaluated-on-calibration: all 30 examples of")
-    assert run("evaluate", "sets.csv", "-a", "votes.csv", "--strict").code == 3

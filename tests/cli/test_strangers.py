@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import Terminal, World, make, run
 from plausibly import progress, registry
 from plausibly.errors import InputError, PlausiblyWarning, visible
 from plausibly.kernels.types import Floats
@@ -111,10 +111,6 @@ def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None
 def test_a_slow_reader_is_named_on_a_terminal(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     plausibly.register(READER, "slow", Slow)  # type: ignore[arg-type]  # reads nothing
     monkeypatch.setattr(progress, "PATIENCE", 0.1)
     for stream, named in ((Terminal(), True), (io.StringIO(), False)):
