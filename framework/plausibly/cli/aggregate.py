@@ -31,12 +31,7 @@ MANY_LABELS = 1_000
 def aggregate(
     output: Output,
     *,
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
-        ),
-    ],
+    annotations: common.RequiredAnnotations,
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, values
+from plausibly.cli import asked, common, values
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -29,12 +28,7 @@ Examples:
 def agreement(
     output: Output,
     *,
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
-        ),
-    ],
+    annotations: common.RequiredAnnotations,
     examples: common.Examples = None,
     labels: common.Labels = None,
     answers: common.Format,
@@ -57,20 +51,12 @@ def agreement(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(
-            "--by",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e: the same for each group.",
-        ),
+        common.column("--by", "Column of -e: the same for each group."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e, such as patient, that is resampled instead of examples.",
+        common.column(
+            "--cluster", "Column of -e, such as patient, that is resampled instead of examples."
         ),
     ] = None,
     draws: Annotated[
@@ -83,12 +69,7 @@ def agreement(
     ] = None,
     risk: Annotated[
         str | None,
-        typer.Option(
-            "--risk",
-            autocompletion=completion.columns("labels"),
-            metavar="COLUMN",
-            help="Column of --labels: how certain its level is.",
-        ),
+        common.column("--risk", "Column of --labels: how certain its level is.", of="labels"),
     ] = None,
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="B", help="Behind the intervals; 0 for none.")

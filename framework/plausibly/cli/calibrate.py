@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, chunks as chunking, common, completion, dry, layout, values
+from plausibly.cli import asked, chunks as chunking, common, dry, layout, values
 from plausibly.cli.output import Output
 
 HELP = "Calibrate a model on everything the experts said: a predictor with a guarantee."
@@ -38,12 +38,7 @@ def calibrate(
     labels: common.Labels = None,
     calibrator: Annotated[
         str | None,
-        typer.Option(
-            "--calibrator",
-            autocompletion=completion.components("calibrator"),
-            metavar="NAME|TABLE",
-            help="What to compare with [default: expected].",
-        ),
+        common.component("--calibrator", "calibrator", "What to compare with [default: expected]."),
     ] = None,
     draws: Annotated[
         int | None,
@@ -51,30 +46,18 @@ def calibrate(
     ] = None,
     score: Annotated[
         str | None,
-        typer.Option(
-            "--score",
-            autocompletion=completion.components("score"),
-            metavar="NAME|TABLE",
-            help="Score of a label [default: probability].",
-        ),
+        common.component("--score", "score", "Score of a label [default: probability]."),
     ] = None,
     combiner: Annotated[
         str | None,
-        typer.Option(
-            "--combiner",
-            autocompletion=completion.components("combiner"),
-            metavar="NAME|TABLE",
-            help="Merges p-values [default: average].",
-        ),
+        common.component("--combiner", "combiner", "Merges p-values [default: average]."),
     ] = None,
     aggregator: common.Aggregator = None,
     group: Annotated[
         str | None,
-        typer.Option(
+        common.column(
             "--group",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e whose groups, such as patients, are held out, one example of each.",
+            "Column of -e whose groups, such as patients, are held out, one example of each.",
         ),
     ] = None,
     alpha: common.Alphas = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -75,8 +75,23 @@ class Form(enum.StrEnum):
     packed = "packed"
 
 
+def column(flag: str, text: str, *, of: str = "examples") -> Any:  # Any: as Typer declares it
+    """Return an option that names a column of a file."""
+    return typer.Option(flag, autocompletion=completion.columns(of), metavar="COLUMN", help=text)
+
+
+def component(flag: str, kind: str, text: str) -> Any:  # Any: as above
+    """Return an option that names a component, or has a table of one."""
+    names = completion.components(kind)
+    return typer.Option(flag, autocompletion=names, metavar="NAME|TABLE", help=text)
+
+
 # ---- data
 
+RequiredAnnotations: TypeAlias = Annotated[
+    Path,
+    typer.Option("--annotations", "-a", metavar="FILE", help="What the experts said: every vote."),
+]
 Annotations: TypeAlias = Annotated[
     Path | None,
     typer.Option("--annotations", "-a", metavar="FILE", help="What the experts said: every vote."),
@@ -133,11 +148,8 @@ OnlyCommon: TypeAlias = Annotated[
 
 Reader: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--reader",
-        autocompletion=completion.components("reader"),
-        metavar="NAME|TABLE",
-        help="Format of the annotations [default: the one that is recognised].",
+    component(
+        "--reader", "reader", "Format of the annotations [default: the one that is recognised]."
     ),
 ]
 Columns: TypeAlias = Annotated[
@@ -171,11 +183,8 @@ UnansweredPolicy: TypeAlias = Annotated[
 ]
 Aggregator: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--aggregator",
-        autocompletion=completion.components("aggregator"),
-        metavar="NAME|TABLE",
-        help="How responses become plausibilities [default: by kind].",
+    component(
+        "--aggregator", "aggregator", "How responses become plausibilities [default: by kind]."
     ),
 ]
 
@@ -183,20 +192,16 @@ Aggregator: TypeAlias = Annotated[
 
 ExampleColumn: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--example",
-        autocompletion=completion.columns("predictions"),
-        metavar="COLUMN",
-        help="Column of -p that names the examples [default: example].",
+    column(
+        "--example", "Column of -p that names the examples [default: example].", of="predictions"
     ),
 ]
 View: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    column(
         "--view",
-        autocompletion=completion.columns("predictions"),
-        metavar="COLUMN",
-        help="Column of -p that names the view of each row, where an example has several.",
+        "Column of -p that names the view of each row, where an example has several.",
+        of="predictions",
     ),
 ]
 Variable: TypeAlias = Annotated[

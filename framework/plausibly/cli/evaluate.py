@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, chunks as chunking, common, completion, values
+from plausibly.cli import asked, chunks as chunking, common, values
 from plausibly.cli.output import CheckFailed, Output
 
 if TYPE_CHECKING:
@@ -38,11 +38,9 @@ def evaluate(
     labels: common.Labels = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(
+        common.column(
             "--by",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Report each group of this column of -e too. Repeatable: then their crossings, "
+            "Report each group of this column of -e too. Repeatable: then their crossings, "
             "the weakest first.",
         ),
     ] = None,
@@ -60,11 +58,10 @@ def evaluate(
     ] = None,
     risk: Annotated[
         str | None,
-        typer.Option(
+        common.column(
             "--risk",
-            autocompletion=completion.columns("labels"),
-            metavar="COLUMN",
-            help="Column of --labels with their risk: report what each level misses.",
+            "Column of --labels with their risk: report what each level misses.",
+            of="labels",
         ),
     ] = None,
     predictions: Annotated[
@@ -87,20 +84,12 @@ def evaluate(
     ] = None,
     true: Annotated[
         str | None,
-        typer.Option(
-            "--true",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e with a known label.",
-        ),
+        common.column("--true", "Column of -e with a known label."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e, such as patient: intervals count these, not examples.",
+        common.column(
+            "--cluster", "Column of -e, such as patient: intervals count these, not examples."
         ),
     ] = None,
     ties: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, values
+from plausibly.cli import asked, common, values
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -78,12 +78,7 @@ def plan(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e, such as patient, whose examples may be alike.",
-        ),
+        common.column("--cluster", "Column of -e, such as patient, whose examples may be alike."),
     ] = None,
     delta: Annotated[
         float,
@@ -97,12 +92,7 @@ def plan(
     ] = 200,
     score: Annotated[
         str | None,
-        typer.Option(
-            "--score",
-            autocompletion=completion.components("score"),
-            metavar="NAME|TABLE",
-            help="Score function [default: probability].",
-        ),
+        common.component("--score", "score", "Score function [default: probability]."),
     ] = None,
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,

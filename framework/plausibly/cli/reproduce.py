@@ -82,12 +82,7 @@ def reproduce(
     examples: common.Examples = None,
     group: Annotated[
         str | None,
-        typer.Option(
-            "--group",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e whose groups stay on one side.",
-        ),
+        common.column("--group", "Column of -e whose groups stay on one side."),
     ] = None,
     labels: common.Labels = None,
     reader: common.Reader = None,

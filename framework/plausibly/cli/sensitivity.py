@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, dry, values
+from plausibly.cli import asked, common, dry, values
 from plausibly.cli.output import Output
 
 HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
@@ -27,20 +26,14 @@ Examples:
 def sensitivity(
     output: Output,
     *,
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
-        ),
-    ],
+    annotations: common.RequiredAnnotations,
     predictions: common.Predictions,
     aggregator: Annotated[
         list[str],
-        typer.Option(
+        common.component(
             "--aggregator",
-            autocompletion=completion.components("aggregator"),
-            metavar="NAME|TABLE",
-            help="How responses become plausibilities. Repeatable: two or more.",
+            "aggregator",
+            "How responses become plausibilities. Repeatable: two or more.",
         ),
     ],
     examples: common.Examples = None,
@@ -55,30 +48,15 @@ def sensitivity(
     ] = None,
     calibrator: Annotated[
         str | None,
-        typer.Option(
-            "--calibrator",
-            autocompletion=completion.components("calibrator"),
-            metavar="NAME|TABLE",
-            help="[default: expected]",
-        ),
+        common.component("--calibrator", "calibrator", "[default: expected]"),
     ] = None,
     score: Annotated[
         str | None,
-        typer.Option(
-            "--score",
-            autocompletion=completion.components("score"),
-            metavar="NAME|TABLE",
-            help="[default: probability]",
-        ),
+        common.component("--score", "score", "[default: probability]"),
     ] = None,
     combiner: Annotated[
         str | None,
-        typer.Option(
-            "--combiner",
-            autocompletion=completion.components("combiner"),
-            metavar="NAME|TABLE",
-            help="[default: average]",
-        ),
+        common.component("--combiner", "combiner", "[default: average]"),
     ] = None,
     splits: Annotated[int, typer.Option("--splits", metavar="S", help="How many.")] = 100,
     test: Annotated[
@@ -86,12 +64,7 @@ def sensitivity(
     ] = 0.5,
     group: Annotated[
         str | None,
-        typer.Option(
-            "--group",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e whose groups, such as patients, stay on one side.",
-        ),
+        common.column("--group", "Column of -e whose groups, such as patients, stay on one side."),
     ] = None,
     alpha: common.Alphas = None,
     seed: common.Seed = 0,
