@@ -134,19 +134,6 @@ def votable(scores: Floats, tau: float) -> Bools:
     return reaches
 
 
-def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
-    """Return the corners of the polytope of vectors that conform, (corner, label)."""
-    values = scores.astype(np.float64)
-    whole = np.eye(len(values))
-    corners = [whole[k] for k in range(len(values)) if values[k] >= tau]
-    for i, j in combinations(range(len(values)), 2):
-        high, low = (i, j) if values[i] > values[j] else (j, i)
-        if values[low] < tau < values[high]:
-            share = (values[high] - tau) / (values[high] - values[low])
-            corners.append((1 - share) * whole[high] + share * whole[low])
-    return np.array(corners).reshape(-1, len(values))
-
-
 def grid_size(labels: int, parts: int) -> int:
     """Return how many vectors there are whose plausibilities are whole multiples of 1/parts."""
     return math.comb(parts + labels - 1, labels - 1)
@@ -634,9 +621,20 @@ class PlausibilityRegion:
         MissingExtra
             ``extra-missing`` without matplotlib.
         """
-        from plausibly.conformal import regions_draw
+        from plausibly.conformal.regions_draw import draw
 
-        return regions_draw.draw(self, predictions, alpha, plausibilities, axes)
+        new, scores = self.read(predictions)
+        check_drawable(len(self.labels), len(scores))
+        marks: dict[str, Floats] = {}
+        if self.scoring.scale == "probability":
+            marks["model"] = new.values[0] / new.values[0].sum()
+        if plausibilities is not None:
+            lam = validate.check_plausibilities(plausibilities, draws=False)
+            lam = align.match_labels(lam, self.labels, whose="plausibilities", other="the region")
+            marks["experts"] = align.match_examples(new.checked, lam)[1].values[0]
+        thresholds = {one: self.warned(one) for one in sorted(read_alphas(alpha))}
+        example = str(new.checked[names.EXAMPLE].values[0])
+        return draw(example, self.labels, scores[0], thresholds, marks, axes)
 
     def __repr__(self) -> str:
         facts = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
