@@ -622,6 +622,7 @@ class CrowdTable(ResponseOptions):
                 "tasks of which only the annotators tell; these check the workers",
                 "each vote counts",
                 self._as_typed('golden = "drop"') + ', or golden = "count"',
+                stacklevel=5,
             )
         dropped = set(rows.known if self.golden == "drop" else ())
         used = [row for row in range(len(table)) if row not in dropped]
