@@ -12,7 +12,7 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.evaluation.design import MethodTable, read_methods
+from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.study import compare
 from plausibly.kernels import coverage
@@ -65,17 +65,10 @@ class Study:
         self, rows: Bools, method: MethodTable, *, seed: int, lam: xr.DataArray | None = None
     ) -> ConformalPredictor:
         """Return a predictor that is calibrated on all but the test examples."""
-        asked = read_methods({"": method})[""]
-        return calibrate(
-            self.data.predictions[~rows],
-            (self.data.plausibilities if lam is None else lam)[~rows],
-            calibrator=asked.calibrator,
-            score=asked.score,
-            combiner=asked.combiner,
-            draws=asked.draws,
-            seed=seed,
-            group=self.data.group,
-        )
+        call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
+        known = self.data.plausibilities if lam is None else lam
+        model = self.data.predictions[~rows]
+        return call(model, known[~rows], **method, seed=seed, group=self.data.group)
 
     def measured(
         self, predictor: ConformalPredictor, rows: Bools, alpha: AlphaLike | None = None

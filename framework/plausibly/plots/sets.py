@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from plausibly.evaluation.intervals import SET_SIZE
 from plausibly.evaluation.results import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.extras import require
-from plausibly.kernels.types import Ints
+from plausibly.kernels.types import Floats, Ints
 from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import (
@@ -62,11 +61,8 @@ _GOLDEN = 0.6180339887498949
 _WIDE = 5  # inches that two columns of a legend take
 
 
-def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str) -> None:
-    """Draw a row a part of a study, and nothing around them.
-
-    A row is a method: its splits as dots, their middle as a line, their mean as a mark.
-    """
+def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
+    """Draw a row a method: its splits as dots, their middle as a line, their mean as a mark."""
     ink = tone(axes)
     box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
     above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
@@ -80,10 +76,7 @@ def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str) -
         axes.plot([mean], [row], linestyle="", zorder=4, **mark)
         said = format(mean, form)
         axes.annotate(said, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
-    axes.grid(axis="x", color=ink.grid)
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    tidy_rows(axes, x)
     axes.tick_params(axis="y", length=0)
 
 
@@ -157,13 +150,20 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     return axes
 
 
+_MEASURED = {
+    True: ("Coverage of what experts say", "aggregated coverage of a split (share)", ".3f"),
+    False: ("How large the sets are", "labels in a set, mean of a split", ".2f"),
+}
+
+
 def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
     """Draw one measure of a study, a row a method: see `coverage` and `sizes`."""
     named = cells(one)
     parts = [part for _, part in named]
     axes = axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
     covers = measure == AGGREGATED
-    draw_rows(axes, parts, measure, ".3f" if covers else ".2f")
+    title, x, form = _MEASURED[covers]
+    draw_rows(axes, parts, measure, form, x)
     name_rows(axes, shown_names([name for name, _ in named]))
     axes.set_ylim(len(parts) - 0.5, -0.75)
     ink = tone(axes).ink
@@ -171,11 +171,8 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
         wanted = 1 - float(one[names.ALPHA])
         axes.axvline(wanted, color=ink, linestyle=DASHES, linewidth=1.2, zorder=1)
         axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
-        title, x = "Coverage of what experts say", "aggregated coverage of a split (share)"
     else:
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
-        title, x = "How large the sets are", "labels in a set, mean of a split"
-    axes.set_xlabel(x)
     axes.locator_params(axis="x", nbins=6)
     tested = sorted({int(one["n_test"].min()), int(one["n_test"].max())})
     many = " to ".join(map(counted, tested))
@@ -189,15 +186,8 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
     return axes
 
 
-@attrs.frozen
-class _Curve:
-    """A measure at every alpha, (alpha,)."""
-
-    name: str
-    look: Look
-    low: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    high: NDArray[np.float64]
+_Curve: TypeAlias = tuple[str, Look, Floats, Floats, Floats]
+"""A measure at every alpha: its name, and low, mean and high (alpha,)."""
 
 
 def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
@@ -231,10 +221,10 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     wanted = 1 - np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
     order = np.argsort(wanted)
     least = float(wanted.min())
-    for one in shown:
-        x, low, mean, high = (ends[order] for ends in (wanted, one.low, one.mean, one.high))
-        axes.fill_between(x, low, high, color=one.look.colour, alpha=0.18, linewidth=0)
-        curve(axes, x, mean, one.look, shown_name(one.name, width=40))
+    for name, look, *values in shown:
+        x, low, mean, high = (ends[order] for ends in (wanted, *values))
+        axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0)
+        curve(axes, x, mean, look, shown_name(name, width=40))
         least = min(least, float(np.nanmin(low)))
     ends = [max(0.0, least - 0.03), 1.0]
     ink = tone(axes).ink
@@ -255,22 +245,23 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 
 
 def _of_evaluation(result: xr.Dataset) -> list[_Curve]:
-    ends = ("low", "mean", "high")
-    return [
-        _Curve(title, MEASURES[name], *(np.atleast_1d(result[f"{name}_{end}"]) for end in ends))
-        for name, title in QUANTITIES.items()
-        if f"{name}_mean" in result
-    ]
+    found: list[_Curve] = []
+    for name, title in QUANTITIES.items():
+        if f"{name}_mean" in result:
+            ends = (result[f"{name}_{end}"].values for end in ("low", "mean", "high"))
+            low, mean, high = map(np.atleast_1d, ends)
+            found.append((title, MEASURES[name], low, mean, high))
+    return found
 
 
 def _of_study(study: xr.Dataset) -> list[_Curve]:
     """Return aggregated coverage of each method, and of each size or number of draws."""
     planes = [cells(study.isel({names.ALPHA: place})) for place in range(study.sizes[names.ALPHA])]
-    found = []
+    found: list[_Curve] = []
     for place, (name, _) in enumerate(planes[0]):
         values = np.stack([plane[place][1][AGGREGATED].values for plane in planes])
         low, high = np.percentile(values, _MIDDLE, axis=1)
-        found.append(_Curve(name, OTHERS[place % len(OTHERS)], low, values.mean(axis=1), high))
+        found.append((name, OTHERS[place % len(OTHERS)], low, values.mean(axis=1), high))
     return found
 
 

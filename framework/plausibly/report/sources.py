@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -24,7 +24,7 @@ from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names, validate
 from plausibly.data.annotations import rebuilt
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.names import name_texts, positions, several, text_array
 from plausibly.data.validate import check_augmented, is_augmented, mean_over_draws
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
@@ -55,8 +55,6 @@ from plausibly.study.run import (
     resolved_text,
 )
 
-T = TypeVar("T", bound=np.generic)
-
 FIRST = 0
 HALF = 0.5
 
@@ -77,34 +75,18 @@ def halves(
         raise
 
 
-class Made(NamedTuple):
-    """Sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
-
-    sets: Bools
-    p: Floats
-    scores: Floats
-
-
-def _joined(half: Bools, first: NDArray[T], second: NDArray[T]) -> NDArray[T]:
-    """Return what was found of two halves, in the order of all examples."""
-    found = np.empty((half.size, *first.shape[1:]), dtype=first.dtype)
-    found[half], found[~half] = first, second
-    return found
-
-
-def made(one: Tested, alphas: Sequence[AlphaLike]) -> Made:
-    """Return what a predictor says of its examples."""
+def _made(one: Tested, alphas: Sequence[AlphaLike]) -> tuple[Bools, Floats, Floats]:
+    """Return sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
     sets = one.predictor.predict(one.predictions, list(alphas))
     p = one.predictor.p_values(one.predictions)
     scores = one.predictor.scores(one.predictions)
     if scores.ndim > 2:  # one score a label: what the bars show of several augmentations
         scores = scores.mean(axis=0)
-    given = name_texts(sets[names.LABEL].values)
-    place = {label: code for code, label in enumerate(one.predictor.labels)}
-    return Made(
-        sets=sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA).values,
-        p=p.transpose(names.EXAMPLE, names.LABEL).values,
-        scores=scores[:, [place[label] for label in given]],
+    place = positions(one.predictor.labels, name_texts(sets[names.LABEL].values))
+    return (
+        sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA).values,
+        p.transpose(names.EXAMPLE, names.LABEL).values,
+        scores[:, place],
     )
 
 
@@ -112,19 +94,34 @@ def method_sets(
     name: str,
     predictions: xr.DataArray,
     tested: Sequence[Tested],
-    found: Made,
-    promises: Sequence[Guarantee],
+    rows: Sequence[Bools],
+    alphas: Sequence[AlphaLike],
     *,
     reference: bool = False,
 ) -> MethodSets:
-    """Return the sets of one method with the attributes that sets have."""
+    """Return the sets of one method with the attributes that sets have.
+
+    Each predictor was tested on some of the examples, which `rows` says.
+    """
+    with warnings.catch_warnings():
+        # What there is to say of the sets stands in the report, or the study said it.
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        parts = [_made(one, alphas) for one in tested]
+    found: list[NDArray[Any]] = []  # Any: truth values, and floats
+    for each in zip(*parts, strict=True):
+        found.append(np.empty((rows[0].size, *each[0].shape[1:]), dtype=each[0].dtype))
+        for mine, part in zip(rows, each, strict=True):
+            found[-1][mine] = part
+    values, p, scores = found
+    # What the predictors all promise.
+    stated = [[one.predictor.guarantee(alpha) for one in tested] for alpha in alphas]
+    promises = [min(each, key=_strength) for each in stated]
     first = tested[0].predictor
-    plane = _one_row(predictions)
     sets = xr.DataArray(
-        found.sets,
+        values,
         dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
         coords={
-            **{key: value.variable for key, value in plane.coords.items()},
+            **{key: value.variable for key, value in _one_row(predictions).coords.items()},
             names.ALPHA: [float(promise.alpha) for promise in promises],
         },
         attrs={
@@ -141,20 +138,15 @@ def method_sets(
         reference=reference,
         tested=tested,
         sets=with_left_out(sets, read_left_out(predictions.attrs)),
-        p=found.p,
-        scores=found.scores,
+        p=p,
+        scores=scores,
         score=facts.score,
         promises=promises,
     )
 
 
-def weaker(first: Guarantee, second: Guarantee) -> Guarantee:
-    """Return what both of two guarantees promise."""
-
-    def strength(one: Guarantee) -> tuple[bool, float, bool, int]:
-        return one.level is not None, float(one.level or 0), not one.vacuous, one.has
-
-    return min(first, second, key=strength)
+def _strength(one: Guarantee) -> tuple[bool, float, bool, int]:
+    return one.level is not None, float(one.level or 0), not one.vacuous, one.has
 
 
 def _overlap(one: Tested) -> int:
@@ -184,13 +176,9 @@ def subject_of_predictor(
     """Return the subject of a report on a predictor."""
     model, lam = _by_name(*_matched(predictions, plausibilities, only_common=only_common))
     one = Tested(predictor=predictor, predictions=model)
-    with warnings.catch_warnings():
-        # What there is to say of the sets stands in the report.
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        arrays = made(one, alphas)
-    promises = [predictor.guarantee(alpha) for alpha in alphas]
     name = f"{predictor.facts.calibrator}, {predictor.facts.combiner}"
-    method = method_sets(name, model, [one], arrays, promises)
+    every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
+    method = method_sets(name, model, [one], [every], alphas)
     plane = _plane(model)
     shift = of_shift(method, options.words)
     checks = [
@@ -365,20 +353,16 @@ def _sets(
     method = {key: value for key, value in method.items() if value is not None}
     method |= {"seed": split_seed(one.seed, FIRST), "group": one.group}
     model, lam = one.predictions, one.plausibilities
-    tested = []
-    with warnings.catch_warnings():
-        # The study warned of the same method.
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        for test in (half, ~half):
-            others, mine = {names.EXAMPLE: ~test}, {names.EXAMPLE: test}
+    tested, rows = [], (half, ~half)
+    for test in rows:
+        others, mine = {names.EXAMPLE: ~test}, {names.EXAMPLE: test}
+        with warnings.catch_warnings():
+            # The study warned of the same method.
+            warnings.simplefilter("ignore", PlausiblyWarning)
             predictor = call(model.isel(others), lam.isel(others), **method)
-            new = as_asked(predictor, model.isel(mine), split_keys(one.seed, FIRST))
-            tested.append(Tested(predictor=predictor, predictions=new))
-        found = [made(each, one.alphas) for each in tested]
-    whole = Made(*(_joined(half, *pair) for pair in zip(*found, strict=True)))
-    stated = [[each.predictor.guarantee(alpha) for alpha in one.alphas] for each in tested]
-    promises = [weaker(*pair) for pair in zip(*stated, strict=True)]
-    return method_sets(name, model, tested, whole, promises, reference=reference)
+        new = as_asked(predictor, model.isel(mine), split_keys(one.seed, FIRST))
+        tested.append(Tested(predictor=predictor, predictions=new))
+    return method_sets(name, model, tested, rows, one.alphas, reference=reference)
 
 
 def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> list[MethodSets]:
