@@ -203,14 +203,3 @@ def test_stopped_early_it_warns_with_numbers() -> None:
     assert message.details["iterations"] == 2
     with pytest.warns(PlausiblyWarning, match=r"iterations = 300, or tolerance = 0.0001$"):
         plausibly.aggregate(found.table, "one-coin", iterations=30)
-
-
-@each
-def test_the_table_stays_and_may_be_read_only(aggregator: Aggregator) -> None:
-    table = table_of([("a", "q", "Ä", 1), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
-    before = table.copy(deep=True)
-    for variable in table.variables:
-        table[variable].values.flags.writeable = False
-    with quiet():
-        aggregator.aggregate(table, KEYS)
-    assert table.identical(before)

@@ -88,7 +88,9 @@ def draft(tables: Mapping[str, object]) -> Draft:
         value = tables[name] if name == "alphas" else _floats(tables[name])
         with below(name, found), without_plugins(disabled):
             if name in _WITH_PATH and isinstance(value, str):
-                raise Mistakes([_a_path_alone(name, value)])
+                advice = f"write [{name}], and below it path = {written(value)}"
+                text = f"expected a table, got {said(value)}"
+                raise Mistakes([Mistake("", text, advice=advice)])
             made = own[name](value) if name in own else strict.value(parameters[name], value)
             parts[name] = made
             disabled = getattr(made, "disable", disabled)
@@ -103,11 +105,6 @@ def _floats(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _floats(item) for key, item in value.items()}
     return [_floats(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _a_path_alone(table: str, path: str) -> Mistake:
-    text = f"expected a table, got {said(path)}"
-    return Mistake("", text, advice=f"write [{table}], and below it path = {written(path)}")
 
 
 def _calibrations(strict: Strict, parameter: Parameter, value: object) -> object:

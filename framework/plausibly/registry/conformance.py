@@ -38,15 +38,15 @@ def members(protocol: type[Any]) -> dict[str, object]:
 
 def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
     """Return every member of `protocol` that `component` lacks or has in another form."""
-    return tuple(_problems(component, protocol))
-
-
-def _problems(component: object, protocol: type[Any]) -> Iterator[Problem]:
-    for name, declared in members(protocol).items():
-        if isinstance(declared, property):
-            yield from _data_problem(component, name, declared)
-        else:
-            yield from _method_problem(component, name, declared)
+    return tuple(
+        problem
+        for name, declared in members(protocol).items()
+        for problem in (
+            _data_problem(component, name, declared)
+            if isinstance(declared, property)
+            else _method_problem(component, name, declared)
+        )
+    )
 
 
 def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
@@ -104,7 +104,7 @@ def _wanted(declared: property) -> object:
 
 
 def _method_problem(component: object, name: str, declared: object) -> Iterator[Problem]:
-    wanted = _without_self(declared)
+    wanted = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
     expected = f"{name}{names_only(wanted)}"
     if inspect.getattr_static(component, name, _MISSING) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
@@ -124,10 +124,6 @@ def _method_problem(component: object, name: str, declared: object) -> Iterator[
         has.bind(**dict.fromkeys(wanted.parameters))
     except TypeError:
         yield Problem(name, expected, f"{name}{names_only(has)}")
-
-
-def _without_self(declared: object) -> inspect.Signature:
-    return _without_first(inspect.signature(cast("Callable[..., object]", declared)))
 
 
 def _without_first(signature: inspect.Signature) -> inspect.Signature:

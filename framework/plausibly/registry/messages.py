@@ -55,7 +55,8 @@ def unknown(
     failed = [
         f
         for f in failures
-        if f.component is None and (named.means(f.source) or _offers(f, kind, bare))
+        if f.component is None
+        and (named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered})
     ]
     off = [d for d in disabled if named.means(d.source)]
     got = ""
@@ -133,10 +134,6 @@ def _reason(
     if close is not None:
         return ""
     return f"nothing like it in the environment of {sys.executable}"
-
-
-def _offers(failure: Failure, kind: Kind[Any], bare: str) -> bool:
-    return any((e.kind, e.name) == (kind.name, bare) for e in failure.offered)
 
 
 def off(kind: Kind[Any], entry: Entry, asked: Asked, others: Sequence[Entry]) -> ComponentError:

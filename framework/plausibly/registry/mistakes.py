@@ -141,7 +141,7 @@ def mistakes_in(error: BaseException) -> list[Mistake]:
     if isinstance(error, Mistakes | ParameterError):
         return list(error.mistakes)
     if isinstance(error, Wrong):
-        instead = _value(error.instead)
+        instead = "" if error.instead is None else written(error.instead)
         return [Mistake("", str(error), value=instead, expected=error.expected, got=error.got)]
     if isinstance(error, InputError) and error.name == "component-unknown":
         return [_unknown_component(error)]
@@ -167,7 +167,3 @@ def _unknown_component(error: InputError) -> Mistake:
         text += f"; {error.got}"
     do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
     return Mistake("", text, advice=do)
-
-
-def _value(instead: object) -> str:
-    return "" if instead is None else written(instead)

@@ -12,7 +12,6 @@ from typing import cast
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.atomic import check_ours, holds, together
 from plausibly.config.document import toml_text
@@ -76,41 +75,35 @@ def warn_of_groups(
     if group is not None:
         one = groups_of(predictions, group)
         if one.several and not grouped:
-            _warn_of_repeats(one)
+            of = f"{counted(one.groups)} {one.plural}"
+            warn(
+                "group-repeats",
+                f"there are {several(one.examples, 'example')} of {of}",
+                expected=f"exchangeable examples; those of one {group} may be alike",
+                got=f"{counted(one.several)} with several examples",
+                do=f'calibrator = {{ name = "grouped", by = "{group}" }}; or compare with '
+                f'[examples] one_per = "{group}" and another -o; report both',
+                whose=group,
+                details={"group": group, "groups": one.groups, "examples": one.examples},
+                stacklevel=3,
+            )
         return
     for one in owners(predictions):
         codes = codes_of(example_values(one.name, [predictions]))[1]
         both = np.intersect1d(codes[test], codes[~test])
         if both.size:
-            _warn_of_both_sides(one, both.size, int(np.isin(codes, both).sum()))
+            shared = int(np.isin(codes, both).sum())
+            warn(
+                "group-on-both-sides",
+                f"{counted(both.size)} {one.plural} are in calibration and in test",
+                expected=f"each {one.name} on one side",
+                got=f"{counted(shared)} of {several(one.examples, 'example')} shared",
+                do=f'[splits] group = "{one.name}"',
+                whose=one.name,
+                details={"group": one.name, "groups": both.size, "examples": shared},
+                stacklevel=3,
+            )
             return
-
-
-def _warn_of_both_sides(one: Groups, both: int, shared: int) -> None:
-    warn(
-        "group-on-both-sides",
-        f"{counted(both)} {plural(one.name)} are in calibration and in test",
-        expected=f"each {one.name} on one side",
-        got=f"{counted(shared)} of {several(one.examples, 'example')} shared",
-        do=f'[splits] group = "{one.name}"',
-        whose=one.name,
-        details={"group": one.name, "groups": both, "examples": shared},
-        stacklevel=4,
-    )
-
-
-def _warn_of_repeats(one: Groups) -> None:
-    warn(
-        "group-repeats",
-        f"there are {several(one.examples, 'example')} of {counted(one.groups)} {plural(one.name)}",
-        expected=f"exchangeable examples; those of one {one.name} may be alike",
-        got=f"{counted(one.several)} with several examples",
-        do=f'calibrator = {{ name = "grouped", by = "{one.name}" }}; or compare with [examples] '
-        f'one_per = "{one.name}" and another -o; report both',
-        whose=one.name,
-        details={"group": one.name, "groups": one.groups, "examples": one.examples},
-        stacklevel=4,
-    )
 
 
 CONFIDENCE = 0.95
@@ -140,36 +133,36 @@ def coverage_by_group(
 ) -> list[GroupCoverage]:
     """Return the aggregated coverage of every group, at each alpha the weakest first."""
     grouped = [(name, *codes_of(example_values(name, [sets]))) for name in by]
-    count = sum(len(values) for _, values, _ in grouped)
     clusters = None if cluster is None else codes_of(example_values(cluster, [sets]))[1]
     whole = sets if names.ALPHA in sets.dims else sets.expand_dims(names.ALPHA)
     whole = whole.transpose(names.ALPHA, names.EXAMPLE, names.LABEL)
     lam = mean_over_draws(plausibilities).values
     found: list[GroupCoverage] = []
+    places = [
+        (name, name_text(value), codes == code)
+        for name, values, codes in grouped
+        for code, value in enumerate(values)
+    ]
     for alpha, plane in zip(whole[names.ALPHA].values, whole.values, strict=True):
         covered = np.asarray(coverage.aggregated(plane, lam), dtype=np.float64)
         here = []
-        for name, values, codes in grouped:
-            for code, value in enumerate(values):
-                rows = codes == code
-                measured = interval(
-                    covered[rows],
-                    clusters=None if clusters is None else clusters[rows],
-                    confidence=CONFIDENCE,
-                    among=count,
+        for name, group, rows in places:
+            within = None if clusters is None else clusters[rows]
+            measured = interval(
+                covered[rows], clusters=within, confidence=CONFIDENCE, among=len(places)
+            )
+            here.append(
+                GroupCoverage(
+                    alpha=float(alpha),
+                    coordinate=name,
+                    group=group,
+                    examples=int(rows.sum()),
+                    mean=measured.mean,
+                    low=measured.low,
+                    high=measured.high,
+                    groups=len(places),
                 )
-                here.append(
-                    GroupCoverage(
-                        alpha=float(alpha),
-                        coordinate=name,
-                        group=name_text(value),
-                        examples=int(rows.sum()),
-                        mean=measured.mean,
-                        low=measured.low,
-                        high=measured.high,
-                        groups=count,
-                    )
-                )
+            )
         found += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))
     return found
 
@@ -411,11 +404,22 @@ def run_study(
             checkpoint=checkpoint,
             progress=progress,
         )
-        test = _first_test(ready)
-        warn_of_groups(
-            ready.predictions, test, study.splits.group, grouped=_grouped(ready, study.splits.group)
+        groups, strata = (
+            None if name is None else example_values(name, [ready.predictions])
+            for name in (study.splits.group, study.splits.stratify)
         )
-        warn_of_copies(_one_row(ready.predictions), _groups(ready), stacklevel=3)
+        test = split(
+            hash_names(ready.predictions[names.EXAMPLE].values),
+            split_keys(study.seed, FIRST),
+            test=study.splits.test,
+            groups=groups,
+            strata=strata,
+        )
+        grouped = _grouped(ready, study.splits.group)
+        warn_of_groups(ready.predictions, test, study.splits.group, grouped=grouped)
+        # Copies share all augmentations of an example, the first as well.
+        first = {names.AUGMENTATION: 0} if names.AUGMENTATION in ready.predictions.dims else {}
+        warn_of_copies(ready.predictions.isel(first, drop=True), groups, stacklevel=3)
         sets = _first_sets(ready, test)
         return StudyResult(
             prepared=ready,
@@ -444,44 +448,16 @@ def _grouped(ready: Prepared, group: str | None) -> bool:
     )
 
 
-def _one_row(predictions: xr.DataArray) -> xr.DataArray:
-    """Return one row an example: the first of its augmentations, which copies share too."""
-    if names.AUGMENTATION not in predictions.dims:
-        return predictions
-    return predictions.isel({names.AUGMENTATION: 0}, drop=True)
-
-
-def _groups(ready: Prepared) -> NDArray[np.generic] | None:
-    """Return by which values examples are split, (example,)."""
-    group = ready.study.splits.group
-    return None if group is None else example_values(group, [ready.predictions])
-
-
-def _first_test(ready: Prepared) -> Bools:
-    """Return which examples are test examples of the first split."""
-    study = ready.study
-    groups, strata = (
-        None if name is None else example_values(name, [ready.predictions])
-        for name in (study.splits.group, study.splits.stratify)
-    )
-    hashes = hash_names(ready.predictions[names.EXAMPLE].values)
-    keys = split_keys(study.seed, FIRST)
-    return split(hashes, keys, test=study.splits.test, groups=groups, strata=strata)
-
-
 def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
     """Return the sets of the test examples of the first split, and what they are."""
     study = ready.study
     alphas = list(study.alphas)
+    keys = split_keys(study.seed, FIRST)
     with warnings.catch_warnings():
         # The study has warned of the same calibration.
         warnings.simplefilter("ignore", PlausiblyWarning)
         predictor = _calibrated(ready, ~test, seed=split_seed(study.seed, FIRST))
-        new = as_asked(
-            predictor,
-            ready.predictions.isel({names.EXAMPLE: test}),
-            split_keys(study.seed, FIRST),
-        )
+        new = as_asked(predictor, ready.predictions.isel({names.EXAMPLE: test}), keys)
         sets = predictor.predict(new, alphas if len(alphas) > 1 else alphas[0])
     about = {
         "calibration": study.calibrations[0].name,

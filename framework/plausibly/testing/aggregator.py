@@ -70,11 +70,7 @@ def world_for(
 BOOK: RuleBook[Aggregator, AggregatorWorld] = RuleBook(AGGREGATOR, world_for, ("annotations",))
 
 
-def _behaves(aggregator: Aggregator, world: AggregatorWorld) -> object:
-    return [_lam(aggregator, table) for table in world.each()]
-
-
-enter_common(BOOK, _behaves)
+enter_common(BOOK, lambda aggregator, world: [_lam(aggregator, t) for t in world.each()])
 
 
 def _each(rule: Callable[[Aggregator, xr.Dataset], None]) -> None:

@@ -85,11 +85,7 @@ def _rows(table: xr.Dataset) -> _Rows:
     return sorted((tuple(row) for row in cells.itertuples(index=False)), key=repr)
 
 
-def _behaves(annotation: Annotation, world: AnnotationWorld) -> object:
-    return [_table(annotation, world)]
-
-
-enter_common(BOOK, _behaves)
+enter_common(BOOK, lambda annotation, world: [_table(annotation, world)])
 
 
 @BOOK.rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import attrs
 import numpy as np
@@ -145,11 +145,7 @@ def _parts(found: Replicates) -> tuple[object, ...]:
     return tuple(getattr(found, field.name) for field in attrs.fields(Replicates))
 
 
-def _behaves(calibrator: Calibrator, world: CalibratorWorld) -> object:
-    return _parts(calibrator.replicates(world.data(), _KEYS))
-
-
-enter_common(BOOK, _behaves)
+enter_common(BOOK, lambda calibrator, world: _parts(calibrator.replicates(world.data(), _KEYS)))
 
 
 def _p_values(found: Replicates) -> list[Floats]:
@@ -314,17 +310,13 @@ def coverage(calibrator: Calibrator, world: CalibratorWorld) -> None:
             if found.target not in ("aggregated", "voted"):
                 return  # it says nothing of a label
             p_values[trial] = _p_of_new(found, people, new)
-        shared = found.reads != "separate" or len(found.scores) == 1
-        demand_coverage(p_values, _one_alpha if shared else _two_alpha, found.of_what)
+        # Replicates that have test scores of their own promise less.
+        missed = 2 if found.reads == "separate" and len(found.scores) > 1 else 1
+        demand_coverage(p_values, partial(_promised, missed), found.of_what)
 
 
-def _one_alpha(alpha: Fraction) -> Fraction:
-    return 1 - alpha
-
-
-def _two_alpha(alpha: Fraction) -> Fraction:
-    """Return what is left where replicates have test scores of their own."""
-    return 1 - 2 * alpha
+def _promised(missed: int, alpha: Fraction) -> Fraction:
+    return 1 - missed * alpha
 
 
 def _p_of_new(found: Replicates, people: Population, new: int) -> float:

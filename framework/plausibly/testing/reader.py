@@ -77,11 +77,7 @@ def world_for(
 BOOK: RuleBook[Reader, ReaderWorld] = RuleBook(READER, world_for, ("path", "kind", "labels"))
 
 
-def _behaves(reader: Reader, world: ReaderWorld) -> object:
-    return [world.read(reader)]
-
-
-enter_common(BOOK, _behaves)
+enter_common(BOOK, lambda reader, world: [world.read(reader)])
 
 
 def _head(path: Path) -> bytes:

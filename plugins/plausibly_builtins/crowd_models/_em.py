@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +20,9 @@ from plausibly.plugin import (
     Rows,
     answered_rows,
     counted,
+    listed,
     names,
+    near,
     ordered_sum,
     several,
     warn,
@@ -38,6 +40,30 @@ Codes = NDArray[np.intp]
 def summed(cells: Codes, terms: Column, size: int) -> Column:
     """Return the sum of the terms of each cell, in the order in which they stand."""
     return np.bincount(cells, terms, size).astype(np.float64, copy=False)
+
+
+def annotators_of(rows: Rows) -> list[str]:
+    """Return the names of the annotators of a table."""
+    return [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
+
+
+def known_annotators(rows: Rows, given: Iterable[str], what: str, where: str) -> list[str]:
+    """Return the annotators of a table, or raise ``annotators-unknown`` where some are given."""
+    known = annotators_of(rows)
+    lost = sorted(set(given).difference(known))
+    if lost:
+        meant = near(lost[0], known)
+        raise InputError(
+            "annotators-unknown",
+            f"{what} {several(len(lost), 'annotator')} whom the table does not know "
+            f"({listed(lost)})",
+            expected=f"names among {several(len(known), 'annotator')}",
+            got=listed(lost),
+            do=f"did you mean {meant}?" if meant else f"take them out of {where}",
+            whose=f"aggregator {what.split()[0]}",
+            details={"annotators": lost},
+        )
+    return known
 
 
 @attrs.frozen(kw_only=True, eq=False)

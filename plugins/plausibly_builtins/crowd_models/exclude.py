@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 import numpy as np
@@ -27,7 +27,6 @@ from plausibly.plugin import (
     is_joint,
     listed,
     names,
-    near,
     ordered_sum,
     resolve,
     select,
@@ -35,6 +34,7 @@ from plausibly.plugin import (
     take_responses,
     warn,
 )
+from plausibly_builtins.crowd_models._em import annotators_of, known_annotators
 
 EXCLUDED = "excluded"
 _REASON = "responses by excluded annotators"
@@ -135,14 +135,13 @@ class Exclude:
                 whose="aggregator exclude",
             )
         reasons = self._reasons(rows)
-        out = np.append(np.array([bool(one) for one in reasons], bool), False)[rows.annotator]
-        out = self._without_lost(rows, out, reasons)
+        out = self._without_lost(rows, _by(rows, reasons), reasons)
         table = take_responses(rows.table, np.flatnonzero(~out)) if out.any() else rows.table
         inner = self.inner
         if inner is None:
             inner = resolve(AGGREGATOR, default_aggregator(str(rows.table.attrs[names.KIND])))
         found = inner.aggregate(table, keys)
-        gone = {who: why for who, why in zip(_annotators(rows), reasons, strict=True) if why}
+        gone = {who: why for who, why in zip(annotators_of(rows), reasons, strict=True) if why}
         if not gone:
             return found
         counts: dict[str, int] = json.loads(str(found.attrs.get(names.LEFT_OUT, "{}")))
@@ -153,20 +152,7 @@ class Exclude:
 
     def _reasons(self, rows: Rows) -> list[str]:
         """Return why each annotator is left out; empty where they are not."""
-        known = _annotators(rows)
-        lost = sorted(set(self.annotators).difference(known))
-        if lost:
-            meant = near(lost[0], known)
-            raise InputError(
-                "annotators-unknown",
-                f"exclude names {several(len(lost), 'annotator')} whom the table does not know "
-                f"({listed(lost)})",
-                expected=f"names among {several(len(known), 'annotator')}",
-                got=listed(lost),
-                do=f"did you mean {meant}?" if meant else "take them out of annotators",
-                whose="aggregator exclude",
-                details={"annotators": lost},
-            )
+        known = known_annotators(rows, self.annotators, "exclude names", "annotators")
         reasons = ["named" if name in self.annotators else "" for name in known]
         answers = _answers(rows)
         for place, number in enumerate(answers.tolist()):
@@ -190,14 +176,13 @@ class Exclude:
                 whose="aggregator exclude",
             )
         model: AnnotatorModel = self.by  # type: ignore[assignment]  # it has the method, as seen
-        out = np.append(np.array([bool(one) for one in reasons], bool), False)[rows.annotator]
-        kept = ~out & (rows.mentions > 0)
+        kept = ~_by(rows, reasons) & (rows.mentions > 0)
         table = take_responses(rows.table, np.flatnonzero(kept))
         answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
         if not answered.all():
             table = select(table, example=answered)
         found = model.reliability(table)[names.WEIGHT]
-        weights: NDArray[np.float64] = found.sel({names.ANNOTATOR: _annotators(rows)}).values
+        weights: NDArray[np.float64] = found.sel({names.ANNOTATOR: annotators_of(rows)}).values
         return weights
 
     def _without_lost(
@@ -211,17 +196,17 @@ class Exclude:
         shown = [str(name) for name in rows.table.indexes[names.EXAMPLE][~left]]
         several_lost = f"{counted(len(shown))} of {several(rows.n, 'example')}"
         who = sum(1 for one in reasons if one)
-        told = {
+        told: dict[str, Any] = {  # Any: arguments of two functions
             "expected": "a response left for each example",
             "got": f"{several(who, 'annotator')} of {len(reasons)} left out",
             "whose": "aggregator exclude",
+            "details": {"examples": shown},
         }
         if self.lost == "error":
             raise InputError(
                 "annotators-needed",
                 f"exclude leaves {several_lost} without a response ({listed(shown)})",
                 do='lost = "keep" keeps all responses of these; or leave out fewer annotators',
-                details={"examples": shown},
                 **told,
             )
         warn(
@@ -229,15 +214,15 @@ class Exclude:
             f"exclude keeps all responses of {several_lost} ({listed(shown)}), which only those "
             "who are left out have answered",
             do='lost = "error" refuses them',
-            details={"examples": shown},
             stacklevel=4,
             **told,
         )
         return out & left[rows.example]
 
 
-def _annotators(rows: Rows) -> list[str]:
-    return [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
+def _by(rows: Rows, reasons: list[str]) -> NDArray[np.bool_]:
+    """Return which responses are of annotators for whom there is a reason; none of unknown ones."""
+    return np.array([*map(bool, reasons), False])[rows.annotator]
 
 
 def _answers(rows: Rows) -> NDArray[np.float64]:

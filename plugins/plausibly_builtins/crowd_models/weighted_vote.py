@@ -18,9 +18,9 @@ from plausibly.plugin import (
     counted,
     listed,
     names,
-    near,
     several,
 )
+from plausibly_builtins.crowd_models._em import known_annotators
 
 
 def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
@@ -63,20 +63,7 @@ class WeightedVote:
 
     def _of_annotators(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Return the weight of each annotator, (annotator + 1,): unknown ones look at the last."""
-        known = [str(name) for name in rows.table[names.ANNOTATOR].values]
-        lost = sorted(set(self.weights).difference(known))
-        if lost:
-            meant = near(lost[0], known)
-            raise InputError(
-                "annotators-unknown",
-                f"weighted-vote has weights of {several(len(lost), 'annotator')} whom the table "
-                f"does not know ({listed(lost)})",
-                expected=f"names among {several(len(known), 'annotator')}",
-                got=listed(lost),
-                do=f"did you mean {meant}?" if meant else "take them out of weights",
-                whose="aggregator weighted-vote",
-                details={"annotators": lost},
-            )
+        known = known_annotators(rows, self.weights, "weighted-vote has weights of", "weights")
         return np.array([*(self.weights.get(name, self.others) for name in known), self.others])
 
 
