@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
+import eval_oracles as oracle
 from eval_parts import case, features
 from eval_refusals import check, refusals
 from plausibly import calibrate
@@ -163,13 +164,8 @@ def test_the_text(call: str, text: str) -> None:
 
 @pytest.mark.realdata
 def test_chaosnli_has_a_weak_slab(shared: Path) -> None:
-    arrays = np.load(shared / "data" / "chaosnli_snli" / "data.npz", allow_pickle=False)
-    counts = arrays["counts"].astype(float)
-    coords = {"example": arrays["uid"], "label": arrays["class_names"]}
-    dims = ("example", "label")
-    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
-    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
-    old = np.arange(len(counts)) % 2 == 0
+    predictions, lam = oracle.real(shared, "chaosnli_snli")
+    old = np.arange(len(lam)) % 2 == 0
     sets = calibrate(predictions[old], lam[old]).predict(predictions[~old], 0.1)
     found = worst_slab_coverage(sets, lam[~old], predictions[~old])
     assert float(found["aggregated_coverage_high"]) < 0.85

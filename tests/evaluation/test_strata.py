@@ -143,12 +143,7 @@ def test_the_text(call: str, text: str) -> None:
 )
 def test_halves_of_predicted_entropy(shared: Path, data: str, halves: tuple[float, float]) -> None:
     """The gap that a calibrator of groups is to close, as it was measured before."""
-    arrays = np.load(shared / "data" / data / "data.npz", allow_pickle=False)
-    counts = arrays["counts"].astype(float)
-    coords = {"example": [f"e{i}" for i in range(len(counts))], "label": arrays["class_names"]}
-    dims = ("example", "label")
-    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
-    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    predictions, lam = oracle.real(shared, data)
     edge = float(np.median(entropy(predictions)))
     hashes = hash_names(predictions["example"].values)
     means = []

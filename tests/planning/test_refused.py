@@ -24,6 +24,7 @@ LAM = plausibly.aggregate(VOTES)
 FLAT = PREDICTIONS.copy(data=np.full(PREDICTIONS.shape, 0.25))
 NORTH = PREDICTIONS.assign_coords(site=("example", ["north"] * 300))
 FEW, SAID = PREDICTIONS[:12], plausibly.select(VOTES, example=PREDICTIONS["example"].values[:12])
+OTHER = PREDICTIONS.assign_coords(label=["a", "b", "c", "e"])
 QUICK: dict[str, Argument] = {"resamples": 10, "n": [100, 300]}
 
 
@@ -84,10 +85,6 @@ def test_draws_need_a_pilot() -> None:
     assert plausibly.plan(draws=[1])["draws"].values.tolist() == [1]
 
 
-def test_one_cluster_is_none() -> None:
-    assert "coordinate-missing" in text(lambda: planned(cluster="hospital"))
-
-
 def test_responses_that_nobody_has() -> None:
     one = plausibly.select(VOTES, annotator="q0")
     with warnings.catch_warnings():
@@ -97,11 +94,8 @@ def test_responses_that_nobody_has() -> None:
 
 
 def test_other_examples_and_labels_are_refused_by_name() -> None:
-    assert "examples-differ" in text(lambda: planned(PREDICTIONS.isel(example=slice(250))))
     found = planned(PREDICTIONS.isel(example=slice(250)), only_common=True)
     assert found.attrs["pilot_examples"] == 250
-    other = PREDICTIONS.assign_coords(label=["a", "b", "c", "e"])
-    assert "labels-differ" in text(lambda: planned(other))
 
 
 @refusals(__file__)
