@@ -14,6 +14,7 @@ from plausibly.annotators import measures
 from plausibly.annotators.answers import (
     ORDER,
     RANKINGS,
+    SETS,
     SINGLE,
     TIED,
     Answers,
@@ -24,19 +25,7 @@ from plausibly.annotators.answers import (
     order_positions,
     summed,
 )
-from plausibly.annotators.measures import (
-    Likeness,
-    Measure,
-    fleiss_kappa,
-    krippendorff,
-    likenesses,
-    mean,
-    measured,
-    ordered_measures,
-    pair_mean,
-    pair_shares,
-    ratio,
-)
+from plausibly.annotators.measures import Likeness, Measure, likenesses, mean, ratio
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
@@ -208,7 +197,7 @@ _SHARES = {
     "tied": "examples with a tied vote",
     "entropy": "mean entropy of the plausibilities, in nats",
 }
-_ANSWERS = {"single-label": "label", "label-set": "set", "partial-ranking": "ranking"}
+_ANSWERS = {SINGLE: "label", SETS: "set", RANKINGS: "ranking"}
 _LIKENESS = {
     "percent": "agrees with others",
     "jaccard": "Jaccard with others",
@@ -233,7 +222,7 @@ def describe_agreement(found: xr.Dataset) -> str:
     lines = [*_measure_lines(found), *_again(found)]
     for text in (_examples(found), *_reasons(found), _in_words(found)):
         lines += textwrap.wrap(text, WIDTH, break_on_hyphens=False)
-    if "group" in found.dims:
+    if GROUP in found.dims:
         lines += ["", *_groups(found)]
     return "\n".join(lines)
 
@@ -296,7 +285,7 @@ def describe_certainty(certainty: xr.Dataset) -> str:
 
 
 def _of(found: xr.Dataset, measure: str, variable: str = "value") -> float:
-    if measure not in found["measure"].values:
+    if measure not in found[MEASURE].values:
         return math.nan
     return float(found[variable].sel(measure=measure))
 
@@ -305,7 +294,7 @@ def _measure_lines(found: xr.Dataset) -> Iterator[str]:
     """Yield one line a measure; the first interval says its confidence."""
     level = f"{100 * found.attrs['confidence']:g} %: "
     answer = _ANSWERS[found.attrs["kind"]]
-    for name in map(str, found["measure"].values):
+    for name in map(str, found[MEASURE].values):
         if name not in _TITLES or math.isnan(_of(found, name)):
             continue
         figures = [_of(found, name, figure) for figure in _FIGURES[:3]]
@@ -327,7 +316,7 @@ def _again(found: xr.Dataset) -> list[str]:
     if not known:
         return []
     some = f" (the {len(known)} most frequent of {counted(every)})" if every > len(known) else ""
-    verb = "says" if found.attrs["kind"] == "single-label" else "names"
+    verb = "says" if found.attrs["kind"] == SINGLE else "names"
     title = f"if one {verb} k, another does too{some}   "
     cells = [f"{labels[place]}: {decimal(float(again[place]), 2)}" for place in known]
     lines, current = [], title
@@ -368,7 +357,7 @@ def _examples(found: xr.Dataset) -> str:
 def _reasons(found: xr.Dataset) -> Iterator[str]:
     """Yield why measures have no value, each reason once."""
     told: dict[str, list[str]] = {}
-    for name, reason in zip(found["measure"].values, found["reason"].values, strict=True):
+    for name, reason in zip(found[MEASURE].values, found["reason"].values, strict=True):
         if reason and str(name) in _TITLES:
             told.setdefault(str(reason), []).append(str(name))
     if found.attrs["compared"]:
@@ -397,7 +386,7 @@ def _in_words(found: xr.Dataset) -> str:
         )
     shares = found["label_share"].values
     alpha = _of(found, "krippendorff-nominal")
-    if found.attrs["kind"] == "single-label" and percent >= 0.8 and alpha < 0.4:
+    if found.attrs["kind"] == SINGLE and percent >= 0.8 and alpha < 0.4:
         top = int(np.nanargmax(shares))
         parts.append(
             f"{_percent(float(shares[top]))} of answers are {quoted(labels[top])}, so that chance "
@@ -409,61 +398,50 @@ def _in_words(found: xr.Dataset) -> str:
 def _groups(found: xr.Dataset) -> list[str]:
     """Return a line a group: all of a few, or those that agree least."""
     by = str(found.attrs["by"])
-    same, alpha, lows, highs = (
-        found[variable].sel(measure=measure).values
-        for variable, measure in (
-            ("group_value", "percent"),
-            ("group_value", "krippendorff-nominal"),
-            ("group_low", "percent"),
-            ("group_high", "percent"),
-        )
-    )
-    texts = [str(name) for name in found["group"].values]
-    order = list(range(len(texts)))
-    cut = len(order) > 2 * _MOST_ROWS
-    if cut:
-        order = [place for place in order if not math.isnan(same[place])]
-        order.sort(key=lambda place: (same[place], place))
-        order = order[:_MOST_ROWS]
-    width = max(len(by), *(len(texts[place]) for place in order)) + 2 if order else len(by) + 2
-    lines = [f"{by:<{width}}{'examples':>8}   same answer   95 % interval    alpha"]
-    lines[0] = lines[0].replace("95 %", f"{100 * found.attrs['confidence']:g} %")
-    for place in order:
-        low, high = float(lows[place]), float(highs[place])
-        interval = "" if math.isnan(low) else ends(low, high)
-        count = counted(int(found["group_examples"].values[place]))
+    rows = []
+    for one in each(found, GROUP):
+        same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
+        figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
+        title, count = str(one[GROUP].item()), counted(int(one["group_examples"]))
+        rows.append((title, count, figures, decimal(float(alpha["group_value"]))))
+    shown = rows
+    if len(rows) > 2 * _MOST_ROWS:
+        known = (row for row in rows if not math.isnan(row[2][0]))
+        shown = sorted(known, key=lambda row: row[2][0])[:_MOST_ROWS]
+    width = max(map(len, (by, *(row[0] for row in shown)))) + 2
+    level = f"{100 * found.attrs['confidence']:g} %"
+    lines = [f"{by:<{width}}{'examples':>8}   same answer   {level} interval    alpha"]
+    for title, count, (value, low, high), beyond in shown:
+        between = "" if math.isnan(low) else ends(low, high)
         lines.append(
-            f"{texts[place]:<{width}}{count:>8}   {decimal(float(same[place])):>11}   "
-            f"{interval:<13}{decimal(float(alpha[place])):>8}"
+            f"{title:<{width}}{count:>8}   {decimal(value):>11}   {between:<13}{beyond:>8}"
         )
-    if cut:
-        lines.append(f"the {len(order)} of {counted(len(texts))} that agree least")
+    if len(shown) < len(rows):
+        lines.append(f"the {len(shown)} of {counted(len(rows))} that agree least")
     return lines
 
 
 def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
-    texts = [str(found[names.ANNOTATOR].values[place]) for place in shown]
-    answers = [counted(int(found["annotator_answers"].values[place])) for place in shown]
-    agreed = found["annotator_agreement"].values
-    usual = float(np.nanmedian(agreed))
+    usual = decimal(float(np.nanmedian(found["annotator_agreement"].values)), 2)
+    those = [found.isel({names.ANNOTATOR: place}) for place in shown]
+    texts = [str(one[names.ANNOTATOR].item()) for one in those]
+    answers = [counted(int(one["annotator_answers"])) for one in those]
     wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
-    lines = []
-    for row, place in enumerate(shown):
-        verb = _LIKENESS[found.attrs["likeness"]]
-        text = f"{texts[row]:<{wide}}  {answers[row]:>{many}} answers   "
-        text += f"{verb} {decimal(float(agreed[place]), 2)}"
-        text += f" (usual {decimal(usual, 2)})" if not row else " " * 12
-        share, others = (
-            float(found[f"annotator_says_{end}"].values[place]) for end in ("share", "others")
-        )
+    lines: list[str] = []
+    for who, number, one in zip(texts, answers, those, strict=True):
+        agreed = decimal(float(one["annotator_agreement"]), 2)
+        text = f"{who:<{wide}}  {number:>{many}} answers   "
+        text += f"{_LIKENESS[found.attrs['likeness']]} {agreed}"
+        text += " " * 12 if lines else f" (usual {usual})"
+        share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
+        note = ""
         if share - others >= _OFTEN:
-            label = quoted(found["annotator_says"].values[place])
+            label = quoted(one["annotator_says"].item())
             note = f"  says {label} to {_percent(share)}, others {_percent(others)}"
-            if len(text.rstrip()) + len(note) > WIDTH:
-                lines += [text.rstrip(), f"{'':<{wide}}{note}"]
-                continue
-            text += note
-        lines.append(text.rstrip())
+        if note and len(text.rstrip()) + len(note) > WIDTH:
+            lines += [text.rstrip(), f"{'':<{wide}}{note}"]
+        else:
+            lines.append(f"{text}{note}".rstrip())
     return lines
 
 
@@ -499,15 +477,8 @@ def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Doubles
 
 def left_out_votes(answers: Answers) -> Doubles:
     """Return the chance that what the others vote for is named by an answer of a cell: (cell,)."""
-    cell, support = answers.spread_support(answers.cell_example)
-    left = answers.mass[support]
+    cell, _, left, where, mention = answers.left(answers.cell_example, answers.cell_value)
     named = np.zeros(len(left), dtype=bool)
-    own, mention = answers.spread(answers.cell_value)
-    # both run through the same pairs of a cell and a label
-    keys = cell * len(answers.labels) + answers.support_label[support]
-    where = np.searchsorted(keys, own * len(answers.labels) + answers.mention_label[mention])
-    left = left.copy()
-    left[where] -= answers.mention_mass[mention]
     named[where] = answers.mention_block[mention] == 1
     most = np.zeros(len(answers.cell_value))
     np.maximum.at(most, cell, left)
@@ -520,15 +491,12 @@ def left_out_votes(answers: Answers) -> Doubles:
 def left_out_measure(answers: Answers, votes: Doubles) -> Measure:
     """Return how often a real annotator says what the others vote for, the mean over examples."""
     mine = (answers.annotator >= 0) & answers.paired[answers.owner]
-    n = np.bincount(answers.owner[mine], minlength=answers.n)
-    agreed = np.bincount(
-        answers.owner[mine], weights=votes[answers.cell[mine]], minlength=answers.n
-    )
-    why = (
-        "no example with two answers says who gave one of them"
-        if answers.paired.any()
-        else "no example has answers of two annotators"
-    )
+    owner = answers.owner[mine]
+    n = np.bincount(owner, minlength=answers.n)
+    agreed = np.bincount(owner, votes[answers.cell[mine]], answers.n)
+    why = measures.NO_PAIRS
+    if answers.paired.any():
+        why = "no example with two answers says who gave one of them"
     return mean("left-out-vote", agreed / np.maximum(n, 1), n > 0, why)
 
 
@@ -593,22 +561,16 @@ def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, D
     """Return the label that each annotator names most above the others, its share, and theirs."""
     rows = np.flatnonzero(mine)
     count, labels = len(answers.annotators), len(answers.labels)
-    row, support = answers.spread_support(answers.owner[rows])
+    value = answers.value[rows]
+    row, named, others, where, mention = answers.left(answers.owner[rows], value)
     who = answers.annotator[rows][row]
-    size = np.bincount(
-        answers.mention_value, weights=answers.mention_mass, minlength=answers.values
-    )
-    own, mention = answers.spread(answers.value[rows])
-    keys = row * labels + answers.support_label[support]
-    where = np.searchsorted(keys, own * labels + answers.mention_label[mention])
+    mass, of_value = answers.mention_mass, answers.mention_value
+    size = np.bincount(of_value, weights=mass, minlength=answers.values)
     said = np.zeros(len(row))
-    value = answers.value[rows][own]
-    said[where] = answers.mention_mass[mention] / size[value]
-    others = answers.mass[support].copy()
-    others[where] -= answers.mention_mass[mention]
+    said[where] = mass[mention] / size[of_value[mention]]
     total = np.bincount(row, weights=others, minlength=len(rows))
     others = np.maximum(others, 0.0) / total[row]
-    pair, of = np.unique(who * labels + answers.support_label[support], return_inverse=True)
+    pair, of = np.unique(who * labels + named, return_inverse=True)
     n = np.maximum(np.bincount(answers.annotator[rows], minlength=count), 1)
     person = pair // max(labels, 1)
     share = np.bincount(of, weights=said, minlength=len(pair)) / n[person]
@@ -777,10 +739,10 @@ def agreement(
     plan = resampling(np.ones(answers.n, dtype=bool), keys)
     alike, votes = likenesses(answers, deep), left_out_votes(answers)
     asked, of_examples = _measures(answers, alike, votes, position)
-    shares = np.where(answers.paired, pair_shares(alike[-1]), np.nan)
+    shares = np.where(answers.paired, measures.pair_shares(alike[-1]), np.nan)
     result = xr.Dataset(
         {
-            **{name: (MEASURE, column) for name, column in measured(asked, plan).items()},
+            **{name: (MEASURE, column) for name, column in measures.measured(asked, plan).items()},
             "example_answers": (names.EXAMPLE, answers.answers[place]),
             "example_agreement": (names.EXAMPLE, shares[place]),
             "example_entropy": (names.EXAMPLE, of_examples["entropy"][place]),
@@ -816,7 +778,7 @@ def agreement(
         mine = codes == code
         few = answers.only(mine)
         some = _measures(few, likenesses(few, deep), left_out_votes(few), position)[0]
-        rows.append(measured(some, resampling(mine, keys.child(f"group-{group}"))))
+        rows.append(measures.measured(some, resampling(mine, keys.child(f"group-{group}"))))
     result["group_examples"] = (GROUP, np.bincount(codes, minlength=len(groups)))
     for figure in _FIGURES:
         result[f"group_{figure}"] = ((GROUP, MEASURE), np.stack([row[figure] for row in rows]))
@@ -827,14 +789,14 @@ def _measures(
     answers: Answers, likenesses: Sequence[Likeness], votes: Doubles, position: Ints | None
 ) -> tuple[list[Measure], dict[str, Doubles]]:
     """Return the measures in the order in which they are told, and numbers of the examples."""
-    of_order = [] if position is None else ordered_measures(answers, position)
+    of_order = [] if position is None else measures.ordered_measures(answers, position)
     of_examples, values = example_measures(answers)
     found = [
-        *map(pair_mean, likenesses),
+        *map(measures.pair_mean, likenesses),
         *of_order[:1],
-        *(krippendorff(one) for one in likenesses if one.alpha),
+        *(measures.krippendorff(one) for one in likenesses if one.alpha),
         *of_order[1:],
-        *([fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []),
+        *([measures.fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []),
         left_out_measure(answers, votes),
         *of_examples,
     ]

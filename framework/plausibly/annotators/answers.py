@@ -207,6 +207,21 @@ class Answers:
         size = np.bincount(self.support_example, minlength=self.n)
         return ranges((np.cumsum(size) - size)[examples], size[examples])
 
+    def left(self, examples: Ints, values: Ints) -> tuple[Ints, Ints, Doubles, Ints, Ints]:
+        """Return what the others give the labels of examples, each without one value.
+
+        That is the row, the label and what is left of each label, and of those that the value names
+        the place among them and the mention.
+        """
+        row, support = self.spread_support(examples)
+        own, mention = self.spread(values)
+        labels, label = len(self.labels), self.support_label[support]
+        # Both run through the same pairs of a row and a label.
+        where = np.searchsorted(row * labels + label, own * labels + self.mention_label[mention])
+        left = self.mass[support]
+        left[where] -= self.mention_mass[mention]
+        return row, label, left, where, mention
+
     def cell_pairs(self) -> tuple[Ints, Ints]:
         """Return each pair of cells, or of one and itself, of the same example."""
         size = np.bincount(self.cell_example, minlength=self.n)
@@ -415,16 +430,12 @@ class Resampling:
         part = self.of[:, None] % self._parts
         for start in range(-1, self._parts, size):
             yield 1.0 - (part == np.arange(start, min(start + size, self._parts)))
-        done = 0
-        while done < self.resamples:
-            now = min(size, self.resamples - done)
-            found = np.empty((units, now))
-            for column in range(now):
-                stream = self.keys.child(f"resample-{done + column}")
-                uniform = stream.uniform(self.hashes)[:, 0]
-                drawn = (uniform * units).astype(np.int64)
+        for start in range(0, self.resamples, size):
+            found = np.empty((units, min(size, self.resamples - start)))
+            for column in range(found.shape[1]):
+                stream = self.keys.child(f"resample-{start + column}")
+                drawn = (stream.uniform(self.hashes)[:, 0] * units).astype(np.int64)
                 found[:, column] = np.bincount(drawn, minlength=units)
-            done += now
             yield found[self.of]
 
     @property
@@ -438,9 +449,8 @@ class Resampling:
         units, first = len(self.hashes), self._parts + 1
         drawn = values[first:]
         finite = drawn[np.isfinite(drawn)]
-        if units < 2 or finite.size < max(_LEAST_FINITE * len(drawn), 1):
-            return np.nan, np.nan
-        if np.ptp(finite) < _SAME:
+        few = units < 2 or finite.size < max(_LEAST_FINITE * len(drawn), 1)
+        if few or np.ptp(finite) < _SAME:
             return np.nan, np.nan
         off = values[0] - values[1:first][np.isfinite(values[1:first])]
         off = off - off.mean()
@@ -460,18 +470,19 @@ def summed(features: Mapping[str, Matrix], times: Doubles) -> Sums:
     return {name: np.asarray(matrix.T @ times) for name, matrix in features.items()}
 
 
-def matrix(values: Floats | Ints, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Matrix:
+def matrix(
+    values: Floats | Ints | Bools, rows: Ints, columns: Ints, shape: tuple[int, int]
+) -> Matrix:
     """Return a matrix of values at places; of those at the same place the sum."""
     from scipy import sparse
 
-    entries = (np.asarray(values, dtype=np.float64), (rows, columns))
-    return sparse.csr_array(entries, shape=shape)
+    return sparse.csr_array((values.astype(np.float64), (rows, columns)), shape=shape)
 
 
 def column(values: Floats | Ints | Bools) -> Matrix:
     """Return one number an example as a feature, (example, 1)."""
     place = np.arange(len(values))
-    return matrix(np.asarray(values, dtype=np.float64), place, 0 * place, (len(values), 1))
+    return matrix(values, place, 0 * place, (len(values), 1))
 
 
 def scaled(given: Matrix, *, rows: Doubles | None = None, columns: Doubles | None = None) -> Matrix:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import attrs
@@ -143,22 +143,28 @@ def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
     if not isinstance(sets, xr.DataArray):
         raise _malformed(whose, f"a {type(sets).__name__} without names")
-    dims = set(map(str, sets.dims))
     wanted = {names.EXAMPLE, names.LABEL}
-    if not wanted <= dims <= wanted | {names.ALPHA}:
-        raise _malformed(whose, f"dims {listed(map(str, sets.dims)) or 'none'}")
-    unnamed = [dim for dim in sorted(dims) if dim not in sets.coords]
-    if unnamed:
-        raise _malformed(whose, f"no names along {listed(unnamed)}")
+    problem = unnamed(sets, wanted, {names.ALPHA})
+    if problem:
+        raise _malformed(whose, problem)
     if sets.dtype != np.bool_:
         raise _malformed(whose, f"entries of type {sets.dtype}")
-    order = [names.EXAMPLE, names.LABEL, *sorted(dims - wanted)]
+    order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
         found = names.name_texts(sets[dim].values)
         names.check_names(found, dim, whose=whose)
         named[dim] = names.text_array(found)
     return _in_calibration_order(sets.transpose(*order).assign_coords(named))
+
+
+def unnamed(array: xr.DataArray, wanted: set[str], more: Collection[str] = ()) -> str:
+    """Return which dims an array should not have, or which have no names, or nothing."""
+    dims = set(map(str, array.dims))
+    if not wanted <= dims <= wanted.union(more):
+        return f"dims {listed(map(str, array.dims)) or 'none'}"
+    lacking = [dim for dim in sorted(dims) if dim not in array.coords]
+    return f"no names along {listed(lacking)}" if lacking else ""
 
 
 def _in_calibration_order(sets: xr.DataArray) -> xr.DataArray:
