@@ -9,10 +9,10 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 import plausibly
-from plausibly.calibration import data as module, pools
+from plausibly.calibration import pools
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.examples import AsGiven
-from plausibly.conformal.array_predictor import scores_as_given
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
 from plausibly.plugin import Floats, ScoreInput
 from plausibly_builtins.scores.probability import Probability
@@ -69,9 +69,13 @@ def test_predictors_of_copies_are_the_same() -> None:
         assert bits(scores) == bits(copied.scores(model))
         scores[...] = 7
         assert bits(model.values) == bits(before)
-    assert scores_as_given(Probability(), "probability")
-    assert not scores_as_given(Probability(), "logit")
-    assert not scores_as_given(Copied(), "probability")
+    for component, scale, plain in (
+        (Probability(), "probability", True),
+        (Probability(), "logit", False),
+        (Copied(), "probability", False),
+    ):
+        scoring = Scoring(component=component, called="score", scale=scale, seed=0)
+        assert scoring.as_given is plain
 
 
 @pytest.mark.parametrize("cells", [1, 5, 1 << 15])
@@ -92,8 +96,8 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     )
     units, whole = calibration.units()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_CELLS", cells)
-        patch.setattr(module, "_WORTH", cells)
+        patch.setattr(blocks, "_CELLS", cells)
+        patch.setattr(blocks, "_WORTH", cells)
         patch.setattr(blocks, "cores", lambda: 3)
         atoms = calibration.atoms()
         voted = calibration.voted()

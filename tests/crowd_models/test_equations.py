@@ -45,7 +45,7 @@ def test_dawid_skene_after_some_rounds(
         iterations=rounds,
     )
     with quiet():
-        found = model._fitted(table_of(given_votes))[0]
+        found = model._fitted(table_of(given_votes))
         lam = model.aggregate(table_of(given_votes), KEYS)
     done = len(found.objective)  # fewer where nothing changes any more
     assert_close(lam, steps[done - 1].shares, within=1e-10)
@@ -77,7 +77,7 @@ def test_one_coin_after_some_rounds(
         iterations=rounds,
     )
     with quiet():
-        found = model._fitted(table_of(given_votes))[0]
+        found = model._fitted(table_of(given_votes))
         lam = model.aggregate(table_of(given_votes), KEYS)
     done = len(found.objective)
     assert_close(lam, steps[done - 1].shares, within=1e-10)
@@ -91,7 +91,7 @@ def test_dawid_skene_confuses_as_the_equations_say(given_votes: oracle.Votes) ->
     model = DawidSkene(smoothing=0.5, tolerance=0.0, iterations=2)
     with quiet():
         told = model.reliability(table_of(given_votes))
-        rounds = len(model._fitted(table_of(given_votes))[0].objective)
+        rounds = len(model._fitted(table_of(given_votes)).objective)
     steps = oracle.dawid_skene(given_votes, LABELS, rounds=rounds + 1, smoothing=Fraction(1, 2))
     for (who, true, said), chance in steps[-1].chance.items():
         got = float(told["confusion"].sel(annotator=who, label=true, said=said))

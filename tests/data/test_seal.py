@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from plausibly.data import AnnotationTable, build_table, check_table, concat, seal, select, to_frame
+from plausibly.data import AnnotationTable, build_table, check_table, concat, select, to_frame
 from plausibly.data.select import answered
 from plausibly.errors import InputError
 from refusals import refused
@@ -211,22 +210,3 @@ def test_a_column_that_was_opened_and_written_to_is_found(table: AnnotationTable
     column[0] += 1
     with refused("table-detached"):
         check_table(table)
-
-
-def test_sums_that_are_remembered_go_with_their_arrays(table: AnnotationTable) -> None:
-    before = set(seal._sums)
-    again = build_table(
-        "single-label",
-        examples=["a"],
-        annotators=["x"],
-        labels=["l"],
-        response_example=[0],
-        response_annotator=[0],
-        mention_response=[0],
-        mention_label=[0],
-    )
-    check_table(again)
-    assert len(set(seal._sums) - before) == 4
-    del again
-    gc.collect()
-    assert not set(seal._sums) - before

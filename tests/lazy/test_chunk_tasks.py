@@ -1,8 +1,9 @@
-"""What one chunk costs: one task that reads it and leaves little behind, and few bytes to ask."""
+"""What one chunk costs: little travels to it, and little is in hand at once."""
 
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +15,29 @@ import xarray as xr
 
 import plausibly
 from lazy_world import plausibilities, predictions
-from memory import MIB, at_most
 from plausibly.conformal import chunks
-from plausibly.conformal.chunked import Ask, Scoring
-from plausibly.conformal.chunks import Chunk
+from plausibly.conformal.array_predictor import Scoring
+from plausibly.conformal.chunked import Ask, scored
 from plausibly.conformal.predictor import Named, RowScores
-from plausibly.data.names import names_of
 from plausibly.io import read_predictions
-from plausibly.kernels.coverage import row_blocks
-from plausibly.kernels.random import Keys, Names, hash_names
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.types import Floats
 from plausibly_builtins.scores.aps import Aps
 from plausibly_builtins.scores.margin import Margin
 from plausibly_builtins.scores.probability import Probability
 
-Graphs = list[Any]  # Any: Dask arrays, whose attributes have no hints
-
 
 @pytest.fixture
-def graphs(monkeypatch: pytest.MonkeyPatch) -> Graphs:
-    """Return a list that gets every array that is made chunk by chunk."""
-    made: Graphs = []
-    original = chunks.of_each
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
+    """Return a list that gets what travels to each chunk, of every pass."""
+    made: list[list[object]] = []
+    original = chunks.each_chunk
 
-    def kept(*args: Any, **options: Any) -> da.Array:  # Any: whatever is given goes on
-        found = original(*args, **options)
-        made.append(found)
-        return found
+    def kept(work: Any, arrays: Any, asks: Any) -> Any:  # Any: whatever is given goes on
+        made.append([one for _, one in asks])
+        return original(work, arrays, asks)
 
-    monkeypatch.setattr(chunks, "of_each", kept)
+    monkeypatch.setattr(chunks, "each_chunk", kept)
     return made
 
 
@@ -63,26 +58,16 @@ def stored(folder: Path, n: int) -> tuple[xr.DataArray, xr.DataArray]:
     return read_predictions(path, chunks=50), plausibilities(model)
 
 
-def test_a_chunk_is_read_by_the_task_that_uses_it(tmp_path: Path, graphs: Graphs) -> None:
-    with dask.config.set(scheduler="synchronous"):
-        studied(*stored(tmp_path, 200))
-    assert len(graphs) == 2
-    for made in graphs:
-        layer = made.__dask_optimize__(made.__dask_graph__(), made.__dask_keys__())
-        kinds = [type(task).__name__ for key, task in layer.items() if isinstance(key, tuple)]
-        # Each under its own name and that of the chunk that it reads.
-        assert sorted(kinds) == ["Alias"] * 4 + ["Task"] * 4
-
-
-def test_tasks_do_not_grow_with_the_number_of_chunks(tmp_path: Path, graphs: Graphs) -> None:
+def test_what_travels_does_not_grow_with_the_number_of_chunks(
+    tmp_path: Path, asked: list[list[object]]
+) -> None:
     sizes = []
     for n in (200, 2000):
-        graphs.clear()
+        asked.clear()
         with dask.config.set(scheduler="synchronous"):
             studied(*stored(tmp_path, n))
-        tasks = [made.dask.layers[made.name].values() for made in graphs]
-        assert [len(each) for each in tasks] == [n // 50] * 2
-        sizes.append([max(len(pickle.dumps(task)) for task in each) for each in tasks])
+        assert [len(each) for each in asked] == [n // 50] * 2
+        sizes.append([max(len(pickle.dumps(one)) for one in each) for each in asked])
     few, many = np.array(sizes)
     assert (many <= few + 64).all()
 
@@ -117,19 +102,18 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
         given=tuple(f"l{place}" for place in range(labels)),
         order=slice(None),
         dtype=values.dtype,
-        scale="probability",
-        score=score,
-        called="score",
-        keys=Keys(0),
+        scoring=Scoring(component=score, called="score", scale="probability", seed=0),
     )
-    names = Named("\0".join(f"e{place}" for place in range(examples)).encode(), "predictions")
     row = np.arange(examples)
-    ask = Ask.of(names, np.tile(row, 2), np.tile(row % labels, 2), values.shape)
-    scoring = Scoring(rows)
-    scoring(values, ask)  # modules that are imported on the way are no arrays
-    with at_most(values.nbytes / 2 / MIB):
-        answer = scoring(values, ask)
+    names = Named([f"e{place}" for place in row], "predictions")
+    ask = Ask(names, np.tile(row, 2), np.tile(row % labels, 2))
+    scored(rows, values, ask)  # modules that are imported on the way are no arrays
+    tracemalloc.start()
+    answer = scored(rows, values, ask)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert len(list(row_blocks(values.shape))) > 10
+    assert peak < values.nbytes / 2
     whole = score.score(values.copy(), None) if not score.randomised else None
     if whole is not None:
         np.testing.assert_array_equal(answer.scores, np.tile(whole[row, row % labels], 2))
@@ -151,54 +135,3 @@ def test_chunks_of_several_blocks_have_the_bits_of_memory(score: str | dict[str,
     new = predictions(n, seed=2, prefix="t").isel(label=[2, 0, 3, 1])
     sets = made.predict(new.chunk(example=-1), 0.3)
     assert sets.compute().identical(whole.predict(new, 0.3))
-
-
-NAMES = ["a", "", " b ", "ä", "\ud800", "x" * 40]
-
-
-@pytest.mark.parametrize("examples", [1, 256, 257, 65_536, 65_537])
-@pytest.mark.parametrize("labels", [1, 256, 257, 65_537])
-def test_the_last_places_arrive(examples: int, labels: int) -> None:
-    row, label = np.array([examples - 1, 0, examples - 1]), np.array([labels - 1, 0, 0])
-    ask = Ask.of(Named(b"e", "predictions"), row, label, (examples, labels))
-    came: Ask = pickle.loads(pickle.dumps(ask))  # of this test
-    assert came.rows(examples).tolist() == row.tolist()
-    assert came.label.tolist() == label.tolist()
-    least = 1 if examples <= 256 else 2 if examples <= 65_536 else 4
-    assert came.rows(examples).itemsize == least
-
-
-def test_places_of_all_examples_in_turn_do_not_travel() -> None:
-    for row, travels in (
-        ([0, 1, 2, 0, 1, 2], False),
-        ([], False),
-        ([0, 1, 2, 0, 1], True),
-        ([0, 2, 1, 0, 1, 2], True),
-    ):
-        places = np.array(row, dtype=np.intp)
-        ask = Ask.of(Named(b"a\0b\0c", "predictions"), places, np.zeros_like(places), (3, 1))
-        assert (ask.some is not None) == travels
-        assert ask.rows(3).tolist() == row
-
-
-def test_names_arrive_as_they_are() -> None:
-    assert Named.of(Names(NAMES), Chunk(0, 0, len(NAMES)), "predictions").texts == NAMES
-    some: Named = pickle.loads(
-        pickle.dumps(Named.of(Names(NAMES), Chunk(1, 3, 5), "p"))
-    )  # of this test
-    assert some.texts == ["ä", "\ud800"]
-    assert some.whose == "p, ä to \ud800"
-    assert some.hashes.tolist() == hash_names(["ä", "\ud800"]).tolist()
-
-
-@pytest.mark.parametrize("start", [0, 3])
-def test_names_that_an_index_keeps_as_bytes_arrive_as_they_are(start: int) -> None:
-    texts = [f"{'ä€𝄞x'[place % 4]}{place}" for place in range(2000)]
-    array = xr.DataArray(np.zeros(2000), dims="example", coords={"example": texts})[start:]
-    examples = names_of(array, "example")
-    named = [Named.of(examples, Chunk(0, first, first + 1), "p") for first in (0, 5)]
-    assert [one.texts for one in named] == [[texts[start]], [texts[start + 5]]]
-    some = Named.of(examples, Chunk(1, 4, 1500), "p")
-    assert some.texts == texts[start + 4 : start + 1500]
-    assert some.whose == f"p, {texts[start + 4]} to {texts[start + 1499]}"
-    assert examples.hashes.tolist() == hash_names(texts[start:]).tolist()

@@ -17,79 +17,6 @@ from plausibly import plugin
 from plausibly.protocols import KINDS
 from plausibly.registry import Entry, default
 
-SHIPPED = {
-    "annotation": ["label-set", "partial-ranking", "single-label", "soft-label"],
-    "reader": [
-        "annotation-table",
-        "argilla",
-        "coco",
-        "counts",
-        "crowd-table",
-        "cvat",
-        "doccano",
-        "label-studio",
-        "label-studio-min",
-        "preflib",
-        "prodigy",
-        "sagemaker",
-        "selectors",
-        "soft-labels",
-        "vote-lists",
-        "wide-table",
-    ],
-    "aggregator": [
-        "bootstrap",
-        "borda",
-        "choix:i-lsr",
-        "choix:lsr",
-        "choix:mm",
-        "choix:opt",
-        "choix:rank-centrality",
-        "crowd-kit:dawid-skene",
-        "crowd-kit:glad",
-        "crowd-kit:kos",
-        "crowd-kit:mace",
-        "crowd-kit:mmsr",
-        "crowd-kit:one-coin",
-        "crowd-kit:wawa",
-        "crowd-kit:zero-based-skill",
-        "dawid-skene",
-        "dirichlet",
-        "exclude",
-        "inverse-rank",
-        "label-frequency",
-        "label-set",
-        "majority-vote",
-        "one-coin",
-        "plackett-luce",
-        "plackett-luce-draws",
-        "soft-label",
-        "spread",
-        "weighted-vote",
-        "worker-agreement",
-    ],
-    "score": ["aps", "log-probability", "margin", "probability", "rank", "raps", "saps"],
-    "calibrator": ["expected", "monte-carlo", "voted"],
-    "combiner": [
-        "average",
-        "bonferroni",
-        "cauchy",
-        "e-value",
-        "ecdf",
-        "exchangeable-average",
-        "exchangeable-geometric",
-        "exchangeable-median",
-        "fisher",
-        "geometric",
-        "harmonic",
-        "held-out-rank",
-        "maximum",
-        "median",
-        "pac",
-        "stouffer",
-        "twice-average",
-    ],
-}
 OURS = sorted(
     (e.kind, e.qualified if e.extra else e.name) for e in default().entries() if e.source.builtin
 )
@@ -99,11 +26,6 @@ KIND = {kind.name: kind for kind in KINDS}
 def entry(kind: str, name: str) -> Entry:
     """Return one of ours."""
     return default().find(KIND[kind], name)
-
-
-@pytest.mark.parametrize("kind", SHIPPED)
-def test_names_that_other_people_use(kind: str) -> None:
-    assert {name for of_kind, name in OURS if of_kind == kind} >= set(SHIPPED[kind])
 
 
 def test_an_entry_point_a_family() -> None:

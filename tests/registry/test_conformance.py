@@ -9,10 +9,10 @@ import attrs
 import pytest
 
 from plausibly.errors import ComponentError
-from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
+from plausibly.plugin import AGGREGATOR, COMBINER, SCORE
 from plausibly.protocols import KINDS, Aggregator, Calibrator, PValueCombiner, ScoreFunction
 from plausibly.registry.conformance import class_problems, fits, members, problems, spelled
-from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed
+from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed, offering
 
 
 class Scored:
@@ -165,10 +165,12 @@ class HouseMin(Least):
 
 
 def test_whose_and_what(plugins: Plugins) -> None:
-    def hook(registrar: Registrar) -> None:
-        registrar.add(COMBINER, "house-min", HouseMin)  # type: ignore[arg-type]  # the mistake
-
-    plugins.add("house", hook, distribution="house-rules", version="1.3")
+    plugins.add(
+        "house",
+        offering("house-min", HouseMin, COMBINER),
+        distribution="house-rules",
+        version="1.3",
+    )
     with pytest.raises(ComponentError) as caught:
         plugins.registry().create(COMBINER, "house-min")
     assert str(caught.value) == (

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from plausibly.errors import ComponentError
-from plausibly.plugin import AGGREGATOR, CALIBRATOR, Registrar
+from plausibly.plugin import AGGREGATOR, CALIBRATOR
 from registry_components import By, Drawn, Plugins, offering
 
 
@@ -43,10 +43,7 @@ class TestDescribe:
         made = plugins.registry()
         made.create(AGGREGATOR, "frequency")
 
-        def only_there(registrar: Registrar) -> None:
-            registrar.add(CALIBRATOR, "other", Other)
-
-        plugins.add("tools", only_there, distribution="pl-tools")
+        plugins.add("tools", offering("other", Other, CALIBRATOR), distribution="pl-tools")
         assert made.describe(CALIBRATOR, Other()) == {"name": "tools:other", "draws": 10}
 
     def test_of_this_run(self, plugins: Plugins) -> None:
@@ -55,10 +52,7 @@ class TestDescribe:
         assert made.describe(CALIBRATOR, Other(draws=2)) == {"name": "mine", "draws": 2}
 
     def test_of_this_run_beside_a_stranger(self, plugins: Plugins) -> None:
-        def hook(registrar: Registrar) -> None:
-            registrar.add(CALIBRATOR, "mine", Drawn)
-
-        plugins.add("thesis", hook, distribution="thesis-pl")
+        plugins.add("thesis", offering("mine", Drawn, CALIBRATOR), distribution="thesis-pl")
         made = plugins.registry()
         made.register(CALIBRATOR, "mine", Other)
         made.entries()

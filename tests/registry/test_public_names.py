@@ -28,11 +28,6 @@ def test_every_public_name_resolves(name: str) -> None:
     assert name in vars(plausibly), "kept once it was looked up"
 
 
-@pytest.mark.parametrize("name", dir(plugin))
-def test_every_name_for_authors_resolves(name: str) -> None:
-    assert getattr(plugin, name) is not None
-
-
 @pytest.mark.parametrize("module", [plausibly, plugin])
 def test_a_name_that_is_not_there(module: ModuleType) -> None:
     with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nmae'"):
@@ -47,12 +42,7 @@ def test_the_api_version() -> None:
     assert plugin.API_VERSION == 1
 
 
-def test_public_names_of_the_design() -> None:
-    design = (
-        "read_annotations read_predictions read_examples aggregate calibrate load_predictor "
-        "evaluate compare select concat to_frame register errors ConformalPredictor Guarantee"
-    )
-    assert set(design.split()) <= set(dir(plausibly))
+def test_errors_have_one_place() -> None:
     assert plausibly.errors.InputError is InputError is plausibly.InputError
 
 

@@ -157,10 +157,7 @@ class TestWhoOffersIt:
         assert made.create(AGGREGATOR, "votes:frequency") == Frequency()
 
     def test_one_component_for_two_kinds(self, plugins: Plugins) -> None:
-        def hook(registrar: Registrar) -> None:
-            registrar.add(COMBINER, "drawn", Least)
-
-        plugins.add("thesis", hook, distribution="thesis-pl")
+        plugins.add("thesis", offering("drawn", Least, COMBINER), distribution="thesis-pl")
         made = plugins.registry()
         assert made.create(COMBINER, "drawn") == Least()
         assert made.create(CALIBRATOR, "drawn") == Drawn()
@@ -289,10 +286,7 @@ class TestLoading:
         ],
     )
     def test_a_target_that_is_not_there(self, plugins: Plugins, target: str, reason: str) -> None:
-        def hook(registrar: Registrar) -> None:
-            registrar.add(AGGREGATOR, "lazy", target)
-
-        plugins.add("thesis", hook, distribution="thesis-pl")
+        plugins.add("thesis", offering("lazy", target), distribution="thesis-pl")
         with pytest.raises(ComponentError) as caught:
             plugins.registry().create(AGGREGATOR, "lazy")
         assert str(caught.value).startswith(
@@ -320,10 +314,7 @@ class TestLoading:
     def test_of_two_of_ours_the_bare_name_means_the_one_without_an_extra(
         self, plugins: Plugins
     ) -> None:
-        def hook(registrar: Registrar) -> None:
-            registrar.add(AGGREGATOR, "frequency", Smoothed, extra="crowd")
-
-        plugins.add("adapted", hook)
+        plugins.add("adapted", offering("frequency", Smoothed, AGGREGATOR, extra="crowd"))
         plugins.own.reverse()  # it is asked first
         made = plugins.registry()
         assert type(made.create(AGGREGATOR, "frequency")) is Frequency
@@ -335,10 +326,7 @@ class TestLoading:
         assert caught.value.expected.endswith('did you mean "frequency"?')
 
     def test_what_needs_an_extra_is_described_with_its_plugin(self, plugins: Plugins) -> None:
-        def hook(registrar: Registrar) -> None:
-            registrar.add(AGGREGATOR, "glad", OfAnExtra, extra="crowd")
-
-        plugins.add("crowd-kit", hook)
+        plugins.add("crowd-kit", offering("glad", OfAnExtra, AGGREGATOR, extra="crowd"))
         made = plugins.registry()
         assert made.describe(AGGREGATOR, made.create(AGGREGATOR, "glad")) == {
             "name": "crowd-kit:glad"
@@ -348,10 +336,7 @@ class TestLoading:
         assert 'did you mean "crowd-kit:glad"?' in caught.value.expected
 
     def test_what_cannot_be_loaded_is_no_advice(self, plugins: Plugins) -> None:
-        def hook(registrar: Registrar) -> None:
-            registrar.add(AGGREGATOR, "gone", "no_such_module_xyz:Name")
-
-        plugins.add("more", hook)
+        plugins.add("more", offering("gone", "no_such_module_xyz:Name"))
         with pytest.raises(ComponentError) as caught:
             plugins.registry().create(AGGREGATOR, "frequency", {"rounds": 3})
         assert "smoothed has it" in " ".join(str(caught.value).split())

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
@@ -139,9 +140,7 @@ def test_what_calibrators_see() -> None:
             matched_inputs(
                 predictions(EXAMPLES, LABELS), one, aggregator=None, seed=0, only_common=False
             ),
-            score,
-            "probability",
-            Keys(0),
+            Scoring(component=score, called="probability", scale="probability", seed=0),
         )
         for one in (pack(lam), lam)
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import World, make
+from cli_world import World
 from plausibly import registry
 from plausibly.config.schema import schema
 from plausibly.conformal.stored import load_predictor
@@ -18,11 +18,9 @@ from plausibly.study import prepare, run, run_study, write_study
 from study_world import SMALLEST, Wrapped, rows, with_more_components
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def components(monkeypatch: pytest.MonkeyPatch) -> None:
     with_more_components(monkeypatch)
-    return make(tmp_path)
 
 
 def test_nested_components_run_as_the_inner_ones_alone(world: World) -> None:

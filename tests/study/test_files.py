@@ -7,19 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import World, make, run
+from cli_world import World, run
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.study import StudyResult, run as files, run_study, write_study
-from study_world import WHOLE, written
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    world = make(tmp_path)
-    world.write("study.toml", WHOLE)
-    return world
+from study_world import written
 
 
 def result() -> StudyResult:

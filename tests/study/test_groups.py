@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from cli_world import World, make
+from cli_world import World
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.intervals import interval
 from plausibly.study import StudyResult, prepare, run_study
@@ -21,12 +20,6 @@ from plausibly.study.run import assumptions, coverage_by_group, warn_of_groups
 from study_world import WHOLE
 
 UNGROUPED = WHOLE.replace('group = "patient"\n', "")
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
 
 
 def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:

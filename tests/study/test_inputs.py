@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import LABELS, World, make, run
+from cli_world import LABELS, World, run
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io import write_plausibilities
 from plausibly.study import Prepared, prepare, run_study
 from study_world import SIX_MISTAKES, SMALLEST, WHOLE
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    world = make(tmp_path)
-    world.write("study.toml", WHOLE)
-    return world
 
 
 def prepared(world: World, text: str) -> Prepared:

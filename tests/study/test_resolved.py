@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import World, run
 from plausibly import registry
 from plausibly.config.document import toml_text, value_text, values_of
 from plausibly.config.draft import draft
@@ -34,12 +34,6 @@ from study_world import (
     tables,
     with_more_components,
 )
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,24 +8,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from cli_world import World, make, run
+from cli_world import World, run
 from plausibly.cli import run as command
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import Design, Outcome
-from study_world import WHOLE, written
+from study_world import written
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "PATIENCE", 0.0)
-    world = make(tmp_path)
-    world.write("study.toml", WHOLE)
-    return world
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import World, run
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.io import read_sets
@@ -38,14 +38,6 @@ METHODS: dict[str, dict[str, object] | Calibrator] = {
         "combiner": {"name": "maximum"},
     },
 }
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    world = make(tmp_path)
-    world.write("study.toml", WHOLE)
-    return world
 
 
 def ran(source: object) -> StudyResult:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import World, run
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.kernels.random import hash_names
@@ -23,12 +22,9 @@ SWEEPS = WHOLE.replace(
 ).replace("alphas = [0.1, 0.25]", "alphas = [0.25]")
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    world = make(tmp_path)
+@pytest.fixture(autouse=True)
+def swept(world: World) -> None:
     world.write("study.toml", SWEEPS)
-    return world
 
 
 def compared(name: str) -> xr.Dataset:

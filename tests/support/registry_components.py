@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import attrs
 import pytest
@@ -27,8 +27,9 @@ from plausibly.plugin import (
     Replicates,
     hookimpl,
 )
+from plausibly.protocols import Kind
 from plausibly.registry import Registry, Source
-from plausibly.registry.discovery import Declared
+from plausibly.registry.hooks import Declared
 
 Hook = Callable[[Registrar], None]
 
@@ -93,11 +94,14 @@ class Least:
         raise NotImplementedError
 
 
-def offering(name: str = "frequency", target: type[Frequency] = Smoothed) -> Hook:
-    """Return the hook of a plugin that offers one aggregator."""
+# Any: each kind has its own Protocol, and a target may be wrong on purpose
+def offering(
+    name: str = "frequency", target: Any = Smoothed, kind: Kind[Any] = AGGREGATOR, extra: str = ""
+) -> Hook:
+    """Return the hook of a plugin that offers one component."""
 
     def hook(registrar: Registrar) -> None:
-        registrar.add(AGGREGATOR, name, target)
+        registrar.add(kind, name, target, extra=extra)
 
     return hook
 

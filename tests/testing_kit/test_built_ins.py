@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,198 +63,36 @@ OTHERWISE: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def _crowd(path: Path) -> None:
-    rows = ["t 1,w2,b c", "t 1,w10,Ä", "t 1,,0", "t 10,w2,0", "t 9,w10,b c", "t 9,w2,"]
-    path.write_text("\n".join(["task,worker,label", *rows, ""]), encoding="utf-8")
+def _task(choices: dict[str, Any], who: object, at: int, **of: str) -> dict[str, Any]:
+    """Return an annotation of Label Studio."""
+    return {"id": at, "completed_by": who, "result": [{**of, "value": choices}]}
 
 
-def _sets(path: Path) -> None:
-    rows = ["t 1\tw2\tb c", "t 1\tw2\tÄ", "t 1\tw1\t0", "t 2\tw2\t0"]
-    path.write_text("\n".join(["task\tworker\tlabel", *rows, ""]), encoding="utf-8")
-
-
-def _counts(path: Path) -> None:
-    path.write_text("example,b c,Ä,0\nx 10,2,0,1\nx 9,0,1,3\n", encoding="utf-8")
-
-
-def _array(path: Path) -> None:
-    np.save(path, np.array([[2, 0, 1], [0, 1, 3]]))
-
-
-def _archive(path: Path) -> None:
-    np.savez(path, counts=np.array([[2, 0, 1], [0, 1, 3]]), labels=list(LABELS), names=["x", "y"])
-
-
-def _selectors(path: Path) -> None:
-    path.write_text(json.dumps([[[[0, 2], [1]], [[2]]], [[[1], [0]]]]), encoding="utf-8")
-
-
-def _wide(path: Path) -> None:
-    rows = ["x 10,b c,,0", "x 9,Ä,Ä,", "x 8,,b c,Ä"]
-    path.write_text("\n".join(["example,reader 1,reader 2,reader 3", *rows, ""]), encoding="utf-8")
-
-
-def _workers(path: Path) -> None:
-    said = [[("w2", "b c"), ("w10", "Ä")], [("w2", "0")]]
-    lines = [
-        {
-            "source": f"text {at}",
-            "dx": {
-                "annotationsFromAllWorkers": [
-                    {"workerId": who, "annotationData": {"content": json.dumps({"q": label})}}
-                    for who, label in answers
-                ]
-            },
-            "dx-metadata": {"type": "groundtruth/custom", "job-name": "dx"},
-        }
-        for at, answers in enumerate(said)
+def _workers(*said: tuple[str, str]) -> dict[str, Any]:
+    """Return what the workers of SageMaker said of an example."""
+    answers = [
+        {"workerId": who, "annotationData": {"content": json.dumps({"q": label})}}
+        for who, label in said
     ]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-
-
-def _doccano(path: Path) -> None:
-    said = [["b c", "Ä"], ["0"], []]
-    lines = [{"id": at, "text": f"t {at}", "label": label} for at, label in enumerate(said)]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-
-
-def _cvat(path: Path) -> None:
-    images = {"x 1": ("b c", "Ä"), "x 2": ("0",)}
-    tags = {name: "".join(f'<tag label="{tag}"/>' for tag in said) for name, said in images.items()}
-    rows = "\n".join(f'<image id="0" name="{name}">{said}</image>' for name, said in tags.items())
-    path.write_text(
-        f"<annotations><version>1.1</version>\n{rows}\n</annotations>\n", encoding="utf-8"
-    )
-
-
-def _coco(path: Path) -> None:
-    content = {
-        "images": [{"id": 5, "file_name": "a.png"}, {"id": 7, "file_name": "b.png"}],
-        "categories": [{"id": 4 * at + 2, "name": label} for at, label in enumerate(LABELS)],
-        "annotations": [
-            {"image_id": 5, "category_id": 2, "annotator": "w2"},
-            {"image_id": 5, "category_id": 10, "annotator": "w10"},
-            {"image_id": 7, "category_id": 6, "annotator": "w2"},
-        ],
+    meta = {"type": "groundtruth/custom", "job-name": "dx"}
+    return {
+        "source": said[0][1],
+        "dx": {"annotationsFromAllWorkers": answers},
+        "dx-metadata": meta,
     }
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def _label_studio(path: Path) -> None:
-    said = [(3, "b c"), ({"id": 2, "email": "w2@example.com"}, "Ä"), (None, "0")]
-    annotations = [
-        {
-            "id": at,
-            "completed_by": who,
-            "result": [{"from_name": "dx", "type": "choices", "value": {"choices": [label]}}],
-        }
-        for at, (who, label) in enumerate(said)
-    ]
-    content = [{"id": 7, "data": {"text": "x"}, "annotations": annotations}]
-    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
-
-
-def _label_studio_ranks(path: Path) -> None:
-    said = [{"rank": ["Ä", "b c"]}, {"rank": ["0"]}]
-    tasks = [
-        {
-            "id": at,
-            "annotations": [
-                {
-                    "completed_by": 1,
-                    "result": [{"from_name": "rank", "type": "ranker", "value": {"ranker": ranks}}],
-                }
-            ],
-        }
-        for at, ranks in enumerate(said)
-    ]
-    path.write_text(json.dumps(tasks), encoding="utf-8")
-
-
-def _label_studio_min(path: Path) -> None:
-    said: list[object] = ["0", {"choices": ["b c", "Ä"]}]
-    records = [
-        {"id": 1, "text": "x", "dx": value, "annotator": at, "annotation_id": at, "lead_time": 1.5}
-        for at, value in enumerate(said)
-    ]
-    path.write_text(json.dumps(records), encoding="utf-8")
-
-
-def _ballots(path: Path) -> None:
-    names = "".join(f"# ALTERNATIVE NAME {at + 1}: {label}\n" for at, label in enumerate(LABELS))
-    path.write_text(
-        "# DATA TYPE: toi\n# NUMBER ALTERNATIVES: 3\n# NUMBER VOTERS: 5\n"
-        f"# NUMBER UNIQUE ORDERS: 2\n{names}3: 2,{{1,3}}\n2: 1\n",
-        encoding="utf-8",
-    )
-
-
-def _confidences(path: Path) -> None:
-    path.write_text(
-        "example,annotator,0,Ä,b c\nt 1,w2,0.25,0.5,0.25\nt 2,w10,0,0.1,0.9\n", encoding="utf-8"
-    )
-
-
-def _lists(path: Path) -> None:
-    votes = {"t 1": ["b c", "Ä"], "t 2": ["0", "b c", ""]}
-    rows = [json.dumps({"id": name, "annotator_labels": said}) for name, said in votes.items()]
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-
-
-def _prodigy(path: Path) -> None:
-    options = [{"id": label} for label in LABELS]
-    said = [(1, "b c", "ds-w2"), (1, "Ä", "ds-w10"), (2, "0", "ds-w2")]
-    lines = [
-        {
-            "_input_hash": at,
-            "_view_id": "choice",
-            "options": options,
-            "config": {"choice_style": "single"},
-            "accept": [label],
-            "answer": "accept",
-            "_annotator_id": who,
-        }
-        for at, label, who in said
-    ]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-
-
-def _argilla_flat(path: Path) -> None:
-    said = [["b c", "Ä"], ["0"]]
-    records = [
-        {
-            "id": f"t {at}",
-            "dx.responses": labels,
-            "dx.responses.users": ["w2", "w10"][: len(labels)],
-            "dx.responses.status": ["submitted"] * len(labels),
-        }
-        for at, labels in enumerate(said)
-    ]
-    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-
-
-def _argilla_ranks(path: Path) -> None:
-    ranks = [{"value": "Ä", "rank": 1}, {"value": "b c", "rank": 1}, {"value": "0", "rank": 2}]
-    responses = [
-        {"user_id": "w2", "status": "submitted", "values": {"dx": {"value": ranks}}},
-        {"user_id": "w10", "status": "discarded", "values": None},
-    ]
-    records = [{"id": "t 1", "fields": {"x": "y"}, "responses": responses, "suggestions": []}]
-    path.write_text(json.dumps(records, indent=1), encoding="utf-8")
-
-
-def _argilla_nested(path: Path) -> None:
-    said = [["b c", "Ä"], ["0"]]
-    records = [
-        {
-            "id": f"t {at}",
-            "fields": {},
-            "metadata": {},
-            "responses": {"dx": [{"value": labels, "user_id": "w2"}]},
-        }
-        for at, labels in enumerate(said)
-    ]
-    path.write_text(json.dumps(records), encoding="utf-8")
+def _prodigy(at: int, label: str, who: str) -> dict[str, Any]:
+    """Return an answer of Prodigy."""
+    return {
+        "_input_hash": at,
+        "_view_id": "choice",
+        "options": [{"id": label} for label in LABELS],
+        "config": {"choice_style": "single"},
+        "accept": [label],
+        "answer": "accept",
+        "_annotator_id": who,
+    }
 
 
 def _written(path: Path) -> None:
@@ -263,39 +101,176 @@ def _written(path: Path) -> None:
     write_annotations(annotation.build(soft, [*LABELS, "unused"]), path)
 
 
-# Reader, ending, kind, declared labels, what writes the file.
-FILES: list[tuple[dict[str, Any], str, str, tuple[str, ...] | None, Callable[[Path], None]]] = [
+COUNTS = np.array([[2, 0, 1], [0, 1, 3]])
+RANKS = [{"value": "Ä", "rank": 1}, {"value": "b c", "rank": 1}, {"value": "0", "rank": 2}]
+COCO = {
+    "images": [{"id": 5, "file_name": "a.png"}, {"id": 7, "file_name": "b.png"}],
+    "categories": [{"id": 4 * at + 2, "name": label} for at, label in enumerate(LABELS)],
+    "annotations": [
+        {"image_id": 5, "category_id": 2, "annotator": "w2"},
+        {"image_id": 5, "category_id": 10, "annotator": "w10"},
+        {"image_id": 7, "category_id": 6, "annotator": "w2"},
+    ],
+}
+STUDIO = [
+    _task({"choices": [label]}, who, at, from_name="dx", type="choices")
+    for at, (who, label) in enumerate(
+        [(3, "b c"), ({"id": 2, "email": "w2@example.com"}, "Ä"), (None, "0")]
+    )
+]
+STUDIO_RANKS = [
+    {
+        "id": at,
+        "annotations": [_task({"ranker": {"rank": ranks}}, 1, at, from_name="rank", type="ranker")],
+    }
+    for at, ranks in enumerate((["Ä", "b c"], ["0"]))
+]
+STUDIO_MIN = [
+    {"id": 1, "text": "x", "dx": said, "annotator": at, "annotation_id": at, "lead_time": 1.5}
+    for at, said in enumerate(("0", {"choices": ["b c", "Ä"]}))
+]
+FLAT = [
+    {
+        "id": f"t {at}",
+        "dx.responses": labels,
+        "dx.responses.users": ["w2", "w10"][: len(labels)],
+        "dx.responses.status": ["submitted"] * len(labels),
+    }
+    for at, labels in enumerate((["b c", "Ä"], ["0"]))
+]
+NESTED = [
+    {
+        "id": f"t {at}",
+        "fields": {},
+        "metadata": {},
+        "responses": {"dx": [{"value": labels, "user_id": "w2"}]},
+    }
+    for at, labels in enumerate((["b c", "Ä"], ["0"]))
+]
+ARGILLA = {
+    "id": "t 1",
+    "fields": {"x": "y"},
+    "responses": [
+        {"user_id": "w2", "status": "submitted", "values": {"dx": {"value": RANKS}}},
+        {"user_id": "w10", "status": "discarded", "values": None},
+    ],
+    "suggestions": [],
+}
+CVAT = """<annotations><version>1.1</version>
+<image id="0" name="x 1"><tag label="b c"/><tag label="Ä"/></image>
+<image id="0" name="x 2"><tag label="0"/></image>
+</annotations>
+"""
+BALLOTS = """# DATA TYPE: toi
+# NUMBER ALTERNATIVES: 3
+# NUMBER VOTERS: 5
+# NUMBER UNIQUE ORDERS: 2
+# ALTERNATIVE NAME 1: b c
+# ALTERNATIVE NAME 2: Ä
+# ALTERNATIVE NAME 3: 0
+3: 2,{1,3}
+2: 1
+"""
+BY_WORKER = [_workers(("w2", "b c"), ("w10", "Ä")), _workers(("w2", "0"))]
+ACCEPTED = [_prodigy(1, "b c", "ds-w2"), _prodigy(1, "Ä", "ds-w10"), _prodigy(2, "0", "ds-w2")]
+TAGGED = [
+    {"id": at, "text": f"t {at}", "label": said}
+    for at, said in enumerate((["b c", "Ä"], ["0"], []))
+]
+VOTES = [
+    {"id": "t 1", "annotator_labels": ["b c", "Ä"]},
+    {"id": "t 2", "annotator_labels": ["0", "b c", ""]},
+]
+
+
+def lines(records: Sequence[object]) -> str:
+    """Return JSON lines."""
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+# Reader, ending, kind, declared labels, and the text of the file, or what writes it.
+FILES: list[
+    tuple[dict[str, Any], str, str, tuple[str, ...] | None, str | Callable[[Path], None]]
+] = [
     *(
         ({"name": "annotation-table"}, ending, "soft-label", None, _written)
         for ending in ("csv", "parquet", "npz", "nc")
     ),
-    ({"name": "crowd-table"}, "csv", "single-label", None, _crowd),
-    ({"name": "crowd-table", "kind": "label-set"}, "tsv", "label-set", None, _sets),
-    ({"name": "counts"}, "csv", "single-label", None, _counts),
-    ({"name": "counts"}, "npy", "single-label", LABELS, _array),
-    ({"name": "counts"}, "npz", "single-label", None, _archive),
-    ({"name": "selectors"}, "json", "partial-ranking", LABELS, _selectors),
-    ({"name": "wide-table"}, "csv", "single-label", None, _wide),
-    ({"name": "sagemaker"}, "manifest", "single-label", None, _workers),
-    ({"name": "cvat", "annotator": "w 1"}, "xml", "label-set", None, _cvat),
-    ({"name": "coco"}, "json", "label-set", None, _coco),
-    ({"name": "doccano", "annotator": "w 1"}, "jsonl", "label-set", None, _doccano),
-    ({"name": "label-studio"}, "json", "single-label", None, _label_studio),
-    ({"name": "label-studio"}, "json", "partial-ranking", None, _label_studio_ranks),
-    ({"name": "label-studio-min"}, "json", "label-set", None, _label_studio_min),
-    ({"name": "prodigy"}, "jsonl", "single-label", None, _prodigy),
-    ({"name": "argilla"}, "jsonl", "single-label", None, _argilla_flat),
-    ({"name": "argilla"}, "json", "partial-ranking", None, _argilla_ranks),
-    ({"name": "argilla", "kind": "label-set"}, "json", "label-set", None, _argilla_nested),
+    (
+        {"name": "crowd-table"},
+        "csv",
+        "single-label",
+        None,
+        "task,worker,label\nt 1,w2,b c\nt 1,w10,Ä\nt 1,,0\nt 10,w2,0\nt 9,w10,b c\nt 9,w2,\n",
+    ),
+    (
+        {"name": "crowd-table", "kind": "label-set"},
+        "tsv",
+        "label-set",
+        None,
+        "task\tworker\tlabel\nt 1\tw2\tb c\nt 1\tw2\tÄ\nt 1\tw1\t0\nt 2\tw2\t0\n",
+    ),
+    (
+        {"name": "counts"},
+        "csv",
+        "single-label",
+        None,
+        "example,b c,Ä,0\nx 10,2,0,1\nx 9,0,1,3\n",
+    ),
+    ({"name": "counts"}, "npy", "single-label", LABELS, lambda path: np.save(path, COUNTS)),
+    (
+        {"name": "counts"},
+        "npz",
+        "single-label",
+        None,
+        lambda path: np.savez(path, counts=COUNTS, labels=list(LABELS), names=["x", "y"]),
+    ),
+    (
+        {"name": "selectors"},
+        "json",
+        "partial-ranking",
+        LABELS,
+        "[[[[0, 2], [1]], [[2]]], [[[1], [0]]]]",
+    ),
+    (
+        {"name": "wide-table"},
+        "csv",
+        "single-label",
+        None,
+        "example,reader 1,reader 2,reader 3\nx 10,b c,,0\nx 9,Ä,Ä,\nx 8,,b c,Ä\n",
+    ),
+    ({"name": "sagemaker"}, "manifest", "single-label", None, lines(BY_WORKER)),
+    ({"name": "cvat", "annotator": "w 1"}, "xml", "label-set", None, CVAT),
+    ({"name": "coco"}, "json", "label-set", None, json.dumps(COCO)),
+    ({"name": "doccano", "annotator": "w 1"}, "jsonl", "label-set", None, lines(TAGGED)),
+    (
+        {"name": "label-studio"},
+        "json",
+        "single-label",
+        None,
+        json.dumps([{"id": 7, "data": {"text": "x"}, "annotations": STUDIO}], indent=1),
+    ),
+    ({"name": "label-studio"}, "json", "partial-ranking", None, json.dumps(STUDIO_RANKS)),
+    ({"name": "label-studio-min"}, "json", "label-set", None, json.dumps(STUDIO_MIN)),
+    ({"name": "prodigy"}, "jsonl", "single-label", None, lines(ACCEPTED)),
+    ({"name": "argilla"}, "jsonl", "single-label", None, lines(FLAT)),
+    ({"name": "argilla"}, "json", "partial-ranking", None, json.dumps([ARGILLA], indent=1)),
+    ({"name": "argilla", "kind": "label-set"}, "json", "label-set", None, json.dumps(NESTED)),
     (
         {"name": "preflib", "unlisted": "excluded", "example": "e"},
         "toi",
         "partial-ranking",
         None,
-        _ballots,
+        BALLOTS,
     ),
-    ({"name": "soft-labels"}, "csv", "soft-label", None, _confidences),
-    ({"name": "vote-lists"}, "jsonl", "single-label", None, _lists),
+    (
+        {"name": "soft-labels"},
+        "csv",
+        "soft-label",
+        None,
+        "example,annotator,0,Ä,b c\nt 1,w2,0.25,0.5,0.25\nt 2,w10,0,0.1,0.9\n",
+    ),
+    ({"name": "vote-lists"}, "jsonl", "single-label", None, lines(VOTES)),
 ]
 
 # Files of whole numbers, of which nothing says that they count.
@@ -326,7 +301,7 @@ def test_there_is_a_file_for_every_reader() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "ending", "kind", "labels", "write"),
+    ("table", "ending", "kind", "labels", "content"),
     FILES,
     ids=[f"{table['name']}-{ending}" for table, ending, *_ in FILES],
 )
@@ -336,9 +311,12 @@ def test_a_reader_keeps_every_rule(
     ending: str,
     kind: str,
     labels: tuple[str, ...] | None,
-    write: Callable[[Path], None],
+    content: str | Callable[[Path], None],
 ) -> None:
     path = tmp_path / f"votes.{ending}"
-    write(path)
+    if isinstance(content, str):
+        path.write_text(content, encoding="utf-8")
+    else:
+        content(path)
     expected = UNRECOGNISED if (table["name"], ending) in NUMBERS else {}
     sound("reader", table, path=path, kind=kind, labels=labels, expected_failures=expected)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.annotators import measures as agreement_likeness, measures as rankings
+from plausibly.annotators import measures
 from plausibly.annotators.answers import (
     ORDER,
     RANKINGS,
     SINGLE,
+    TIED,
     Answers,
     Resampling,
     column,
     matrix,
-    most_tied,
     order_in_words,
     order_positions,
     summed,
@@ -27,9 +27,9 @@ from plausibly.annotators.answers import (
 from plausibly.annotators.measures import (
     Likeness,
     Measure,
-    Values,
     fleiss_kappa,
     krippendorff,
+    likenesses,
     mean,
     measured,
     ordered_measures,
@@ -44,13 +44,16 @@ from plausibly.data.names import name_texts, not_among, positions, quoted, sever
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.describe import decimal, ends
+from plausibly.evaluation.evaluate import each
 from plausibly.evaluation.inputs import as_plausibilities
+from plausibly.evaluation.intervals import ENDS, Doubles
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
 from plausibly.planning.plan import check_resamples
 
-TOGETHER = "together"
-OTHER = "other"
+TOGETHER, OTHER = "together", "other"
+MEASURE, GROUP = "measure", "group"
+_FIGURES = ("value", "low", "high", "reason")
 
 
 def label_disagreement(opinions: xr.DataArray | xr.Dataset) -> xr.Dataset:
@@ -124,12 +127,7 @@ def _of_answers(answers: Answers) -> xr.Dataset:
 
 
 def _result(
-    labels: list[str],
-    together: NDArray[np.float64],
-    both: NDArray[np.float64],
-    n: int,
-    compared: int,
-    pairs: str,
+    labels: list[str], together: Doubles, both: Doubles, n: int, compared: int, pairs: str
 ) -> xr.Dataset:
     named = text_array(labels)
     return xr.Dataset(
@@ -155,24 +153,21 @@ def agreement_as_json(found: xr.Dataset) -> dict[str, object]:
     data: dict[str, object] = {
         **facts,
         "left_out": read_left_out(found.attrs),
-        "measures": _table(found, "measure", ("value", "low", "high", "reason"), ""),
+        "measures": _table(found, MEASURE, _FIGURES, ""),
     }
     for dim, prefix in ((names.LABEL, "label_"), (names.ANNOTATOR, "annotator_")):
         columns = [str(name) for name in found if str(name).startswith(prefix)]
         data[f"by_{dim}"] = _table(found, dim, columns, prefix)
-    if "group" in found.dims:
+    if GROUP in found.dims:
         data["by_group"] = [
             {
-                "group": group,
-                "examples": int(found["group_examples"].values[place]),
+                "group": one[GROUP].item(),
+                "examples": int(one["group_examples"]),
                 "measures": _table(
-                    found.isel(group=place),
-                    "measure",
-                    ("group_value", "group_low", "group_high", "group_reason"),
-                    "group_",
+                    one, MEASURE, [f"{GROUP}_{figure}" for figure in _FIGURES], "group_"
                 ),
             }
-            for place, group in enumerate(found["group"].values.tolist())
+            for one in each(found, GROUP)
         ]
     return data
 
@@ -283,18 +278,13 @@ def describe_certainty(certainty: xr.Dataset) -> str:
     certainty : Dataset
         From `plausibly.annotators.annotation_certainty`.
     """
-
-    def mean(prefix: str, title: str) -> str:
-        low, high = float(certainty[f"{prefix}low"]), float(certainty[f"{prefix}high"])
-        text = f"{title:<{_TITLE}}{decimal(float(certainty[f'{prefix}mean'])):<{_VALUE}}"
-        if math.isnan(low):
-            return text.rstrip()
-        level = f"{100 * certainty.attrs['confidence']:g} %: "
-        return f"{text}{level}{ends(low, high)}"
-
-    lines = [mean("", "annotation certainty of the most plausible label")]
-    if "level_mean" in certainty:
-        lines.append(mean("level_", "of its level"))
+    titles = {"": "annotation certainty of the most plausible label", "level_": "of its level"}
+    level = f"{100 * certainty.attrs['confidence']:g} %: "
+    lines = [
+        _line(title, [float(certainty[f"{prefix}{end}"]) for end in ENDS], level)
+        for prefix, title in titles.items()
+        if f"{prefix}mean" in certainty
+    ]
     values = certainty["certainty"].values
     lines += textwrap.wrap(
         f"by {certainty.attrs['draws']} resamples of the responses of each example: "
@@ -318,13 +308,16 @@ def _measure_lines(found: xr.Dataset) -> Iterator[str]:
     for name in map(str, found["measure"].values):
         if name not in _TITLES or math.isnan(_of(found, name)):
             continue
-        low, high = _of(found, name, "low"), _of(found, name, "high")
-        text = f"{_TITLES[name].format(answer=answer):<{_TITLE}}"
-        text += f"{decimal(_of(found, name)):<{_VALUE}}"
-        if not math.isnan(low):
-            text += f"{level}{ends(low, high)}"
+        figures = [_of(found, name, figure) for figure in _FIGURES[:3]]
+        yield _line(_TITLES[name].format(answer=answer), figures, level)
+        if not math.isnan(figures[1]):
             level = " " * len(level)
-        yield text.rstrip()
+
+
+def _line(title: str, figures: Sequence[float], level: str) -> str:
+    value, low, high = figures
+    between = "" if math.isnan(low) else f"{level}{ends(low, high)}"
+    return f"{title:<{_TITLE}}{decimal(value):<{_VALUE}}{between}".rstrip()
 
 
 def _again(found: xr.Dataset) -> list[str]:
@@ -484,7 +477,7 @@ LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
 _LEVEL = 0.05  # chance that somebody is noted where nobody differs
 
 
-def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Values]]:
+def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Doubles]]:
     """Return what is known of each example with two answers, as means and one by one."""
     paired = answers.paired
     why = "no example has two answers"
@@ -504,7 +497,7 @@ def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Values]
     return found, {"entropy": np.where(answers.answers > 0, entropy, np.nan)}
 
 
-def left_out_votes(answers: Answers) -> Values:
+def left_out_votes(answers: Answers) -> Doubles:
     """Return the chance that what the others vote for is named by an answer of a cell: (cell,)."""
     cell, support = answers.spread_support(answers.cell_example)
     left = answers.mass[support]
@@ -518,13 +511,13 @@ def left_out_votes(answers: Answers) -> Values:
     named[where] = answers.mention_block[mention] == 1
     most = np.zeros(len(answers.cell_value))
     np.maximum.at(most, cell, left)
-    leading = left >= (most * (1 - most_tied()))[cell]
+    leading = left >= (most * (1 - TIED))[cell]
     above = np.bincount(cell, weights=leading & named, minlength=len(most))
     below = np.bincount(cell, weights=leading, minlength=len(most))
     return np.where(answers.paired[answers.cell_example], above / np.maximum(below, 1), np.nan)
 
 
-def left_out_measure(answers: Answers, votes: Values) -> Measure:
+def left_out_measure(answers: Answers, votes: Doubles) -> Measure:
     """Return how often a real annotator says what the others vote for, the mean over examples."""
     mine = (answers.annotator >= 0) & answers.paired[answers.owner]
     n = np.bincount(answers.owner[mine], minlength=answers.n)
@@ -539,7 +532,7 @@ def left_out_measure(answers: Answers, votes: Values) -> Measure:
     return mean("left-out-vote", agreed / np.maximum(n, 1), n > 0, why)
 
 
-def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Dataset:
+def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dataset:
     """Return what there is to say of each known annotator: unknown ones only count as others."""
     who, owner, cell = answers.annotator, answers.owner, answers.cell
     count = len(answers.annotators)
@@ -552,7 +545,7 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Data
     among = ratio(likeness.pairs[owner] - own, (m - 1) * (m - 2))
     compared = np.bincount(who[mine], minlength=count)
 
-    def average(values: Values, rows: NDArray[np.bool_]) -> Values:
+    def average(values: Doubles, rows: Bools) -> Doubles:
         n = np.bincount(who[rows], minlength=count)
         return ratio(np.bincount(who[rows], weights=values[rows], minlength=count), n)
 
@@ -596,7 +589,7 @@ def _limit(tested: int) -> float:
     return float(-ndtri(_LEVEL / tested)) if tested else 0.0
 
 
-def _says_too_much(answers: Answers, mine: NDArray[np.bool_]) -> tuple[list[int], Values, Values]:
+def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, Doubles]:
     """Return the label that each annotator names most above the others, its share, and theirs."""
     rows = np.flatnonzero(mine)
     count, labels = len(answers.annotators), len(answers.labels)
@@ -646,26 +639,26 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
     sums = summed(features, one)
     again = ratio(sums["both"], sums["named"])[:, 0]
     share = ratio(sums["named"], sums["total"])[:, 0]
-    replicates = [
-        ratio(now["both"], now["named"])
-        for times in resampling.times()
-        for now in (summed({key: features[key] for key in ("both", "named")}, times),)
-    ]
-    drawn = np.concatenate(replicates, axis=1) if replicates else np.empty((shape[1], 0))
+    replicates = [np.empty((shape[1], 0))]
+    for times in resampling.times():
+        now = summed({key: features[key] for key in ("both", "named")}, times)
+        replicates.append(ratio(now["both"], now["named"]))
     ends = [
-        resampling.ends(row) if not math.isnan(value) else (math.nan, math.nan)
-        for row, value in zip(drawn, again, strict=True)
+        (math.nan, math.nan) if math.isnan(value) else resampling.ends(row)
+        for row, value in zip(np.concatenate(replicates, axis=1), again, strict=True)
     ]
+    low, high = np.reshape(ends, (-1, 2)).T
     dim = names.LABEL
     columns = {
         "label_share": share,
         "label_again": again,
-        "label_again_low": [low for low, _ in ends],
-        "label_again_high": [high for _, high in ends],
+        "label_again_low": low,
+        "label_again_high": high,
         "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
+    said = np.bincount(answers.support_label, answers.named, len(answers.labels))
     found = xr.Dataset(
-        {"label_answers": (dim, _named(answers))}, coords={dim: text_array(answers.labels)}
+        {"label_answers": (dim, said.astype(np.int64))}, coords={dim: text_array(answers.labels)}
     )
     for name, column_of in columns.items():
         nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
@@ -673,15 +666,6 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         values[codes] = column_of
         found[name] = (dim, values)
     return found
-
-
-def _named(answers: Answers) -> Ints:
-    found = np.zeros(len(answers.labels), dtype=np.int64)
-    np.add.at(found, answers.support_label, answers.named)
-    return found
-
-
-MEASURE, GROUP = "measure", "group"
 
 
 def agreement(
@@ -781,34 +765,28 @@ def agreement(
     deep = _depth(answers, depth)
     drawn = check_resamples(resamples)
     keys = Keys(seed).child("agreement")
-    coordinates = _coordinates(annotations, answers)
-    clusters = None if cluster is None else _texts(cluster, coordinates)
+    place = positions(answers.examples.tolist(), name_texts(annotations.indexes[names.EXAMPLE]))
+    about = xr.Dataset(coords=_over_examples(annotations)).isel({names.EXAMPLE: np.argsort(place)})
+    clusters = None
+    if cluster is not None:
+        clusters = group_names(inputs.example_values(cluster, (about,)))
 
     def resampling(wanted: Bools, stream: Keys) -> Resampling:
         return _resampling(answers, clusters, wanted, stream, drawn, confidence)
 
-    everybody = np.ones(answers.n, dtype=bool)
-    plan = resampling(everybody, keys)
-    likenesses = agreement_likeness.likenesses(answers, deep)
-    votes = left_out_votes(answers)
-    measures, of_examples = _measures(answers, likenesses, votes, position)
-    found = measured(measures, plan)
-    place = positions(
-        list(map(str, answers.examples)), name_texts(annotations.indexes[names.EXAMPLE])
-    )
-    shares = np.where(answers.paired, pair_shares(likenesses[-1]), np.nan)
+    plan = resampling(np.ones(answers.n, dtype=bool), keys)
+    alike, votes = likenesses(answers, deep), left_out_votes(answers)
+    asked, of_examples = _measures(answers, alike, votes, position)
+    shares = np.where(answers.paired, pair_shares(alike[-1]), np.nan)
     result = xr.Dataset(
         {
-            "value": (MEASURE, found.value),
-            "low": (MEASURE, found.low),
-            "high": (MEASURE, found.high),
-            "reason": (MEASURE, text_array(found.reason)),
+            **{name: (MEASURE, column) for name, column in measured(asked, plan).items()},
             "example_answers": (names.EXAMPLE, answers.answers[place]),
             "example_agreement": (names.EXAMPLE, shares[place]),
             "example_entropy": (names.EXAMPLE, of_examples["entropy"][place]),
         },
         coords={
-            MEASURE: text_array([one.name for one in measures]),
+            MEASURE: text_array([one.name for one in asked]),
             names.EXAMPLE: answers.examples[place],
         },
         attrs={
@@ -817,7 +795,7 @@ def agreement(
             "compared": int(answers.paired.sum()),
             "answers": int(answers.answers.sum()),
             "unknown": int(answers.weight[answers.annotator < 0].sum()),
-            "likeness": likenesses[-1].name,
+            "likeness": alike[-1].name,
             "resamples": drawn,
             "confidence": confidence,
             "seed": seed,
@@ -828,69 +806,48 @@ def agreement(
             **({} if by is None else {"by": by}),
         },
     )
-    result = result.merge(by_label(answers, plan), join="exact", compat="no_conflicts")
-    result = result.merge(
-        by_annotator(answers, likenesses[-1], votes), join="exact", compat="no_conflicts"
-    )
+    for more in (by_label(answers, plan), by_annotator(answers, alike[-1], votes)):
+        result = result.merge(more, join="exact", compat="no_conflicts")
     if by is None:
         return result
-    groups, codes = inputs.codes_of(inputs.example_values(by, (coordinates,)))
+    groups, codes = inputs.codes_of(inputs.example_values(by, (about,)))
     rows = []
     for code, group in enumerate(groups):
         mine = codes == code
         few = answers.only(mine)
-        these = agreement_likeness.likenesses(few, deep)
-        some = _measures(few, these, left_out_votes(few), position)[0]
+        some = _measures(few, likenesses(few, deep), left_out_votes(few), position)[0]
         rows.append(measured(some, resampling(mine, keys.child(f"group-{group}"))))
-    dims = (GROUP, MEASURE)
-    return result.assign_coords({GROUP: groups}).assign(
-        {
-            "group_examples": (GROUP, np.bincount(codes, minlength=len(groups))),
-            "group_value": (dims, [row.value for row in rows]),
-            "group_low": (dims, [row.low for row in rows]),
-            "group_high": (dims, [row.high for row in rows]),
-            "group_reason": (dims, np.array([row.reason for row in rows], dtype=np.str_)),
-        }
-    )
+    result["group_examples"] = (GROUP, np.bincount(codes, minlength=len(groups)))
+    for figure in _FIGURES:
+        result[f"group_{figure}"] = ((GROUP, MEASURE), np.stack([row[figure] for row in rows]))
+    return result.assign_coords({GROUP: groups})
 
 
 def _measures(
-    answers: Answers,
-    likenesses: Sequence[Likeness],
-    votes: NDArray[np.float64],
-    position: Ints | None,
-) -> tuple[list[Measure], dict[str, NDArray[np.float64]]]:
+    answers: Answers, likenesses: Sequence[Likeness], votes: Doubles, position: Ints | None
+) -> tuple[list[Measure], dict[str, Doubles]]:
     """Return the measures in the order in which they are told, and numbers of the examples."""
-    of_pairs = [pair_mean(one) for one in likenesses]
-    of_order: list[Measure] = []
-    if position is not None:
-        of_order = ordered_measures(answers, position)
-    alphas = [krippendorff(one) for one in likenesses if one.alpha]
-    kappa = [fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []
+    of_order = [] if position is None else ordered_measures(answers, position)
     of_examples, values = example_measures(answers)
-    vote = left_out_measure(answers, votes)
-    found = [*of_pairs, *of_order[:1], *alphas, *of_order[1:], *kappa, vote, *of_examples]
+    found = [
+        *map(pair_mean, likenesses),
+        *of_order[:1],
+        *(krippendorff(one) for one in likenesses if one.alpha),
+        *of_order[1:],
+        *([fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []),
+        left_out_measure(answers, votes),
+        *of_examples,
+    ]
     return found, values
 
 
-def _coordinates(annotations: xr.Dataset, answers: Answers) -> xr.DataArray:
-    """Return the coordinates of the examples in the order of the answers."""
-    place = positions(
-        name_texts(annotations.indexes[names.EXAMPLE]), list(map(str, answers.examples))
-    )
-    kept = {
-        str(name): values
+def _over_examples(annotations: xr.Dataset) -> dict[Hashable, xr.DataArray]:
+    """Return the coordinates of the examples."""
+    return {
+        name: values
         for name, values in annotations.coords.items()
         if values.dims == (names.EXAMPLE,)
     }
-    size = annotations.sizes[names.EXAMPLE]
-    array = xr.DataArray(np.zeros(size), dims=names.EXAMPLE, coords=kept)
-    return array.isel({names.EXAMPLE: place})
-
-
-def _texts(coordinate: str, coordinates: xr.DataArray) -> NDArray[np.str_]:
-    values = inputs.example_values(coordinate, (coordinates,))
-    return group_names(values)
 
 
 def _resampling(
@@ -921,7 +878,7 @@ def _resampling(
 
 def _depth(answers: Answers, depth: int | None) -> int:
     if depth is None:
-        return rankings.longest(answers)
+        return measures.longest(answers)
     if answers.kind != RANKINGS:
         raise InputError(
             "depth-unfit",
@@ -931,4 +888,4 @@ def _depth(answers: Answers, depth: int | None) -> int:
             do="leave depth (--depth) out",
             whose="depth",
         )
-    return rankings.check_depth(depth, len(answers.labels))
+    return measures.check_depth(depth, len(answers.labels))

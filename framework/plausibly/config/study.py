@@ -429,6 +429,12 @@ class Calibration:
     combiner: PValueCombiner = attrs.field(default=cast("_Named", "average"), converter=_combiner)
     allow_no_guarantee: bool = False
 
+    def asked(self) -> dict[str, Any]:  # Any: each parameter has its own type
+        """Return what `plausibly.calibrate` is called with."""
+        return {
+            name: getattr(self, name) for name in attrs.fields_dict(type(self)) if name != "name"
+        }
+
 
 @attrs.frozen(kw_only=True)
 class Splits:

@@ -27,7 +27,7 @@ from plausibly.calibration.alphas import (
 )
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.array_predictor import scores_of
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.components import called
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names, validate
@@ -35,7 +35,6 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import Guarantee, Target, bounded
 from plausibly.kernels.masses import share
-from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
@@ -407,7 +406,7 @@ class PlausibilityRegion:
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
         new = read_test(predictions, self.labels, self.scoring.scale, self.dtype)
-        return new, self.scoring.scores(new.values, new.examples.hashes)
+        return new, self.scoring.scores(new.values, new.examples)
 
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
         """Return the p-value of one plausibility vector an example.
@@ -649,23 +648,6 @@ class PlausibilityRegion:
         return "\n".join([f"PlausibilityRegion  {facts}", *lines])
 
 
-@attrs.frozen(kw_only=True)
-class Scoring:
-    """How calibration and new examples are scored alike."""
-
-    component: ScoreFunction
-    called: str
-    scale: str
-    seed: int
-
-    def scores(self, values: Floats, hashes: Hashes) -> Floats:
-        """Return the scores (example, label) of predictions."""
-        uniform = None
-        if self.component.randomised:
-            uniform = Keys(self.seed).child("score").uniform(hashes)
-        return scores_of(values, self.scale, self.component, self.called, uniform)
-
-
 def calibrate_region(
     predictions: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
@@ -721,12 +703,12 @@ def calibrate_region(
         scale=str(model.attrs[names.SCALE]),
         seed=seed,
     )
-    hashes = hash_names(model[names.EXAMPLE].values)
-    scores = scoring.scores(model.values, hashes)
+    examples = Examples(names.names_of(model, names.EXAMPLE))
+    scores = scoring.scores(model.values, examples)
     return PlausibilityRegion(
         labels=labels,
         scoring=scoring,
         dtype=model.values.dtype,
         ordered=np.sort(expected_scores(scores, lam.values)),
-        hashes=hashes,
+        hashes=examples.hashes,
     )

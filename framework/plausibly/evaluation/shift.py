@@ -15,6 +15,7 @@ from plausibly.calibration.data import check_weights, effective_size
 from plausibly.data import align, names, validate
 from plausibly.data.names import does, name_texts, several
 from plausibly.errors import InputError, counted, listed, warn
+from plausibly.evaluation.intervals import Doubles
 from plausibly.extras import require
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -166,9 +167,7 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
     return effective_size(check_weights(values, names.WEIGHT, whose="weights"))
 
 
-def _fitted(
-    classifier: Classifier | None, fitting: NDArray[np.float64], sides: Ints, seed: int
-) -> Classifier:
+def _fitted(classifier: Classifier | None, fitting: Doubles, sides: Ints, seed: int) -> Classifier:
     """Return a clone of the classifier, fitted."""
     base = require("sklearn.base", extra="demo", whose="likelihood_ratios")
     if classifier is None:
@@ -286,7 +285,7 @@ def _check_clip(clip: object) -> None:
         )
 
 
-def _check_probabilities(probabilities: NDArray[np.float64], rows: int) -> None:
+def _check_probabilities(probabilities: Doubles, rows: int) -> None:
     """Raise `InputError` where a classifier answers with anything but two probabilities a row."""
     shape = probabilities.shape
     if shape != (rows, 2) or not ((probabilities >= 0) & (probabilities <= 1)).all():
@@ -300,7 +299,7 @@ def _check_probabilities(probabilities: NDArray[np.float64], rows: int) -> None:
         )
 
 
-def _warn_uneven(ratios: NDArray[np.float64], size: float, clip: float) -> None:
+def _warn_uneven(ratios: Doubles, size: float, clip: float) -> None:
     share = np.sort(ratios)[::-1][: max(1, len(ratios) // 100)].sum() / ratios.sum()
     warn(
         "weights-uneven",
@@ -413,10 +412,7 @@ def warn_of_alike(calibration: xr.DataArray, test: xr.DataArray, *, stacklevel: 
 
 
 def warn_of_copies(
-    predictions: xr.DataArray,
-    groups: NDArray[np.generic] | None = None,
-    *,
-    stacklevel: int = 2,
+    predictions: xr.DataArray, groups: NDArray[np.generic] | None = None, *, stacklevel: int = 2
 ) -> int:
     """Warn where examples that random splits may part have exactly the same predictions.
 

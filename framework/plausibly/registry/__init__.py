@@ -52,7 +52,10 @@ def describe(kind: Kind[P], component: P) -> dict[str, object]:
 def register(
     kind: Kind[P], name: str, target: Callable[..., P] | str, *, summary: str = ""
 ) -> None:
-    """Offer a component in this process, as a plugin would; see `Registry.register`.
+    """Offer a component in this process, as a plugin would with `Registrar.add`.
+
+    The same class may come again, as when a notebook cell is run twice; another class, or a name of
+    ours, is a ``name-clash``.
 
     Examples
     --------

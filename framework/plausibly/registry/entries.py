@@ -95,19 +95,9 @@ Message = TypeVar("Message", ComponentError, PlausiblyWarning)
 
 @attrs.frozen
 class Source:
-    """Who offers a component; printed in every error about it.
+    """Who offers a component: a plugin of an installed distribution, or `THIS_RUN` of none."""
 
-    Attributes
-    ----------
-    plugin : str
-        Name of the entry point, or `THIS_RUN`.
-    distribution, version : str
-        The installed distribution it belongs to; empty for `THIS_RUN`.
-    builtin : bool
-        Whether plausibly itself ships it.
-    """
-
-    plugin: str
+    plugin: str  # name of the entry point
     distribution: str = ""
     version: str = ""
     builtin: bool = False
@@ -142,28 +132,14 @@ def reason_of(error: BaseException) -> str:
 
 @attrs.frozen
 class Entry:
-    """One component on offer.
-
-    Attributes
-    ----------
-    kind, name : str
-        What it is and what it is called; unique within a plugin.
-    target : callable or str
-        The class or function that makes it, or where to find that: ``"module:attr"``.
-    source : Source
-        Who offers it.
-    summary : str
-        One line about it.
-    extra : str
-        The extra of its distribution that it needs, if it needs one.
-    """
+    """One component on offer; within a plugin, kind and name are unique."""
 
     kind: str
     name: str
-    target: Callable[..., object] | str
+    target: Callable[..., object] | str  # what makes it, or where that is: "module:attr"
     source: Source
     summary: str = ""
-    extra: str = ""
+    extra: str = ""  # the extra of its distribution that it needs
 
     @property
     def key(self) -> tuple[str, str, Source]:
@@ -179,15 +155,7 @@ class Entry:
         return f'{self.kind} "{self.name}" of {self.source}'
 
     def load(self) -> Callable[..., object]:
-        """Return the class or function, imported now if it was not before.
-
-        Raises
-        ------
-        MissingExtra
-            If it needs an optional dependency that is not installed.
-        ComponentError
-            ``component-unloadable`` if its module cannot be imported or lacks the attribute.
-        """
+        """Return the class or function, or raise `MissingExtra` or ``component-unloadable``."""
         if not isinstance(self.target, str):
             return self.target
         module, _, attr = self.target.partition(":")
@@ -228,17 +196,7 @@ class Entry:
 class Failure:
     """A plugin or component that cannot be used, and why; everything else works without it.
 
-    Attributes
-    ----------
-    source : Source
-        Whose it is.
-    stage : str
-        Where it failed; see `Stage`.
-    error : BaseException
-        What was raised, with its traceback.
-    offered : tuple of Entry
-        Of a plugin: what it had registered before it failed, none of which was kept. Of a
-        component: the component.
+    What a plugin had offered before it failed was not kept; of a component, it is the component.
     """
 
     source: Source
@@ -381,15 +339,7 @@ class Asked:
 
 @attrs.frozen
 class Disabled:
-    """A plugin that is turned off.
-
-    Attributes
-    ----------
-    source : Source
-        Whose it is.
-    asked : Asked
-        Who turned it off.
-    """
+    """A plugin that is turned off, and who asked for that."""
 
     source: Source
     asked: Asked

@@ -11,8 +11,8 @@ from typing import Literal
 import attrs
 
 from plausibly.errors import ComponentError, listed
-from plausibly.registry.discovery import Declared
 from plausibly.registry.entries import Disabled, Entry, Failure, Source, missing, normalised
+from plausibly.registry.hooks import Declared
 from plausibly.registry.registry import Registry
 
 Describe = Callable[[object], object]

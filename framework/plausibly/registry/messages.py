@@ -261,3 +261,16 @@ def invalid(
             "problems": [attrs.asdict(p) for p in found],
         },
     )
+
+
+def unregistered(kind: Kind[Any], cls: type[object]) -> ComponentError:
+    """Return ``component-unregistered``: no component here is of this class."""
+    return ComponentError(
+        "component-unregistered",
+        f"{kind.name} {cls.__name__} has no name here",
+        expected="a component of a registered class: a file holds names, never code",
+        got=f"{cls.__module__}:{cls.__qualname__}",
+        do=f'plausibly.register({kind.name.upper()}, "{dashed(cls.__name__)}", '
+        f"{cls.__name__}) before this, and again before loading",
+        whose=cls.__name__,
+    )

@@ -6,17 +6,14 @@ import importlib
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import attrs
-
-from plausibly.errors import ComponentError
+from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import KINDS, ComponentLike, Kind
 from plausibly.registry import messages
 from plausibly.registry.conformance import class_problems, members, problems
-from plausibly.registry.discovery import OURS, Declared, other_plugins, own_plugins, run_hook
 from plausibly.registry.entries import (
     EVERY_OTHER,
     THIS_RUN,
@@ -34,249 +31,25 @@ from plausibly.registry.entries import (
     strict_by_environment,
     unknown,
 )
-from plausibly.registry.hooks import checked_entry
-from plausibly.registry.messages import invalid
-from plausibly.registry.origin import entry_of, identity
+from plausibly.registry.hooks import (
+    OURS,
+    Declared,
+    checked_entry,
+    other_plugins,
+    own_plugins,
+    run_hook,
+)
 
 if TYPE_CHECKING:
     from plausibly.registry.parameters import Strict
 
 
-Find = Callable[[], Iterable[Declared | Failure]]
-"""Returns the plugins of one place; see `discovery`."""
-
-_PLUGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_PROTOCOL = {kind.name: kind for kind in KINDS}
-
-
-@attrs.define(eq=False)
-class Plugins:
-    """Everything that a registry knows of plugins."""
-
-    own: Callable[[], Iterable[Declared]]
-    others: Find
-    argument: tuple[Asked, ...] = ()
-    strictly: bool | None = None
-    entries: dict[tuple[str, str, Source], Entry] = attrs.field(factory=dict, init=False)
-    lock: RLock = attrs.field(factory=RLock, init=False)
-    _sources: list[Source] = attrs.field(factory=list, init=False)
-    _failures: list[Failure] = attrs.field(factory=list, init=False)
-    _for_now: list[tuple[Asked, ...]] = attrs.field(factory=list, init=False)
-    _own_left: list[Declared] | None = attrs.field(default=None, init=False)
-    _others_left: list[Declared] | None = attrs.field(default=None, init=False)
-    _told: list[Failure] = attrs.field(factory=list, init=False)
-    _told_names: set[Asked] = attrs.field(factory=set, init=False)
-
-    # ---- what is off
-
-    def asked(self) -> tuple[Asked, ...]:
-        """Return every name that is to be off now, wherever it was given."""
-        blocks = [one for block in tuple(self._for_now) for one in block]
-        return (*self.argument, *blocks, *asked_by_environment())
-
-    def off(self, source: Source) -> Asked | None:
-        """Return who turned a plugin off, None where it is on."""
-        return next((asked for asked in self.asked() if asked.means(source)), None)
-
-    @contextmanager
-    def disabling(self, asked: tuple[Asked, ...]) -> Iterator[None]:
-        """Turn plugins off until the block ends."""
-        self._for_now.append(asked)
-        try:
-            yield
-        finally:
-            # Two equal blocks may stand for two threads: either is as good to take away.
-            self._for_now.remove(asked)
-
-    # ---- what there is
-
-    def working(self) -> tuple[Source, ...]:
-        """Return every plugin that works and is on."""
-        self.load_others()
-        return tuple(source for source in self._sources if self.off(source) is None)
-
-    def failures(self) -> tuple[Failure, ...]:
-        """Return what failed of the plugins that are on, so far."""
-        return tuple(f for f in tuple(self._failures) if self.off(f.source) is None)
-
-    def disabled(self) -> tuple[Disabled, ...]:
-        """Return every plugin here that is off."""
-        sources = dict.fromkeys(self._known())
-        found = [(source, self.off(source)) for source in sources]
-        return tuple(Disabled(source, asked) for source, asked in found if asked is not None)
-
-    def installed(self) -> tuple[Declared | Failure, ...]:
-        """Return what the metadata of all distributions declare; no plugin is imported."""
-        own = list(self.own())
-        return (*own, *_judged(self.others(), own))
-
-    def _known(self) -> list[Source]:
-        left = [*self._scan(), *(self.own() if self._own_left is None else self._own_left)]
-        return [
-            *self._sources,
-            *(failure.source for failure in self._failures),
-            *(declared.source for declared in left),
-        ]
-
-    # ---- from a distribution to its components
-
-    def load_own(self) -> None:
-        """Run the hooks of our own plugins, once."""
-        with self.lock:
-            if self._own_left is None:
-                self._own_left = list(self.own())
-            self._run(self._own_left)
-
-    def load_others(self) -> None:
-        """Run the hooks of all other plugins that are on, each once."""
-        with self.lock:
-            self.load_own()
-            left = self._scan()
-            self._run(left, [d for d in left if self.off(d.source) is None])
-
-    def _scan(self) -> list[Declared]:
-        """Return the plugins of others that were not run yet; reads metadata once."""
-        with self.lock:
-            if self._others_left is None:
-                judged = list(_judged(self.others(), self.own()))
-                self._failures += [found for found in judged if isinstance(found, Failure)]
-                self._others_left = [found for found in judged if isinstance(found, Declared)]
-            return self._others_left
-
-    def _run(self, left: list[Declared], on: Iterable[Declared] | None = None) -> None:
-        for declared in list(left if on is None else on):
-            if declared not in left:  # a hook that asked for a component had it run
-                continue
-            left.remove(declared)
-            before = dict(self.entries)
-            try:
-                outcome = run_hook(declared)
-            except BaseException:  # interrupted: the next who asks has it run
-                left.insert(0, declared)
-                raise
-            if isinstance(outcome, Failure):
-                self.entries = before
-                self._failures.append(outcome)
-            else:
-                self._sources.append(declared.source)
-                self.entries |= {entry.key: entry for entry in outcome}
-                self._check(outcome)
-
-    def _check(self, entries: Iterable[Entry]) -> None:
-        """Record what cannot be loaded or visibly does not satisfy its Protocol."""
-        for entry in entries:
-            if entry.source.builtin:
-                continue
-            kind = _PROTOCOL[entry.kind]
-            try:
-                target = glance(entry)
-            except ComponentError as error:
-                self.fail(entry, "loading", error)
-                continue
-            found = class_problems(target, kind.protocol)
-            if found:
-                whose = f'{kind.name} "{entry.name}"'
-                self.fail(entry, "check", invalid(kind, whose, entry.source, found))
-
-    def add(self, entry: Entry) -> None:
-        """Keep a component of this run."""
-        with self.lock:
-            if entry.source not in self._sources:
-                self._sources.append(entry.source)
-            self.forget(entry)
-            self.entries[entry.key] = entry
-
-    def fail(self, entry: Entry, stage: Stage, error: ComponentError) -> None:
-        """Record that a component cannot be used, once."""
-        with self.lock:
-            if self.failure_of(entry) is None:
-                self._failures.append(Failure(entry.source, stage, error, (entry,)))
-
-    def failure_of(self, entry: Entry) -> Failure | None:
-        """Return what is known to be wrong with a component."""
-        failed = (f for f in tuple(self._failures) if f.component is not None)
-        return next((f for f in failed if f.offered[0].key == entry.key), None)
-
-    def forget(self, entry: Entry) -> None:
-        """Take back that a component failed, as its class was replaced."""
-        failure = self.failure_of(entry)
-        if failure is not None:
-            self._failures.remove(failure)
-
-    def refresh(self) -> None:
-        """Look again: for new distributions, and at the plugins that failed."""
-        with self.lock:
-            importlib.invalidate_caches()
-            known = set(self._sources)
-            self._failures.clear()
-            self._told.clear()
-            self._own_left = [d for d in self.own() if d.source not in known]
-            self._others_left = None
-            self._others_left = [d for d in self._scan() if d.source not in known]
-
-    # ---- what is said of it
-
-    def insist(self) -> None:
-        """Raise ``plugin-failed`` if anything failed and failures are errors."""
-        strict = self.strictly
-        if strict_by_environment() if strict is None else strict:
-            self.load_others()
-            failed = self.failures()
-            if failed:
-                raise failed[0].strictly() from failed[0].error
-
-    def tell(self, *, but: Entry | None = None, stacklevel: int = 4) -> None:
-        """Warn of what failed, and of names that turn nothing off; once each."""
-        with self.lock:
-            new = [f for f in self.failures() if not any(f is told for told in self._told)]
-            self._told += new
-        for failure in new:
-            if but is None or failure.component is not but:
-                warnings.warn(failure.warning(), stacklevel=stacklevel)
-        self.tell_of_names(stacklevel=stacklevel + 1)
-
-    def told(self) -> None:
-        """Count what failed as told."""
-        with self.lock:
-            self._told += self.failures()
-
-    def tell_of_names(self, *, stacklevel: int = 3) -> None:
-        """Warn of names that were to be disabled and are none, once each."""
-        for given in self.asked():
-            if given in self._told_names or given.name == EVERY_OTHER:
-                continue
-            self._told_names.add(given)
-            sources = self._known()
-            if not any(given.means(source) for source in sources):
-                warnings.warn(unknown(given, sources), stacklevel=stacklevel)
-
-
-def _judged(
-    found: Iterable[Declared | Failure], own: Iterable[Declared]
-) -> Iterator[Declared | Failure]:
-    """Yield what was found; a plugin whose name cannot stand becomes a failure."""
-    reserved = {normalised(declared.source.plugin) for declared in own} | {OURS}
-    seen: set[Source] = set()
-    for declared in found:
-        if isinstance(declared, Failure):
-            yield declared
-            continue
-        source = declared.source
-        name = source.plugin
-        advice = f"pip uninstall {source.distribution}, or rename it in its entry points"
-        text = ""
-        if normalised(name) in reserved:
-            text = f"{name} is a name of plausibly's own"
-        elif not _PLUGIN.fullmatch(name) or name == THIS_RUN:
-            text = f"{name!r} is no name: letters, digits, dots and hyphens"
-        elif source in seen:
-            text = f"{source} has this name already"
-        seen.add(source)
-        yield Failure(source, "name", Advised(text, advice)) if text else declared
-
-
 P = TypeVar("P")
 
+Find = Callable[[], Iterable[Declared | Failure]]
+"""Returns the plugins of one place; see `hooks`."""
+
+_PLUGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _KIND = {kind.name: kind for kind in KINDS}
 
 
@@ -306,88 +79,95 @@ class Registry:
         disabled: Collection[str] = (),
         strict: bool | None = None,
     ) -> None:
-        self._plugins = Plugins(own, others, asked(disabled, "Registry(disabled=...)"), strict)
-        self._strict: Strict | None = None
+        self._own, self._others = own, others
+        self._disabled = asked(disabled, "Registry(disabled=...)")
+        self._strict = strict
+        self._converter: Strict | None = None
+        self._lock = RLock()
+        self._known: dict[tuple[str, str, Source], Entry] = {}
+        self._sources: list[Source] = []
+        self._failed: list[Failure] = []
+        self._blocks: list[tuple[Asked, ...]] = []
+        self._own_left: list[Declared] | None = None
+        self._others_left: list[Declared] | None = None
+        self._told: list[Failure] = []
+        self._told_names: set[Asked] = set()
 
     # ---- what there is
 
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
-        """Return every component on offer, ours first.
-
-        Parameters
-        ----------
-        kind : Kind, optional
-            Only those of one kind.
-        off : bool
-            Also those of plugins that are turned off, as far as they are known.
-        """
-        self._plugins.load_others()
+        """Return every component on offer, ours first; `off`: also those that are turned off."""
+        self._load_others()
         return self._entries(kind, off=off)
 
     def plugins(self) -> tuple[Source, ...]:
         """Return every plugin that works and is on."""
-        return self._plugins.working()
+        self._load_others()
+        return tuple(source for source in self._sources if self.off(source) is None)
 
     def failures(self) -> tuple[Failure, ...]:
-        """Return every plugin and component that failed, with the stage and the error.
-
-        Of a component that is loaded when it is asked for this is known afterwards.
-        """
-        self._plugins.load_others()
-        return self._plugins.failures()
+        """Return every plugin and component that failed, as far as they have been asked for."""
+        self._load_others()
+        return self._failures()
 
     def disabled(self) -> tuple[Disabled, ...]:
         """Return every plugin here that is turned off, and by whom; none of them is imported."""
-        return self._plugins.disabled()
+        found = map(self.off, dict.fromkeys(self._every_source()))
+        return tuple(off for off in found if off is not None)
 
     def off(self, source: Source) -> Disabled | None:
         """Return who turned a plugin off, None where it is on."""
-        by = self._plugins.off(source)
+        by = next((asked for asked in self._asked() if asked.means(source)), None)
         return None if by is None else Disabled(source, by)
 
     def installed(self) -> tuple[Declared | Failure, ...]:
         """Return every plugin as the metadata declare it; none of them is imported."""
-        return self._plugins.installed()
+        own = list(self._own())
+        return (*own, *_judged(self._others(), own))
 
-    def disabling(self, *names: str, by: str = "disabling(...)") -> AbstractContextManager[None]:
-        """Do without some plugins until the block ends, in every thread.
-
-        Parameters
-        ----------
-        *names : str
-            Plugins or distributions; ``*`` = all but ours. One that is not here is warned of.
-        by : str
-            Who asks for it, as messages call it.
-        """
-        return self._plugins.disabling(asked(names, by))
+    @contextmanager
+    def disabling(self, *names: str, by: str = "disabling(...)") -> Iterator[None]:
+        """Do without some plugins until the block ends, in every thread; ``*`` = all but ours."""
+        block = asked(names, by)
+        self._blocks.append(block)
+        try:
+            yield
+        finally:
+            # Two equal blocks may stand for two threads: either is as good to take away.
+            self._blocks.remove(block)
 
     def refresh(self) -> None:
-        """Look for plugins again: new distributions, and those that failed.
-
-        What works and what was registered in this run stays.
-        """
-        self._plugins.refresh()
+        """Look for new plugins, and again at those that failed; what works stays as it is."""
+        with self._lock:
+            importlib.invalidate_caches()
+            known = set(self._sources)
+            self._failed.clear()
+            self._told.clear()
+            self._own_left = [d for d in self._own() if d.source not in known]
+            self._others_left = None
+            self._others_left = [d for d in self._scan() if d.source not in known]
 
     def tell(self) -> None:
-        """Warn of plugins that failed, once each; `find` and `create` do so themselves.
-
-        Raises
-        ------
-        ComponentError
-            ``plugin-failed`` where failures are errors.
-        """
-        self._plugins.load_others()
-        self._plugins.insist()
-        self._plugins.tell()
+        """Warn of plugins that failed, once each, or raise ``plugin-failed`` in their place."""
+        self._load_others()
+        self._insist()
+        self._tell()
 
     def told(self) -> None:
         """Count what failed as told: for who shows `failures` in another way."""
-        self._plugins.told()
+        with self._lock:
+            self._told += self._failures()
 
-    def tell_of_names(self) -> None:
+    def tell_of_names(self, *, stacklevel: int = 3) -> None:
         """Warn of names that were to be disabled and are none here, once each."""
-        self._plugins.tell_of_names()
+        for given in self._asked():
+            if given in self._told_names or given.name == EVERY_OTHER:
+                continue
+            self._told_names.add(given)
+            sources = self._every_source()
+            if not any(given.means(source) for source in sources):
+                warnings.warn(unknown(given, sources), stacklevel=stacklevel)
 
     # ---- from what a user wrote to a component
 
@@ -395,63 +175,39 @@ class Registry:
         """Return the component called `name` or ``plugin:name``.
 
         A distribution may stand for the plugin. A name of ours always means ours; where two of ours
-        have it, the one that needs no extra.
-
-        Raises
-        ------
-        ComponentError
-            ``component-unknown`` where there is none, ``component-disabled`` where its plugin is
-            turned off, ``name-clash`` where several plugins of other distributions offer one, and
-            ``plugin-failed`` where failures are errors.
+        have it, the one that needs no extra. Else it is ``component-unknown``, ``name-clash`` or
+        ``component-disabled``.
         """
-        self._plugins.load_own()
-        self._plugins.insist()
+        self._load_own()
+        self._insist()
         plugin, _, bare = name.rpartition(":")
         found = self._called(kind, bare, plugin)
-        here = any(e.source.builtin and self._plugins.off(e.source) is None for e in found)
+        here = any(e.source.builtin and self.off(e.source) is None for e in found)
         if not here and (not plugin or not found):
-            self._plugins.load_others()
+            self._load_others()
             found = self._called(kind, bare, plugin)
         ours = sorted((e for e in found if e.source.builtin), key=lambda e: bool(e.extra))
-        on = [e for e in found if self._plugins.off(e.source) is None]
+        on = [e for e in found if self.off(e.source) is None]
         # A name of ours is not free for others where ours is off: a default would change.
         chosen = ours[:1] or on or found[:1]
-        self._plugins.tell(but=chosen[0] if chosen else None)
+        self._tell(but=chosen[0] if chosen else None)
         if not chosen:
-            failed, disabled = self._plugins.failures(), self._plugins.disabled()
+            failed, disabled = self._failures(), self.disabled()
             raise messages.unknown(kind, name, self._entries(None), failed, disabled)
         if len(chosen) > 1:
             raise messages.clash(kind, bare, chosen, self._clear_name)
-        asked_off = self._plugins.off(chosen[0].source)
-        if asked_off is not None:
-            raise messages.off(kind, chosen[0], asked_off, on)
+        disabled_by = self.off(chosen[0].source)
+        if disabled_by is not None:
+            raise messages.off(kind, chosen[0], disabled_by.asked, on)
         return chosen[0]
 
     def create(
         self, kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] | None = None
     ) -> P:
-        """Return a component.
+        """Return a component that has every member of its kind's Protocol.
 
-        Parameters
-        ----------
-        kind : Kind
-            What it must be; the result has the type of this kind's Protocol.
-        like : str, mapping or object
-            A name (``"ecdf"`` or ``"plugin:name"``), a table (``{"name": "ecdf", "delta": 0.01}``)
-            or the object itself.
-        params : mapping, optional
-            Parameters beside those of the table; an object takes none.
-
-        Returns
-        -------
-        object
-            It has every member of the Protocol, with the right parameters.
-
-        Raises
-        ------
-        ComponentError
-            ``component-unknown``, ``name-clash``, ``component-unloadable``,
-            ``component-parameter`` with every mistake, or ``component-invalid``.
+        `like` is a name (``"ecdf"`` or ``"plugin:name"``), a table (``{"name": "ecdf", "delta":
+        0.01}``), with more parameters beside it, or the object itself, which takes none.
         """
         given = dict(params or {})
         if isinstance(like, str):
@@ -474,30 +230,14 @@ class Registry:
         return self._build(_KIND[entry.kind], entry, params or {})
 
     def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
-        """Return the table from which `create` makes an equal component.
+        """Return the table, plain data, from which `create` makes an equal component.
 
-        Parameters
-        ----------
-        kind : Kind
-            What it is.
-        component : object
-            An instance of a registered class.
-
-        Returns
-        -------
-        dict
-            ``{"name": ..., parameters}``, plain data all the way down.
-
-        Raises
-        ------
-        ComponentError
-            ``component-unregistered`` if its class has no name here: a file holds names and
-            parameters, never code. ``component-parameter`` if a parameter is no plain data.
+        Its class must be registered: a file holds names and parameters, never code.
         """
         from plausibly.registry.parameters import described
 
-        self._plugins.load_own()
-        entry = entry_of(kind, component, lambda: self._entries(kind), lambda: self.entries(kind))
+        self._load_own()
+        entry = self._entry_of(kind, component)
         return {
             "name": self._shortest(kind, entry),
             **described(component, self.describe, str(entry)),
@@ -513,42 +253,137 @@ class Registry:
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``.
 
-        Parameters
-        ----------
-        kind, name, target, summary
-            As in `Registrar.add`.
-
-        Raises
-        ------
-        ComponentError
-            ``name-clash`` if we ship a component of this name, or another class was registered
-            under it. The same class may come again, as when a notebook cell is run twice.
-            ``component-invalid`` if no object of the class can satisfy the Protocol.
+        The same class may come again, as when a notebook cell is run twice; another class, or a
+        name of ours, is a ``name-clash``.
         """
-        self._plugins.load_own()
+        self._load_own()
         source = Source(THIS_RUN)
         entry = checked_entry(kind, name, target, source, summary)
         before = [e for e in self._called(kind, name, "") if e.source.builtin]
-        mine = self._plugins.entries.get(entry.key)
-        if mine is not None and identity(mine.target) != identity(target):
+        mine = self._known.get(entry.key)
+        if mine is not None and _identity(mine.target) != _identity(target):
             before.append(mine)
         if before:
             raise messages.taken(kind, name, before[0], target)
         found = class_problems(target, kind.protocol)
         if found:
             raise messages.invalid(kind, f'{kind.name} "{name}"', source, found)
-        self._plugins.add(entry)
+        with self._lock:
+            if source not in self._sources:
+                self._sources.append(source)
+            if (failure := self._failure_of(entry)) is not None:  # of the class that it replaces
+                self._failed.remove(failure)
+            self._known[entry.key] = entry
 
     # ---- inside
 
+    def _asked(self) -> tuple[Asked, ...]:
+        """Return every name that is to be off now, wherever it was given."""
+        blocks = [one for block in tuple(self._blocks) for one in block]
+        return (*self._disabled, *blocks, *asked_by_environment())
+
+    def _failures(self) -> tuple[Failure, ...]:
+        """Return what failed of the plugins that are on, so far."""
+        return tuple(f for f in tuple(self._failed) if self.off(f.source) is None)
+
+    def _every_source(self) -> list[Source]:
+        left = [*self._scan(), *(self._own() if self._own_left is None else self._own_left)]
+        failed = [failure.source for failure in self._failed]
+        return [*self._sources, *failed, *(declared.source for declared in left)]
+
+    def _load_own(self) -> None:
+        """Run the hooks of our own plugins, once."""
+        with self._lock:
+            if self._own_left is None:
+                self._own_left = list(self._own())
+            self._run(self._own_left)
+
+    def _load_others(self) -> None:
+        """Run the hooks of all other plugins that are on, each once."""
+        with self._lock:
+            self._load_own()
+            left = self._scan()
+            self._run(left, [d for d in left if self.off(d.source) is None])
+
+    def _scan(self) -> list[Declared]:
+        """Return the plugins of others that were not run yet; reads metadata once."""
+        with self._lock:
+            if self._others_left is None:
+                judged = list(_judged(self._others(), self._own()))
+                self._failed += [found for found in judged if isinstance(found, Failure)]
+                self._others_left = [found for found in judged if isinstance(found, Declared)]
+            return self._others_left
+
+    def _run(self, left: list[Declared], on: Iterable[Declared] | None = None) -> None:
+        for declared in list(left if on is None else on):
+            if declared not in left:  # a hook that asked for a component had it run
+                continue
+            left.remove(declared)
+            before = dict(self._known)
+            try:
+                outcome = run_hook(declared)
+            except BaseException:  # interrupted: the next who asks has it run
+                left.insert(0, declared)
+                raise
+            if isinstance(outcome, Failure):
+                self._known = before
+                self._failed.append(outcome)
+            else:
+                self._sources.append(declared.source)
+                self._known |= {entry.key: entry for entry in outcome}
+                for entry in outcome:
+                    self._glance(entry)
+
+    def _glance(self, entry: Entry) -> None:
+        """Record a component that cannot be loaded or visibly does not satisfy its Protocol."""
+        if entry.source.builtin:
+            return
+        kind = _KIND[entry.kind]
+        try:
+            target = glance(entry)
+        except ComponentError as error:
+            self._fail(entry, "loading", error)
+            return
+        if found := class_problems(target, kind.protocol):
+            whose = f'{kind.name} "{entry.name}"'
+            self._fail(entry, "check", messages.invalid(kind, whose, entry.source, found))
+
+    def _fail(self, entry: Entry, stage: Stage, error: ComponentError) -> None:
+        """Record that a component cannot be used, once."""
+        with self._lock:
+            if self._failure_of(entry) is None:
+                self._failed.append(Failure(entry.source, stage, error, (entry,)))
+
+    def _failure_of(self, entry: Entry) -> Failure | None:
+        """Return what is known to be wrong with a component."""
+        failed = (f for f in tuple(self._failed) if f.component is not None)
+        return next((f for f in failed if f.offered[0].key == entry.key), None)
+
+    def _insist(self) -> None:
+        """Raise ``plugin-failed`` if anything failed and failures are errors."""
+        if strict_by_environment() if self._strict is None else self._strict:
+            self._load_others()
+            for failure in self._failures():
+                raise failure.strictly() from failure.error
+
+    def _tell(self, *, but: Entry | None = None) -> None:
+        """Warn of what failed, and of names that turn nothing off; once each."""
+        with self._lock:
+            new = [f for f in self._failures() if not any(f is told for told in self._told)]
+            self._told += new
+        for failure in new:
+            if but is None or failure.component is not but:
+                warnings.warn(failure.warning(), stacklevel=4)
+        self.tell_of_names(stacklevel=5)
+
     def _entries(self, kind: Kind[Any] | None, *, off: bool = False) -> tuple[Entry, ...]:
-        every = tuple(self._plugins.entries.values())
-        on = {s for s in {e.source for e in every} if off or self._plugins.off(s) is None}
+        every = tuple(self._known.values())
+        on = {s for s in {e.source for e in every} if off or self.off(s) is None}
         return tuple(e for e in every if e.source in on and kind in (None, _KIND[e.kind]))
 
     def _called(self, kind: Kind[Any], bare: str, plugin: str) -> list[Entry]:
         """Return every component of this name, also those that are off."""
-        every = tuple(self._plugins.entries.values())
+        every = tuple(self._known.values())
         named = [e for e in every if (e.kind, e.name) == (kind.name, bare)]
         if not plugin:
             return named
@@ -571,19 +406,19 @@ class Registry:
         try:
             target = entry.load()
         except ComponentError as error:
-            self._plugins.fail(entry, "loading", error)
+            self._fail(entry, "loading", error)
             raise
-        if self._strict is None:
-            self._strict = Strict(self.create)
+        if self._converter is None:
+            self._converter = Strict(self.create)
         try:
-            component = self._strict.build(target, given)
+            component = self._converter.build(target, given)
         except Mistakes as error:
             mistakes = [with_others(m, kind, entry, self.entries) for m in error.mistakes]
             raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
         try:
             return self._checked(kind, component, whose, entry.source)
         except ComponentError as error:
-            self._plugins.fail(entry, "check", error)
+            self._fail(entry, "check", error)
             raise
 
     def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:
@@ -600,3 +435,58 @@ class Registry:
         ours = entry.source.builtin and not entry.extra
         bare = ours or (entry.source.plugin == THIS_RUN and alone)
         return entry.name if bare else self._clear_name(entry)
+
+    def _entry_of(self, kind: Kind[Any], component: object) -> Entry:
+        """Return the entry whose class made a component; other plugins are asked last."""
+        cls = type(component)
+        path = f"{cls.__module__}:{cls.__qualname__}"
+        # A target may name another module of the same package, which re-exports the class.
+        top = cls.__module__.partition(".")[0]
+        places: tuple[Callable[[Kind[Any]], tuple[Entry, ...]], ...] = self._entries, self.entries
+        for place in places:
+            here = place(kind)
+            for entry in here:
+                if entry.target is cls or entry.target == path:
+                    return entry
+            for entry in here:
+                if str(entry.target).startswith(top) and _is_at(entry, cls):
+                    return entry
+        raise messages.unregistered(kind, cls)
+
+
+def _judged(
+    found: Iterable[Declared | Failure], own: Iterable[Declared]
+) -> Iterator[Declared | Failure]:
+    """Yield what was found; a plugin whose name cannot stand becomes a failure."""
+    reserved = {normalised(declared.source.plugin) for declared in own} | {OURS}
+    seen: set[Source] = set()
+    for declared in found:
+        if isinstance(declared, Failure):
+            yield declared
+            continue
+        source = declared.source
+        name = source.plugin
+        advice = f"pip uninstall {source.distribution}, or rename it in its entry points"
+        text = ""
+        if normalised(name) in reserved:
+            text = f"{name} is a name of plausibly's own"
+        elif not _PLUGIN.fullmatch(name) or name == THIS_RUN:
+            text = f"{name!r} is no name: letters, digits, dots and hyphens"
+        elif source in seen:
+            text = f"{source} has this name already"
+        seen.add(source)
+        yield Failure(source, "name", Advised(text, advice)) if text else declared
+
+
+def _is_at(entry: Entry, cls: type[object]) -> bool:
+    try:
+        return entry.load() is cls
+    except InputError:  # what cannot be loaded made no component
+        return False
+
+
+def _identity(target: object) -> object:
+    """Return what two definitions of one class have in common."""
+    if isinstance(target, str):
+        return target
+    return getattr(target, "__module__", None), getattr(target, "__qualname__", target)

@@ -11,7 +11,7 @@ import attrs
 HELD, BROKEN, UNCHECKED = "held", "broken", "cannot be checked"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Measure:
     """A measure of agreement."""
 
@@ -62,7 +62,7 @@ class Disagreement:
     nothing: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Check:
     """Something to believe the numbers by."""
 
@@ -176,7 +176,7 @@ class Cases:
         return json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Interval:
     """A mean with its interval; None where there is none."""
 
@@ -185,7 +185,7 @@ class Interval:
     high: float | None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Finding:
     """One thing to know before the figures are believed or used."""
 

@@ -23,7 +23,6 @@ from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted
-from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
 from plausibly.evaluation.results import METHOD
@@ -49,6 +48,7 @@ from plausibly.report.sections import (
     believe,
     called,
     cases,
+    coded_groups,
     disagreement,
     measured,
     method_checks,
@@ -109,8 +109,10 @@ def gather(subject: Subject) -> ReportData:
     severity, risks = severities(subject)
     outcomes = Outcomes(subject=subject, severity=severity)
     annotators = _annotators(subject)
-    shown = called(annotators, by_name=subject.annotator_names)
-    drawn = cases(outcomes, sorted(shown) if not subject.annotator_names else sorted(annotators))
+    shown = called(annotators, by_name=subject.options.annotator_names)
+    drawn = cases(
+        outcomes, sorted(shown) if not subject.options.annotator_names else sorted(annotators)
+    )
     uniform = uniformity(subject)
     found = [measured(subject, method) for method in subject.methods]
     where = {name: place for place, name in enumerate(drawn.names)}
@@ -138,7 +140,7 @@ def gather(subject: Subject) -> ReportData:
                 )
             )
     return ReportData(
-        title=subject.title,
+        title=subject.options.title,
         subtitle=_subtitle(subject, len(annotators)),
         words=subject.words,
         labels=tuple(
@@ -155,7 +157,10 @@ def gather(subject: Subject) -> ReportData:
             for method in subject.methods
         ),
         alphas=tuple(subject.alphas),
-        groups=tuple(_column(subject, name) for name in subject.by),
+        groups=tuple(
+            GroupColumn(name=name, values=tuple(name_texts(values)))
+            for name, (values, _) in zip(subject.by, coded_groups(subject), strict=True)
+        ),
         strata=tuple(f"largest plausibility {stratum}" for stratum in STRATA),
         views=tuple(views),
         disagreement=disagreement(subject, shown),
@@ -183,11 +188,6 @@ def _subtitle(subject: Subject, annotators: int) -> str:
             f"{counted(annotators)} {words.annotator if annotators == 1 else words.annotators}"
         )
     return ", ".join(parts)
-
-
-def _column(subject: Subject, name: str) -> GroupColumn:
-    values = inputs.codes_of(inputs.example_values(name, (subject.predictions,)))[0]
-    return GroupColumn(name=name, values=tuple(name_texts(values)))
 
 
 def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Measured | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import attrs
@@ -333,7 +333,7 @@ def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Sa
         return named(_table("single-label", answers, labels), rows)
     called = _names_of(given, rows)
     columns_as = [str(labels.text(column)) for column in given.columns]
-    if kind != SINGLE and all(_is_number(dtype) for dtype in given.dtypes):
+    if kind != SINGLE and all(map(pd.api.types.is_numeric_dtype, given.dtypes)):
         unknown = not_among(columns_as, labels.names)
         if unknown:
             raise InputError(
@@ -349,12 +349,17 @@ def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Sa
                 details={"columns": unknown},
             )
         numbers = given.to_numpy(np.float64, na_value=np.nan)
-        if not np.isnan(numbers).any() and not any(map(_is_float, given.dtypes)):
+        if not np.isnan(numbers).any() and not any(map(pd.api.types.is_float_dtype, given.dtypes)):
             numbers = numbers.astype(np.int64)
         return _numbers(numbers, called, columns_as, labels, kind)
     _check_kind(kind, "a frame of text", SINGLE)
-    cells = given.astype(object).to_numpy()
-    return _table("single-label", list(_cells(cells, called, columns_as)), labels)
+    said = [
+        (name, annotator, cell)
+        for name, row in zip(called, given.astype(object).to_numpy(), strict=True)
+        for annotator, cell in zip(columns_as, row, strict=True)
+        if not is_missing(cell)
+    ]
+    return _table("single-label", said, labels)
 
 
 def _cells_of(column: frames.FrameColumn) -> Sequence[object]:
@@ -363,23 +368,6 @@ def _cells_of(column: frames.FrameColumn) -> Sequence[object]:
     cells: list[object] = column.numbers().tolist()
     whole = column.type.startswith(("Int", "UInt")) and np.isfinite(column.numbers()).all()
     return [int(cell) for cell in column.numbers()] if whole else cells
-
-
-def _is_number(dtype: object) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(dtype))  # type: ignore[arg-type]  # of a column
-
-
-def _is_float(dtype: object) -> bool:
-    return bool(pd.api.types.is_float_dtype(dtype))  # type: ignore[arg-type]  # of a column
-
-
-def _cells(
-    cells: NDArray[np.object_], called: Sequence[str], annotators: Sequence[str]
-) -> Iterator[tuple[str, str | None, object]]:
-    for name, row in zip(called, cells, strict=True):
-        for annotator, cell in zip(annotators, row, strict=True):
-            if not is_missing(cell):
-                yield name, annotator, cell
 
 
 def _names_of(given: pd.DataFrame | pd.Series, rows: Rows) -> list[str]:

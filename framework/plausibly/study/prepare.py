@@ -6,6 +6,7 @@ import contextlib
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast
 
@@ -167,14 +168,9 @@ _OWNERS = frozenset(
 
 def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
     """Return the names of the coordinates that the examples have, each once."""
-    found: dict[str, None] = {}
-    for array in arrays:
-        if array is None:
-            continue
-        for name, values in array.coords.items():
-            if values.dims == (names.EXAMPLE,) and name not in (names.EXAMPLE, names.DENOMINATOR):
-                found[str(name)] = None
-    return list(found)
+    there = [each for array in arrays if array is not None for each in array.coords.items()]
+    found = [str(name) for name, values in there if values.dims == (names.EXAMPLE,)]
+    return [n for n in dict.fromkeys(found) if n not in (names.EXAMPLE, names.DENOMINATOR)]
 
 
 def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
@@ -255,12 +251,8 @@ def plural(name: str) -> str:
 def groups_of(predictions: xr.DataArray, name: str) -> Groups:
     """Return how the examples belong together by a coordinate."""
     sizes = np.unique(example_values(name, [predictions]), return_counts=True)[1]
-    return Groups(
-        name=name,
-        examples=int(sizes.sum()),
-        groups=len(sizes),
-        several=int((sizes > 1).sum()),
-    )
+    several = int((sizes > 1).sum())
+    return Groups(name=name, examples=int(sizes.sum()), groups=len(sizes), several=several)
 
 
 def owners(predictions: xr.DataArray) -> list[Groups]:
@@ -268,11 +260,9 @@ def owners(predictions: xr.DataArray) -> list[Groups]:
     found = []
     for name in coordinates(predictions):
         words = set(re.split(r"[^a-z]+", name.casefold()))
-        if not words & _OWNERS or predictions[name].dtype.kind == "f":
-            continue
-        one = groups_of(predictions, name)
-        if 1 < one.groups < one.examples:
-            found.append(one)
+        if words & _OWNERS and predictions[name].dtype.kind != "f":
+            one = groups_of(predictions, name)
+            found += [one] * (1 < one.groups < one.examples)
     return sorted(found, key=lambda one: -one.groups)
 
 
@@ -296,28 +286,16 @@ _ADVICE = {
 
 def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
     """Return the calibrations whose components work alone but not together."""
-    predictions, plausibilities = _made()
     found: list[Mistake] = []
-    for number, calibration in enumerate(calibrations):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                calibrate(
-                    predictions,
-                    plausibilities,
-                    calibrator=calibration.calibrator,
-                    score=calibration.score,
-                    combiner=calibration.combiner,
-                    allow_no_guarantee=calibration.allow_no_guarantee,
-                )
-        except IncompatibleComponents as error:
+    data = _made()
+    for number, one in enumerate(calibrations):
+        error = _tried(one, *data)
+        if isinstance(error, IncompatibleComponents):
             # A key of the calibration, where the command line has a flag.
             error.do = error.do.replace(
                 "allow_no_guarantee=True (--allow-no-guarantee)", "allow_no_guarantee = true"
             )
             found += [m.below(number).below("calibrations") for m in mistakes_in(error)]
-        except Exception:  # noqa: BLE001  # these examples are too few, or lack a coordinate
-            continue
     return found
 
 
@@ -325,26 +303,29 @@ def check_data(
     calibrations: Iterable[Calibration], predictions: xr.DataArray, plausibilities: xr.DataArray
 ) -> list[Mistake]:
     """Return the calibrations that ask for what these examples or labels do not have."""
-    few = slice(_EXAMPLES)
+    few = {names.EXAMPLE: slice(_EXAMPLES)}
     found: list[Mistake] = []
-    for number, calibration in enumerate(calibrations):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                calibrate(
-                    predictions.isel({names.EXAMPLE: few}),
-                    plausibilities.isel({names.EXAMPLE: few}),
-                    calibrator=calibration.calibrator,
-                    allow_no_guarantee=True,
-                )
-        except InputError as error:
-            if error.name in _OF_DATA:
-                error.do = _advice(error)
-                below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
-                found += [one.below(number).below("calibrations") for one in below]
-        except Exception:  # noqa: BLE001  # these examples are too few: the study itself will tell
-            continue
+    for number, one in enumerate(calibrations):
+        alone = Calibration(calibrator=one.calibrator, allow_no_guarantee=True)
+        error = _tried(alone, predictions.isel(few), plausibilities.isel(few))
+        if isinstance(error, InputError) and error.name in _OF_DATA:
+            error.do = _advice(error)
+            below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
+            found += [mistake.below(number).below("calibrations") for mistake in below]
     return found
+
+
+def _tried(
+    calibration: Calibration, predictions: xr.DataArray, plausibilities: xr.DataArray
+) -> Exception | None:
+    """Return what a calibration raises: these examples may be too few, the study itself tells."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            calibrate(predictions, plausibilities, **calibration.asked())
+    except Exception as error:  # noqa: BLE001  # whoever asked knows which of them counts
+        return error
+    return None
 
 
 def _advice(error: InputError) -> str:
@@ -421,11 +402,12 @@ def read_files(draft: Draft) -> Read:
         _read_annotations(read, annotations, draft)
     elif plausibilities := draft.part("plausibilities", PlausibilityFile):
         given = plausibilities
-        read.plausibilities = read.attempt(
-            "plausibilities",
-            _renaming,
-            lambda: _known(_renamed(read_plausibilities(given.path), given, read.labels), read),
-        )
+
+        def body() -> xr.DataArray:
+            lam = _renamed(read_plausibilities(given.path), given, read.labels)
+            return lam if read.labels is None else with_known_labels(lam, read.labels)
+
+        read.plausibilities = read.attempt("plausibilities", _renaming, body)
     if predictions and annotations and read.problems:
         keys = ("annotations.path = ", "predictions.path = ")
         swapped = files_swapped(annotations.path, predictions.path, keys)
@@ -433,20 +415,12 @@ def read_files(draft: Draft) -> Read:
             read.problems[:] = [Problem("annotations.path", swapped)]
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
         written = draft.text(table, "path")
+        # Its table may be wrong in another way as well.
         if table not in draft.parts and written is not None:
-            _look_for(read, table, draft.folder / written)
+            file = draft.folder / written
+            if not file.is_dir():
+                read.attempt(table, "path", partial(files.existing, file, table))
     return read
-
-
-def _known(lam: xr.DataArray, read: Read) -> xr.DataArray:
-    """Return plausibilities with what is known of their labels."""
-    return lam if read.labels is None else with_known_labels(lam, read.labels)
-
-
-def _look_for(read: Read, table: str, path: Path) -> None:
-    """Note that a file is not there, whose table is wrong in another way as well."""
-    if not path.is_dir():
-        read.attempt(table, "path", lambda: files.existing(path, table))
 
 
 def _renaming(error: InputError) -> str:
@@ -531,9 +505,8 @@ def _new_names(
 ) -> list[str]:
     """Return what each label is to be called."""
     whose, rename = part.path.name, part.rename or {}
-    labels = [
-        label.strip() if part.strip else label for label in name_texts(labelled[names.LABEL].values)
-    ]
+    labels = name_texts(labelled[names.LABEL].values)
+    labels = [label.strip() for label in labels] if part.strip else labels
     unknown = [old for old in rename if old not in labels]
     if unknown:
         guess = near(unknown[0], labels)
@@ -635,7 +608,7 @@ def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
     document, parts = _drafted(source, file)
     if folder is not None:
         parts = parts.having(output=Output(folder=Path(folder)))
-    with without_plugins(_disabled(parts)):
+    with without_plugins((parts.part("plugins", Plugins) or Plugins()).disable):
         read = read_files(parts)
         mistakes = [*parts.mistakes, *check_coordinates(parts, read)]
         calibrations = cast("Sequence[Calibration]", parts.parts.get("calibrations", ()))
@@ -664,10 +637,6 @@ def _tables(study: Study) -> dict[str, object]:
         if not calibration["name"]:
             del calibration["name"]
     return tables
-
-
-def _disabled(parts: Draft) -> tuple[str, ...]:
-    return (parts.part("plugins", Plugins) or Plugins()).disable
 
 
 def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | None:

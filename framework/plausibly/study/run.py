@@ -492,14 +492,10 @@ def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
 
 def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredictor:
     """Return the first calibration, on some of the examples."""
-    first = ready.study.calibrations[0]
     return calibrate(
         ready.predictions.isel({names.EXAMPLE: which}),
         ready.plausibilities.isel({names.EXAMPLE: which}),
-        calibrator=first.calibrator,
-        score=first.score,
-        combiner=first.combiner,
-        allow_no_guarantee=first.allow_no_guarantee,
+        **ready.study.calibrations[0].asked(),
         seed=seed,
         group=ready.study.splits.group,
     )

@@ -17,6 +17,7 @@ from plausibly.data.select import concat, select, to_frame
 from plausibly.errors import InputError
 from plausibly.protocols import ANNOTATION, Annotation, Record
 from plausibly.testing import data
+from plausibly.testing.data import texts
 from plausibly.testing.rules import NoData, RuleBook, demand, enter_common, refused, same
 
 _EXTRA = "nobody names this"
@@ -66,11 +67,11 @@ def world_for(
         return NoData("the records are not about two examples, with an annotator that is known", do)
     if labels is None:
         table = annotation.build(copy.deepcopy(list(given)), None)
-        labels = name_texts(table.indexes[names.LABEL])
+        labels = texts(table, names.LABEL)
     return AnnotationWorld(given, tuple(labels))
 
 
-BOOK: RuleBook[Annotation, AnnotationWorld] = RuleBook(ANNOTATION)
+BOOK: RuleBook[Annotation, AnnotationWorld] = RuleBook(ANNOTATION, world_for, ("records", "labels"))
 
 
 def _table(annotation: Annotation, world: AnnotationWorld) -> xr.Dataset:
@@ -100,10 +101,10 @@ def builds(annotation: Annotation, world: AnnotationWorld) -> None:
     demand(
         kind == annotation.name, f"the table says kind {kind}, and the name is {annotation.name}"
     )
-    has = name_texts(table.indexes[names.EXAMPLE])
+    has = texts(table, names.EXAMPLE)
     demand(sorted(has) == sorted(world.examples), "the examples of the table are others")
     by = {name_text(record[1]) for record in world.given if record[1] is not None}
-    demand(set(name_texts(table.indexes[names.ANNOTATOR])) == by, "the annotators are others")
+    demand(set(texts(table, names.ANNOTATOR)) == by, "the annotators are others")
     responses = table.sizes[names.RESPONSE]
     demand(
         responses == len(world.given), f"{len(world.given)} records become {responses} responses"
@@ -117,7 +118,7 @@ def validates(annotation: Annotation, world: AnnotationWorld) -> None:
     annotation.validate(table)
     other = data.of_nobodys_kind(table)
     refused(lambda: annotation.validate(other), "for a table of another kind")
-    cut = table.isel({names.EXAMPLE: slice(None, None, -1)})
+    cut = data.cut(table)
     refused(lambda: annotation.validate(cut), "for a detached table")
 
 
@@ -126,7 +127,7 @@ def declared_labels(annotation: Annotation, world: AnnotationWorld) -> None:
     """Declared labels are all there, in their order, also those that nobody names."""
     declared = [_EXTRA, *reversed(world.labels)]
     table = annotation.build(world.records(), declared)
-    demand(name_texts(table.indexes[names.LABEL]) == declared, "the labels are not as declared")
+    demand(texts(table, names.LABEL) == declared, "the labels are not as declared")
     rows = _rows(table)
     demand(rows == _rows(_table(annotation, world)), "labels declared otherwise change the answers")
 
@@ -193,9 +194,9 @@ def names_as_written(annotation: Annotation, world: AnnotationWorld) -> None:
     """Names stay as they were written: 007 is not 7."""
     records = [(f"00{row % 2}", f"0{row}", r[2]) for row, r in enumerate(world.records())]
     table = annotation.build(records, world.labels)
-    has = name_texts(table.indexes[names.EXAMPLE])
+    has = texts(table, names.EXAMPLE)
     demand(set(has) == {"000", "001"}, f"000 and 001 become {', '.join(has)}")
-    by = set(name_texts(table.indexes[names.ANNOTATOR]))
+    by = set(texts(table, names.ANNOTATOR))
     demand(by == {record[1] for record in records}, "annotators such as 00 lose their zeros")
 
 
@@ -241,7 +242,7 @@ def one_label(annotation: Annotation, world: AnnotationWorld) -> None:
         found = annotation.build(world.records(), label)
     except InputError:
         return
-    demand(name_texts(found.indexes[names.LABEL]) == label, "there are more labels than declared")
+    demand(texts(found, names.LABEL) == label, "there are more labels than declared")
 
 
 @BOOK.rule

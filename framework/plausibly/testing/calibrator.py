@@ -138,7 +138,7 @@ def world_for(calibrator: Calibrator) -> CalibratorWorld:
     return CalibratorWorld(population("calibrator", _SIZE))
 
 
-BOOK: RuleBook[Calibrator, CalibratorWorld] = RuleBook(CALIBRATOR)
+BOOK: RuleBook[Calibrator, CalibratorWorld] = RuleBook(CALIBRATOR, world_for)
 
 
 def _parts(found: Replicates) -> tuple[object, ...]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import attrs
 import xarray as xr
 
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError
 from plausibly.protocols import (
     KINDS,
     Aggregator,
@@ -29,45 +28,29 @@ from plausibly.testing import (
     reader as readers,
     score as scores,
 )
-from plausibly.testing.rules import NoData, Report, Result, Rule, RuleBook
-
-P = TypeVar("P")
-W = TypeVar("W")
+from plausibly.testing.rules import Report, Rule, RuleBook
 
 Expected = Mapping[str, str]
 """Rules that a component breaks on purpose, each with the reason."""
 
-
-@attrs.frozen
-class _Desk:
-    """The rules of a kind, and the function that finds data for a component of it."""
-
-    book: RuleBook[Any, Any]  # Any: each desk has its own types
-    world_for: Callable[..., Any]  # Any: as above
-    options: tuple[str, ...] = ()
-
-
-_DESKS: dict[str, _Desk] = {
-    "annotation": _Desk(annotations_.BOOK, annotations_.world_for, ("records", "labels")),
-    "reader": _Desk(readers.BOOK, readers.world_for, ("path", "kind", "labels")),
-    "aggregator": _Desk(aggregators.BOOK, aggregators.world_for, ("annotations",)),
-    "score": _Desk(scores.BOOK, scores.world_for),
-    "calibrator": _Desk(calibrators.BOOK, calibrators.world_for),
-    "combiner": _Desk(combiners.BOOK, combiners.world_for),
+_BOOKS: dict[str, RuleBook[Any, Any]] = {  # Any: each book has its own types
+    module.BOOK.kind.name: module.BOOK
+    for module in (annotations_, readers, aggregators, scores, calibrators, combiners)
 }
 
 
-def _desk(kind: Kind[Any] | str) -> _Desk:  # Any: each kind has its own Protocol
+def book_of(kind: Kind[Any] | str) -> RuleBook[Any, Any]:  # Any: each kind has its own Protocol
+    """Return the rules of a kind."""
     name = kind if isinstance(kind, str) else kind.name
-    if name not in _DESKS:
+    if name not in _BOOKS:
         raise InputError(
             "kind-unknown",
             f'the author\'s kit has no rules for the kind "{name}"',
-            expected=" | ".join(_DESKS),
+            expected=" | ".join(_BOOKS),
             do=f'plausibly.testing.check("{KINDS[2].name}", component)',
             whose="kind",
         )
-    return _DESKS[name]
+    return _BOOKS[name]
 
 
 def rules(kind: Kind[Any] | str) -> tuple[Rule, ...]:
@@ -78,12 +61,7 @@ def rules(kind: Kind[Any] | str) -> tuple[Rule, ...]:
     kind : Kind or str
         Such as ``AGGREGATOR`` or ``"aggregator"``.
     """
-    return _desk(kind).book.rules
-
-
-def unknown(kind: Kind[Any] | str, name: str) -> Result:
-    """Return what is said of an expected failure that names no rule of the kind."""
-    return _desk(kind).book.unknown(name)
+    return book_of(kind).rules
 
 
 def check(
@@ -120,44 +98,8 @@ def check(
     InputError
         ``kind-unknown``, or ``kit-options`` for data that the kind does not take.
     """
-    desk = _desk(kind)
-    world = _world(desk, component, data)
-    return desk.book.run(component, world, expected_failures)
-
-
-def world_of(kind: Kind[Any] | str, component: object, data: Mapping[str, object]) -> object:
-    """Return the data on which a component is tried, or `NoData`."""
-    return _world(_desk(kind), component, data)
-
-
-def _world(desk: _Desk, component: object, data: Mapping[str, object]) -> object:
-    unfit = sorted(data.keys() - set(desk.options))
-    if unfit:
-        takes = ", ".join(f"{name}=" for name in desk.options)
-        raise InputError(
-            "kit-options",
-            f"rules of {desk.book.kind.name} components take no {listed(unfit)}",
-            expected=takes or "no data: they are made up",
-            do=f"leave {listed(unfit)} out",
-            whose="the author's kit",
-        )
-    return desk.world_for(component, **data)
-
-
-def _checked(
-    book: RuleBook[P, W], component: P, world: W | NoData, expected: Expected | None
-) -> Report:
-    if isinstance(world, NoData):
-        # What is wrong with the component itself comes first: it may be why there are no data.
-        book.run(component, world)
-        raise InputError(
-            "kit-data-missing",
-            f"{book.kind.name} {type(component).__name__} cannot be tried: {world.lacks}",
-            expected="data on which the rules can be tried",
-            do=world.do,
-            whose=type(component).__name__,
-        )
-    return book.run(component, world, expected)
+    book = book_of(kind)
+    return book.run(component, book.world(component, data), expected_failures)
 
 
 def check_annotation(
@@ -179,22 +121,15 @@ def check_annotation(
         plausibly have made-up ones.
     labels : sequence of str, optional
         The labels that the records declare; None takes those that are seen.
-    expected_failures : mapping of str to str, optional
-        Rules that it breaks on purpose, each with the reason.
-
-    Returns
-    -------
-    Report
+    expected_failures
+        As for `check`, and so is what it returns and raises.
 
     Raises
     ------
-    AssertionError
-        One with a table, where any rule fails.
     InputError
         ``kit-data-missing`` where there are no records.
     """
-    world = annotations_.world_for(annotation, records, labels)
-    return _checked(annotations_.BOOK, annotation, world, expected_failures)
+    return annotations_.BOOK.check(annotation, expected_failures, records=records, labels=labels)
 
 
 def check_reader(
@@ -217,22 +152,15 @@ def check_reader(
         The kind of annotation that is in the file.
     labels : sequence of str, optional
         Declared labels, where the file needs them.
-    expected_failures : mapping of str to str, optional
-        Rules that it breaks on purpose, each with the reason.
-
-    Returns
-    -------
-    Report
+    expected_failures
+        As for `check`, and so is what it returns and raises.
 
     Raises
     ------
-    AssertionError
-        One with a table, where any rule fails.
     InputError
         ``kit-data-missing`` where the file is not there.
     """
-    world = readers.world_for(reader, path, kind, labels)
-    return _checked(readers.BOOK, reader, world, expected_failures)
+    return readers.BOOK.check(reader, expected_failures, path=path, kind=kind, labels=labels)
 
 
 def check_aggregator(
@@ -250,22 +178,15 @@ def check_aggregator(
     annotations : Dataset or iterable of Dataset, optional
         One small table of each kind that it accepts and that does not come with plausibly; every
         example answered. A registered kind with a method ``example()`` needs none.
-    expected_failures : mapping of str to str, optional
-        Rules that it breaks on purpose, each with the reason.
-
-    Returns
-    -------
-    Report
+    expected_failures
+        As for `check`, and so is what it returns and raises.
 
     Raises
     ------
-    AssertionError
-        One with a table, where any rule fails.
     InputError
         ``kit-data-missing`` where there is no table of a kind that it accepts.
     """
-    world = aggregators.world_for(aggregator, annotations)
-    return _checked(aggregators.BOOK, aggregator, world, expected_failures)
+    return aggregators.BOOK.check(aggregator, expected_failures, annotations=annotations)
 
 
 def check_score_function(
@@ -277,19 +198,10 @@ def check_score_function(
     ----------
     score : ScoreFunction
         The score function, with its parameters.
-    expected_failures : mapping of str to str, optional
-        Rules that it breaks on purpose, each with the reason.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    AssertionError
-        One with a table, where any rule fails.
+    expected_failures
+        As for `check`, and so is what it returns and raises.
     """
-    return _checked(scores.BOOK, score, scores.world_for(score), expected_failures)
+    return scores.BOOK.check(score, expected_failures)
 
 
 def check_calibrator(
@@ -301,21 +213,10 @@ def check_calibrator(
     ----------
     calibrator : Calibrator
         The calibrator, with its parameters.
-    expected_failures : mapping of str to str, optional
-        Rules that it breaks on purpose, each with the reason.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    AssertionError
-        One with a table, where any rule fails.
+    expected_failures
+        As for `check`, and so is what it returns and raises.
     """
-    return _checked(
-        calibrators.BOOK, calibrator, calibrators.world_for(calibrator), expected_failures
-    )
+    return calibrators.BOOK.check(calibrator, expected_failures)
 
 
 def check_p_value_combiner(
@@ -327,16 +228,7 @@ def check_p_value_combiner(
     ----------
     combiner : PValueCombiner
         The combiner, with its parameters.
-    expected_failures : mapping of str to str, optional
-        Rules that it breaks on purpose, each with the reason.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    AssertionError
-        One with a table, where any rule fails.
+    expected_failures
+        As for `check`, and so is what it returns and raises.
     """
-    return _checked(combiners.BOOK, combiner, combiners.world_for(combiner), expected_failures)
+    return combiners.BOOK.check(combiner, expected_failures)

@@ -37,6 +37,10 @@ _ASSUMPTION = "an assumption that the calibrator states"
 _LABEL = "a label that the calibrator drew"
 
 
+def _uniforms(stream: str, count: int) -> Floats:
+    return data.uniforms(f"combiner/{stream}", count, 1)[:, 0]
+
+
 @attrs.frozen
 class Case:
     """What a combiner is asked: p-values of queries, and of held-out examples."""
@@ -80,11 +84,9 @@ class CombinerWorld:
     ) -> Case:
         """Return p-values of these scores, by default of made-up ones."""
         atoms = self.atoms() if atoms is None else atoms
+        queries = _uniforms("queries", _QUERIES) if queries is None else queries
+        held_out = _uniforms("held-out", _H) if held_out is None else held_out
         pools = Pools(Replicates(scores=atoms))
-        if queries is None:
-            queries = data.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
-        if held_out is None:
-            held_out = data.uniforms("combiner/held-out", _H, 1)[:, 0]
         m, n = atoms.shape
         aside = PValues.of(pools, held_out.astype(atoms.dtype)) if self.share > 0 else None
         evidence = self.evidence(n, m, held_out.size)
@@ -96,7 +98,7 @@ def world_for(combiner: PValueCombiner) -> CombinerWorld:
     return CombinerWorld(float(getattr(combiner, "held_out", 0.0)))
 
 
-BOOK: RuleBook[PValueCombiner, CombinerWorld] = RuleBook(COMBINER)
+BOOK: RuleBook[PValueCombiner, CombinerWorld] = RuleBook(COMBINER, world_for)
 
 
 def _combined(combiner: PValueCombiner, case: Case) -> Floats:
@@ -134,7 +136,7 @@ def held_out_share(combiner: PValueCombiner, world: CombinerWorld) -> None:
 @BOOK.rule
 def shape(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """It gives one p-value a query, in the shape of the queries."""
-    flat = data.uniforms("combiner/queries", 12, 1)[:, 0]
+    flat = _uniforms("queries", 12)
     for queries in (flat, flat.reshape(4, 3), flat[:1]):
         found = _combined(combiner, world.case(queries=queries))
         demand(found.shape == queries.shape, f"for {queries.shape} it gives {found.shape}")
@@ -165,7 +167,7 @@ def query_alone(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """A query gets the same p-value alone as in a batch."""
     case = world.case()
     every = _combined(combiner, case)
-    queries = data.uniforms("combiner/queries", _QUERIES, 1)[:, 0]
+    queries = _uniforms("queries", _QUERIES)
     for place in range(_QUERIES):
         alone = _combined(combiner, world.case(queries=queries[place : place + 1]))
         off = farthest(every[place : place + 1], alone)
@@ -196,8 +198,8 @@ def float32(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """Scores of float32 give the p-values of the same scores in float64."""
     atoms = world.atoms().astype(np.float32)
     narrow = world.case(atoms)
-    queries = data.uniforms("combiner/queries", _QUERIES, 1)[:, 0].astype(np.float32)
-    held_out = data.uniforms("combiner/held-out", _H, 1)[:, 0].astype(np.float32)
+    queries = _uniforms("queries", _QUERIES).astype(np.float32)
+    held_out = _uniforms("held-out", _H).astype(np.float32)
     wide = [values.astype(np.float64) for values in (atoms, queries, held_out)]
     off = farthest(_combined(combiner, narrow), _combined(combiner, world.case(*wide)))
     demand(off <= _CLOSE, f"in float32 the p-values change by {off:.3g}")
@@ -226,7 +228,7 @@ def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
     aside = None
     if plain.held_out is not None and plain.held_out.scores is not None:
         aside = PValues.of(pools, plain.held_out.scores)
-    p = PValues.of(pools, data.uniforms("combiner/queries", _QUERIES, 1)[:, 0])
+    p = PValues.of(pools, _uniforms("queries", _QUERIES))
     try:
         combiner.guarantee(world.evidence(m=1, separate=False), ALPHAS[1])
         found = np.asarray(combiner.combine(PValues(pools, p.numerators), aside))

@@ -36,6 +36,11 @@ _CODES = {
 }
 
 
+def texts(table: xr.DataArray | xr.Dataset, dim: str) -> list[str]:
+    """Return the names over a dim."""
+    return name_texts(table.indexes[dim])
+
+
 def uniforms(stream: str, rows: int, columns: int) -> NDArray[np.float64]:
     """Return uniforms (row, column), always the same ones of a stream."""
     return Keys(0, f"kit/{stream}").uniform(hash_names(range(rows)), columns)
@@ -51,27 +56,13 @@ def probabilities(stream: str, examples: int, labels: int) -> Floats:
 # ---- annotations
 
 
-def _single(labels: Sequence[str], size: int) -> object:
-    return labels[0]
-
-
-def _ranking(labels: Sequence[str], size: int) -> object:
-    return [list(labels[:size]), *labels[size : size + 1]]
-
-
-def _set(labels: Sequence[str], size: int) -> object:
-    return list(labels[:size])
-
-
-def _soft(labels: Sequence[str], size: int) -> object:
-    return {label: 0.7 / (rank + 1) for rank, label in enumerate(labels[:size])}
-
-
 ANSWERS: Mapping[str, Callable[[Sequence[str], int], object]] = {
-    "single-label": _single,
-    "partial-ranking": _ranking,
-    "label-set": _set,
-    "soft-label": _soft,
+    "single-label": lambda labels, size: labels[0],
+    "partial-ranking": lambda labels, size: [list(labels[:size]), *labels[size : size + 1]],
+    "label-set": lambda labels, size: list(labels[:size]),
+    "soft-label": lambda labels, size: {
+        label: 0.7 / (rank + 1) for rank, label in enumerate(labels[:size])
+    },
 }
 """How an answer of each kind that comes with plausibly is made from labels in an order."""
 
@@ -138,7 +129,7 @@ def taken(table: xr.Dataset, responses: Ints) -> AnnotationTable:
 
 def unanswered(table: xr.Dataset, example: str, *, skipped: bool) -> AnnotationTable:
     """Return the table without an answer about one example: skipped by all, or never asked."""
-    code = name_texts(table.indexes[names.EXAMPLE]).index(example)
+    code = texts(table, names.EXAMPLE).index(example)
     about: Ints = table[names.RESPONSE_EXAMPLE].values == code
     if not skipped:
         return taken(table, np.flatnonzero(~about))
@@ -161,7 +152,7 @@ def weighted(table: xr.Dataset, weight: Ints) -> AnnotationTable:
 
 def widened(table: xr.Dataset, label: str) -> AnnotationTable:
     """Return the table with one more declared label, which nobody names, in the first place."""
-    wider = table.reindex({names.LABEL: [label, *name_texts(table.indexes[names.LABEL])]})
+    wider = table.reindex({names.LABEL: [label, *texts(table, names.LABEL)]})
     for name, variable in table.variables.items():
         # Text and whole numbers of labels have no value for a label that is not there.
         if names.LABEL in variable.dims and name != names.LABEL:
@@ -170,6 +161,11 @@ def widened(table: xr.Dataset, label: str) -> AnnotationTable:
     return rebuilt(
         wider.assign({names.MENTION_LABEL: (names.MENTION, codes)}).assign_attrs(table.attrs)
     )
+
+
+def cut(table: xr.Dataset) -> xr.Dataset:
+    """Return the table with its examples turned round behind its back: the seal does not fit."""
+    return table.isel({names.EXAMPLE: slice(None, None, -1)})
 
 
 def of_nobodys_kind(table: xr.Dataset) -> AnnotationTable:
@@ -203,9 +199,7 @@ def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
     """Return how many of `count` votes each label of each example gets, (example, label)."""
     uniform = uniforms(stream, len(chances), count)
     codes = (uniform[:, :, None] >= np.cumsum(chances, axis=1)[:, None, :-1]).sum(axis=2)
-    found: NDArray[np.int64] = np.zeros(chances.shape, np.int64)
-    for column in range(count):
-        found[np.arange(len(chances)), codes[:, column]] += 1
+    found: NDArray[np.int64] = (codes[:, :, None] == np.arange(chances.shape[1])).sum(axis=1)
     return found
 
 

@@ -53,7 +53,8 @@ class RuleTest:
 
     def __call__(self, component: object, /, **data: object) -> None:
         """Try a component."""
-        result = found(self.rule, component, checks.world_of(self.kind, component, data))
+        world = checks.book_of(self.kind).world(component, data)
+        result = found(self.rule, component, world)
         if result.state == "not run":
             pytest.skip(result.detail)
         if result.state == "fails":
@@ -87,21 +88,22 @@ def rules(
     InputError
         ``rule-unknown`` where `expected_failures` names no rule of the kind.
     """
-    every = checks.rules(kind)
-    name = kind if isinstance(kind, str) else kind.name
+    book = checks.book_of(kind)
     expected = dict(expected_failures or {})
-    lost = sorted(expected.keys() - {rule.name for rule in every})
+    lost = sorted(expected.keys() - {rule.name for rule in book.rules})
     if lost:
         raise InputError(
             "rule-unknown",
-            checks.unknown(kind, lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
+            book.unknown(lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
             expected="names of rules, as reports show them",
             do="mend or drop it in expected_failures",
             whose="expected_failures",
         )
     return [
-        pytest.param(RuleTest(name, rule), id=rule.name, marks=_marks(expected.get(rule.name)))
-        for rule in every
+        pytest.param(
+            RuleTest(book.kind.name, rule), id=rule.name, marks=_marks(expected.get(rule.name))
+        )
+        for rule in book.rules
     ]
 
 

@@ -13,12 +13,12 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.names import name_texts
 from plausibly.data.seal import check_table
 from plausibly.errors import ComponentError, InputError
 from plausibly.io import files
 from plausibly.protocols import ANNOTATION, READER, Reader
 from plausibly.registry.entries import reason_of
+from plausibly.testing.data import texts
 from plausibly.testing.rules import Broken, NoData, RuleBook, demand, enter_common, refused, same
 
 _EXTRA = "nobody names this"
@@ -74,7 +74,7 @@ def world_for(
     return ReaderWorld(Path(path), kind, None if labels is None else tuple(labels))
 
 
-BOOK: RuleBook[Reader, ReaderWorld] = RuleBook(READER)
+BOOK: RuleBook[Reader, ReaderWorld] = RuleBook(READER, world_for, ("path", "kind", "labels"))
 
 
 def _behaves(reader: Reader, world: ReaderWorld) -> object:
@@ -148,12 +148,12 @@ def file_unchanged(reader: Reader, world: ReaderWorld) -> None:
 def declared_labels(reader: Reader, world: ReaderWorld) -> None:
     """Declared labels are all there, in their order, also those that nobody names."""
     if world.labels is not None:
-        has = name_texts(world.read(reader).indexes[names.LABEL])
+        has = texts(world.read(reader), names.LABEL)
         demand(has == list(world.labels), "the labels are not as declared")
         return
-    declared = [*reversed(name_texts(world.read(reader).indexes[names.LABEL])), _EXTRA]
+    declared = [*reversed(texts(world.read(reader), names.LABEL)), _EXTRA]
     table = reader.read(world.path, declared)
-    demand(name_texts(table.indexes[names.LABEL]) == declared, "the labels are not as declared")
+    demand(texts(table, names.LABEL) == declared, "the labels are not as declared")
 
 
 @BOOK.rule
@@ -161,7 +161,7 @@ def undeclared_refused(reader: Reader, world: ReaderWorld) -> None:
     """A label in the file that was not declared is an InputError."""
     table = world.read(reader)
     used = table[names.MENTION_LABEL].values
-    every = name_texts(table.indexes[names.LABEL])
+    every = texts(table, names.LABEL)
     # The last one that is used: where a file holds places instead of names, it has none any more.
     others = [label for label in every if label != every[int(used.max())]]
     refused(lambda: reader.read(world.path, others), "for an undeclared label")

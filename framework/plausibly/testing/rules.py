@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.errors import ComponentError, InputError, PlausiblyWarning
+from plausibly.errors import ComponentError, InputError, PlausiblyWarning, listed
 from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import problems
@@ -68,23 +68,28 @@ class Rule:
 
 
 class RuleBook(Generic[P, W]):
-    """The rules of one kind, in the order in which they were written down."""
+    """The rules of one kind, in the order in which they were written down.
 
-    def __init__(self, kind: Kind[P]) -> None:
-        self.kind = kind
+    `world_for` finds data for a component, with what is given of the `options`.
+    """
+
+    def __init__(
+        self,
+        kind: Kind[P],
+        world_for: Callable[..., W | NoData] = lambda _: NoData("there are no data", ""),
+        options: tuple[str, ...] = (),
+    ) -> None:
+        self.kind, self.world_for, self.options = kind, world_for, options
         self._rules: dict[str, Rule] = {}
-
-    def rule(self, function: Callable[[P, W], None]) -> Callable[[P, W], None]:
-        """Enter a rule that tries the component on data; a decorator."""
-        return self._enter(function, needs_data=True)
 
     def rule_alone(self, function: Callable[[P, W], None]) -> Callable[[P, W], None]:
         """Enter a rule that looks at the component alone; a decorator."""
-        return self._enter(function, needs_data=False)
+        return self.rule(function, needs_data=False)
 
-    def _enter(
-        self, function: Callable[[P, W], None], *, needs_data: bool
+    def rule(
+        self, function: Callable[[P, W], None], *, needs_data: bool = True
     ) -> Callable[[P, W], None]:
+        """Enter a rule that tries the component on data; a decorator."""
         name = function.__name__.strip("_").replace("_", "-")
         if name in self._rules:
             msg = f"the rule {name} of {self.kind.name} is there already"
@@ -97,6 +102,35 @@ class RuleBook(Generic[P, W]):
     def rules(self) -> tuple[Rule, ...]:
         """Every rule, in order."""
         return tuple(self._rules.values())
+
+    def world(self, component: object, given: Mapping[str, object]) -> W | NoData:
+        """Return the data on which a component is tried, or why there are none."""
+        unfit = sorted(given.keys() - set(self.options))
+        if unfit:
+            takes = ", ".join(f"{name}=" for name in self.options)
+            raise InputError(
+                "kit-options",
+                f"rules of {self.kind.name} components take no {listed(unfit)}",
+                expected=takes or "no data: they are made up",
+                do=f"leave {listed(unfit)} out",
+                whose="the author's kit",
+            )
+        return self.world_for(component, **given)
+
+    def check(self, component: P, expected: Mapping[str, str] | None, **given: object) -> Report:
+        """Return what each rule finds, or raise ``kit-data-missing``."""
+        world = self.world(component, given)
+        if isinstance(world, NoData):
+            # What is wrong with the component itself comes first: it may be why there are no data.
+            self.run(component, world)
+            raise InputError(
+                "kit-data-missing",
+                f"{self.kind.name} {type(component).__name__} cannot be tried: {world.lacks}",
+                expected="data on which the rules can be tried",
+                do=world.do,
+                whose=type(component).__name__,
+            )
+        return self.run(component, world, expected)
 
     def run(
         self,
@@ -127,18 +161,20 @@ def found(rule: Rule, component: object, world: object) -> Result:
     """Return whether a component keeps a rule, and what it does otherwise."""
     if rule.needs_data and isinstance(world, NoData):
         return Result(rule.name, "not run", f"{world.lacks}: {world.do}", rule.sentence)
+    state: State = "holds"
+    detail = ""
     try:
         # What a component tells its user is no fault of the component.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlausiblyWarning)
             rule.function(component, world)
     except DoesNotApply as reason:
-        return Result(rule.name, "not run", str(reason), rule.sentence)
+        state, detail = "not run", str(reason)
     except Broken as broken:
-        return Result(rule.name, "fails", str(broken), rule.sentence)
+        state, detail = "fails", str(broken)
     except Exception as error:  # noqa: BLE001  # somebody's component may raise anything
-        return Result(rule.name, "fails", reason_of(error), rule.sentence)
-    return Result(rule.name, "holds", "", rule.sentence)
+        state, detail = "fails", reason_of(error)
+    return Result(rule.name, state, detail, rule.sentence)
 
 
 def _judged(result: Result, reason: str | None) -> Result:
@@ -198,12 +234,13 @@ def enter_common(book: RuleBook[P, W], behave: Callable[[P, W], object]) -> None
     @book.rule_alone
     def frozen(component: P, world: W) -> None:
         """It cannot be changed after it was made."""
-        fields = [parameter.field for parameter in _parameters(component)]
-        for name in [*fields, "kit_was_here"]:
-            if not _settable(component, name):
-                continue
-            demand(name not in fields, f"its parameter {name} can be set: make the class frozen")
-            raise Broken("attributes can be added to it: make the class frozen, such as attrs does")
+        for parameter in _parameters(component):
+            name = parameter.field
+            settable = _settable(component, name)
+            demand(not settable, f"its parameter {name} can be set: make the class frozen")
+        open_ended = _settable(component, "kit_was_here")
+        added = "attributes can be added to it: make the class frozen, such as attrs does"
+        demand(not open_ended, added)
 
     @book.rule_alone
     def readable(component: P, world: W) -> None:
@@ -250,10 +287,9 @@ def _parameters(component: object) -> tuple[Parameter, ...]:
 
 
 def _settable(component: object, name: str) -> bool:
-    value = getattr(component, name, None)
     there = hasattr(component, name)
     try:
-        setattr(component, name, value)
+        setattr(component, name, getattr(component, name, None))
     except (AttributeError, TypeError):
         return False
     if not there:
@@ -317,8 +353,7 @@ def read_only_table(table: xr.Dataset) -> xr.Dataset:
     """Return a copy whose columns and coordinates cannot be written to."""
     copy = table.copy(deep=True)
     for name in copy.variables:
-        values = copy[name].values
-        values.flags.writeable = False
+        copy[name].values.flags.writeable = False
     return copy
 
 

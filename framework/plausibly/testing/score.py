@@ -53,7 +53,7 @@ def world_for(score: ScoreFunction) -> ScoreWorld:
     return ScoreWorld(logarithms, bool(getattr(score, "randomised", False)))
 
 
-BOOK: RuleBook[ScoreFunction, ScoreWorld] = RuleBook(SCORE)
+BOOK: RuleBook[ScoreFunction, ScoreWorld] = RuleBook(SCORE, world_for)
 
 
 def _behaves(score: ScoreFunction, world: ScoreWorld) -> object:

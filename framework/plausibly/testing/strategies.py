@@ -6,6 +6,7 @@ They need the extra ``testing``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -65,31 +66,29 @@ def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
             do="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
             whose="plausibly.testing.strategies",
         )
-    some: SearchStrategy[list[str]] = st.lists(
-        st.sampled_from(list(labels)), min_size=1, max_size=min(4, len(labels)), unique=True
-    )
-    if kind == "single-label":
-        found: SearchStrategy[object] = st.sampled_from(list(labels))
-    elif kind == "label-set":
-        found = some
-    elif kind == "soft-label":
-        found = st.dictionaries(
-            st.sampled_from(list(labels)), st.floats(1e-3, 1e3), min_size=1, max_size=4
-        )
-    else:
-        found = st.builds(_ranking, some, st.lists(st.booleans(), min_size=4, max_size=4))
-    return found
+    one = st.sampled_from(list(labels))
+    some = st.lists(one, min_size=1, max_size=min(4, len(labels)), unique=True)
+    joins = st.lists(st.booleans(), min_size=4, max_size=4)
+    found: dict[str, SearchStrategy[object]] = {
+        "single-label": one,
+        "label-set": some,
+        "soft-label": st.dictionaries(one, st.floats(1e-3, 1e3), min_size=1, max_size=4),
+        "partial-ranking": st.builds(_ranking, some, joins),
+    }
+    return found[kind]
 
 
 def _ranking(labels: list[str], joins: list[bool]) -> list[list[str]]:
     """Return the labels in blocks: each joins the block before it, or starts one."""
     blocks: list[list[str]] = []
     for label, join in zip(labels, joins, strict=False):
-        if blocks and join:
-            blocks[-1].append(label)
-        else:
-            blocks.append([label])
+        if not (blocks and join):
+            blocks.append([])
+        blocks[-1].append(label)
     return blocks
+
+
+_answers = answers  # where a parameter is called so
 
 
 def annotation_tables(
@@ -116,7 +115,7 @@ def annotation_tables(
     """
     st = _st()
     annotation = registry.resolve(ANNOTATION, kind)
-    make = answers if answers is not None else _answers_of(annotation.name)
+    make = answers if answers is not None else partial(_answers, annotation.name)
 
     def table(draw: DrawFn) -> xr.Dataset:
         labels = _labels(draw(st.integers(1, max_labels)))
@@ -134,10 +133,6 @@ def annotation_tables(
 
     found: SearchStrategy[xr.Dataset] = st.composite(table)()
     return found
-
-
-def _answers_of(kind: str) -> Answers:
-    return lambda labels: answers(kind, labels)
 
 
 def predictions(

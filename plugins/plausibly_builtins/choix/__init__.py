@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
-_EXTRA = "ranking"
+_MODELS = (
+    (
+        "mm",
+        "MinorizationMaximization",
+        "Bradley-Terry by minorization-maximization, from comparisons of two labels",
+    ),
+    (
+        "i-lsr",
+        "IterativeSpectral",
+        "Bradley-Terry by iterative Luce spectral ranking, quick for many responses",
+    ),
+    ("opt", "Optimised", "Bradley-Terry by Newton's method, with a Gaussian prior"),
+    ("lsr", "Spectral", "Luce spectral ranking: one step towards Bradley-Terry"),
+    (
+        "rank-centrality",
+        "RankCentrality",
+        "stationary distribution of a walk to labels that win their comparisons",
+    ),
+)
 
 
 @hookimpl
 def register(registrar: Registrar) -> None:
     """Register the components of this family."""
-    registrar.add(
-        AGGREGATOR,
-        "mm",
-        "plausibly_builtins.choix.models:MinorizationMaximization",
-        summary="Bradley-Terry by minorization-maximization, from comparisons of two labels",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "i-lsr",
-        "plausibly_builtins.choix.models:IterativeSpectral",
-        summary="Bradley-Terry by iterative Luce spectral ranking, quick for many responses",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "opt",
-        "plausibly_builtins.choix.models:Optimised",
-        summary="Bradley-Terry by Newton's method, with a Gaussian prior",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "lsr",
-        "plausibly_builtins.choix.models:Spectral",
-        summary="Luce spectral ranking: one step towards Bradley-Terry",
-        extra=_EXTRA,
-    )
-    registrar.add(
-        AGGREGATOR,
-        "rank-centrality",
-        "plausibly_builtins.choix.models:RankCentrality",
-        summary="stationary distribution of a walk to labels that win their comparisons",
-        extra=_EXTRA,
-    )
+    for name, place, summary in _MODELS:
+        where = f"plausibly_builtins.choix.models:{place}"
+        registrar.add(AGGREGATOR, name, where, summary=summary, extra="ranking")

@@ -7,9 +7,7 @@ depend on the order of rows, labels or annotators.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from functools import partial
-from types import ModuleType
+from itertools import product
 from typing import Any, ClassVar, Literal
 
 import attrs
@@ -29,39 +27,22 @@ from plausibly.plugin import (
     warn,
 )
 
-ACCEPTS: frozenset[str] = frozenset({"partial-ranking"})
-
 Column = NDArray[np.float64]
-Times = dict[tuple[int, int], float]
-"""How often a label, by its place, was put above another."""
-
-Estimate = Callable[..., Any]  # Any: choix has no types in its older versions
-"""From comparisons to log utilities (label,)."""
-
 Form = Literal["list", "matrix"]
-"""What an estimate reads: how many labels and a list of pairs (winner, loser), or a matrix."""
 
-
-def choix(called: str) -> ModuleType:
-    """Return the library, or raise ``extra-missing``."""
-    return require("choix", extra="ranking", whose=f"aggregator choix:{called}")
+_THEIRS = {"regularisation": "alpha", "tolerance": "tol", "iterations": "max_iter"}
+"""What choix calls the parameters."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Compared:
-    """What was compared in one example.
+    """What was compared in one example: codes of labels by name, and how often which won.
 
-    Attributes
-    ----------
-    labels : list of int
-        Codes of the labels that a response names, in the order of their names: a place is an index
-        into it.
-    times : dict
-        By (winner, loser), sorted.
+    A winner and a loser are places among the labels; pairs are sorted.
     """
 
     labels: list[int]
-    times: Times
+    times: dict[tuple[int, int], float]
 
     @property
     def one_sided(self) -> bool:
@@ -84,73 +65,29 @@ class Compared:
         return (found,)
 
 
-def aggregated(
-    annotations: xr.Dataset,
-    estimate: Estimate,
-    *,
-    called: str,
-    form: Form,
-    regularisation: float,
-    iterations: int | None = None,
-) -> xr.DataArray:
-    """Return plausibilities (example, label): the softmax of the utilities of each example."""
-    rows = answered_rows(annotations, ACCEPTS)
-    if form == "list" and not rows.counts:
-        raise InputError(
-            "weights-broken",
-            f"choix:{called} counts comparisons, and responses count a broken number of times",
-            expected="responses that count a whole number of times",
-            got=f"{names.RESPONSE_WEIGHT} that is none",
-            do="aggregator choix:i-lsr, choix:lsr or plackett-luce",
-            whose=f"aggregator choix:{called}",
-        )
-    examples = _compared(rows)
-    _tell(examples, rows, called, regularisation)
-    found = np.zeros((rows.n, rows.labels))
-    failed: list[tuple[int, Exception]] = []
-    for at, one in enumerate(examples):
-        share = np.full(len(one.labels), 1.0 / max(len(one.labels), 1))
-        if one.times:
-            try:
-                with np.errstate(all="ignore"):
-                    share = _softmax(estimate(*one.given(form)))
-            except (RuntimeError, ValueError, FloatingPointError) as error:
-                failed.append((at, error))
-        found[at, one.labels] = share
-    if failed:
-        raise _failure(failed, rows, called, iterations)
-    return rows.plausibilities(found)
-
-
 def _compared(rows: Rows) -> list[Compared]:
     """Return what was compared in each example."""
-    excluded = rows.table.attrs[names.UNLISTED] == "excluded"
     by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
-    rank = np.empty(rows.labels, np.intp)
-    rank[by_name] = np.arange(rows.labels)
+    rank = np.argsort(by_name)
     said: list[list[tuple[float, dict[int, int]]]] = [[] for _ in range(rows.n)]
-    ends = np.cumsum(rows.mentions)
-    for response, end in enumerate(ends.tolist()):
+    for response, end in enumerate(np.cumsum(rows.mentions).tolist()):
         mine = slice(end - int(rows.mentions[response]), end)
         blocks = dict(zip(rank[rows.label[mine]].tolist(), rows.block[mine].tolist(), strict=True))
         if blocks and rows.weight[response] > 0:
             said[rows.example[response]].append((float(rows.weight[response]), blocks))
-    return [_of_example(responses, by_name, excluded=excluded) for responses in said]
-
-
-def _of_example(
-    responses: list[tuple[float, dict[int, int]]], by_name: NDArray[np.intp], *, excluded: bool
-) -> Compared:
-    ranks = sorted({rank for _, blocks in responses for rank in blocks})
-    place = {rank: at for at, rank in enumerate(ranks)}
-    weights: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for weight, blocks in responses:
-        for winner, block in blocks.items():
-            for loser in ranks if excluded else blocks:
-                if loser not in blocks or blocks[loser] > block:
+    excluded = rows.table.attrs[names.UNLISTED] == "excluded"
+    found = []
+    for responses in said:
+        ranks = sorted({rank for _, blocks in responses for rank in blocks})
+        place = {rank: at for at, rank in enumerate(ranks)}
+        weights: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for weight, blocks in responses:
+            for winner, loser in product(blocks, ranks if excluded else blocks):
+                if loser not in blocks or blocks[loser] > blocks[winner]:
                     weights[place[winner], place[loser]].append(weight)
-    times = {pair: float(np.sort(weights[pair]).sum()) for pair in sorted(weights)}
-    return Compared(labels=by_name[ranks].tolist(), times=times)
+        times = {pair: float(np.sort(weights[pair]).sum()) for pair in sorted(weights)}
+        found.append(Compared(labels=by_name[ranks].tolist(), times=times))
+    return found
 
 
 def _softmax(logs: Column) -> Column:
@@ -161,62 +98,102 @@ def _softmax(logs: Column) -> Column:
     return share
 
 
-def _tell(examples: list[Compared], rows: Rows, called: str, regularisation: float) -> None:
-    """Warn of examples whose utilities hang on the regularisation, or refuse them without one."""
-    hanging = [at for at, one in enumerate(examples) if one.one_sided]
-    if not hanging:
-        return
-    shown = _named(rows, hanging)
-    what = f"comparisons of {several(len(shown), 'example')} ({listed(shown)})"
-    told: dict[str, Any] = {  # Any: arguments of two functions
-        "expected": "labels each of which beats every other, if by way of others",
-        "got": "labels that are never beaten by some others, or never compared with them",
-        "whose": "annotations",
-        "details": {"examples": shown},
-    }
-    if regularisation == 0:
-        raise InputError(
-            "ranking-one-sided",
-            f"without regularisation, the {what} fit infinite utilities best",
-            do="regularisation = 0.1, or aggregator plackett-luce",
-            **told,
-        )
-    warn(
-        "ranking-one-sided",
-        f"in the {what} some labels only win: how far they are ahead is what choix:{called} makes "
-        f"of regularisation {regularisation:g}",
-        do=f"compare with regularisation = {10 * regularisation:g}; plackett-luce has a prior that "
-        "counts like votes",
-        stacklevel=4,
-        **told,
-    )
-
-
-def _failure(
-    failed: list[tuple[int, Exception]], rows: Rows, called: str, iterations: int | None
-) -> InputError:
-    shown = _named(rows, [at for at, _ in failed])
-    more = "" if iterations is None else f"iterations = {10 * iterations}, "
-    return InputError(
-        "not-converged",
-        f"choix:{called} finds no utilities for {several(len(shown), 'example')} ({listed(shown)})",
-        expected="an estimate that settles",
-        got=f'"{" ".join(str(failed[0][1]).split())}"',
-        do=f"{more}a larger regularisation, or aggregator plackett-luce",
-        whose=f"aggregator choix:{called}",
-        details={"examples": shown},
-    )
-
-
 def _named(rows: Rows, places: list[int]) -> list[str]:
     return [str(name) for name in rows.table.indexes[names.EXAMPLE][places]]
 
 
-_ITERATIVE_SPECTRAL = "i-lsr"
+@attrs.frozen(kw_only=True)
+class Choix:
+    """A model of choix: each is `called` something, and is one `estimate` of choix.
+
+    The estimate gives log utilities (label,) from what its `form` says: how many labels and a list
+    of pairs (winner, loser), or a matrix.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking"})
+    called: ClassVar[str]
+    estimate: ClassVar[str]
+    form: ClassVar[Form]
+
+    regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label): the softmax of the utilities of each example."""
+        whose = f"aggregator choix:{self.called}"
+        estimate = getattr(require("choix", extra="ranking", whose=whose), self.estimate)
+        asked = attrs.asdict(self, recurse=False)
+        parameters = {_THEIRS[name]: value for name, value in asked.items()}
+        rows = answered_rows(annotations, self.accepts)
+        if self.form == "list" and not rows.counts:
+            raise InputError(
+                "weights-broken",
+                f"choix:{self.called} counts comparisons, and responses count a broken number of "
+                "times",
+                expected="responses that count a whole number of times",
+                got=f"{names.RESPONSE_WEIGHT} that is none",
+                do="aggregator choix:i-lsr, choix:lsr or plackett-luce",
+                whose=whose,
+            )
+        examples = _compared(rows)
+        self._tell([at for at, one in enumerate(examples) if one.one_sided], rows)
+        found = np.zeros((rows.n, rows.labels))
+        failed: dict[int, Exception] = {}
+        for at, one in enumerate(examples):
+            share = np.full(len(one.labels), 1.0 / max(len(one.labels), 1))
+            if one.times:
+                try:
+                    with np.errstate(all="ignore"):
+                        share = _softmax(estimate(*one.given(self.form), **parameters))
+                except (RuntimeError, ValueError, FloatingPointError) as error:
+                    failed[at] = error
+            found[at, one.labels] = share
+        if failed:
+            shown = _named(rows, list(failed))
+            more = f"iterations = {10 * asked['iterations']}, " if "iterations" in asked else ""
+            said = f"{several(len(shown), 'example')} ({listed(shown)})"
+            raise InputError(
+                "not-converged",
+                f"choix:{self.called} finds no utilities for {said}",
+                expected="an estimate that settles",
+                got=f'"{" ".join(str(next(iter(failed.values()))).split())}"',
+                do=f"{more}a larger regularisation, or aggregator plackett-luce",
+                whose=whose,
+                details={"examples": shown},
+            )
+        return rows.plausibilities(found)
+
+    def _tell(self, hanging: list[int], rows: Rows) -> None:
+        """Warn of examples whose utilities hang on the regularisation, or refuse them without."""
+        if not hanging:
+            return
+        shown = _named(rows, hanging)
+        what = f"comparisons of {several(len(shown), 'example')} ({listed(shown)})"
+        told: dict[str, Any] = {  # Any: arguments of two functions
+            "expected": "labels each of which beats every other, if by way of others",
+            "got": "labels that are never beaten by some others, or never compared with them",
+            "whose": "annotations",
+            "details": {"examples": shown},
+        }
+        if self.regularisation == 0:
+            raise InputError(
+                "ranking-one-sided",
+                f"without regularisation, the {what} fit infinite utilities best",
+                do="regularisation = 0.1, or aggregator plackett-luce",
+                **told,
+            )
+        warn(
+            "ranking-one-sided",
+            f"in the {what} some labels only win: how far they are ahead is what "
+            f"choix:{self.called} makes of regularisation {self.regularisation:g}",
+            do=f"compare with regularisation = {10 * self.regularisation:g}; plackett-luce has a "
+            "prior that counts like votes",
+            stacklevel=3,
+            **told,
+        )
 
 
 @attrs.frozen(kw_only=True)
-class IterativeSpectral:
+class IterativeSpectral(Choix):
     """Plausibility of a label = its utility, found as where a walk between labels settles.
 
     A walk goes from l to k at the rate ``regularisation + n_kl / (u_k + u_l)``, n_kl being how
@@ -226,10 +203,7 @@ class IterativeSpectral:
     Comparisons are counted beforehand: thousands of responses take no longer than ten, and they may
     count a broken number of times.
 
-    It reads rankings as comparisons of two labels, as `choix:mm` does: each label with each one of
-    a lower block, and, where `unlisted` of the table is ``excluded``, with each one that the
-    ranking does not name and another response of the example does. Labels of one block are not
-    compared with each other, and labels that no response names get nothing.
+    It reads rankings as comparisons of two labels, as `choix:mm` does.
 
     Attributes
     ----------
@@ -246,35 +220,16 @@ class IterativeSpectral:
     Maystre & Grossglauser, Fast and accurate inference of Plackett-Luce models, NeurIPS 2015.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
+    called: ClassVar[str] = "i-lsr"
+    estimate: ClassVar[str] = "ilsr_pairwise_dense"
+    form: ClassVar[Form] = "matrix"
 
-    regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
     tolerance: float = attrs.field(default=1e-8, validator=attrs.validators.gt(0.0))
     iterations: int = attrs.field(default=1000, validator=attrs.validators.ge(1))
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        estimate = partial(
-            choix(_ITERATIVE_SPECTRAL).ilsr_pairwise_dense,
-            alpha=self.regularisation,
-            max_iter=self.iterations,
-            tol=self.tolerance,
-        )
-        return aggregated(
-            annotations,
-            estimate,
-            called=_ITERATIVE_SPECTRAL,
-            form="matrix",
-            regularisation=self.regularisation,
-            iterations=self.iterations,
-        )
-
-
-_MM = "mm"
-
 
 @attrs.frozen(kw_only=True)
-class MinorizationMaximization:
+class MinorizationMaximization(Choix):
     """Plausibility of a label = its utility, fitted to the comparisons of two labels.
 
     Each example is a problem of its own. A ranking is read as comparisons: each label with each one
@@ -311,35 +266,16 @@ class MinorizationMaximization:
     21 (2012).
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
+    called: ClassVar[str] = "mm"
+    estimate: ClassVar[str] = "mm_pairwise"
+    form: ClassVar[Form] = "list"
 
-    regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
     tolerance: float = attrs.field(default=1e-8, validator=attrs.validators.gt(0.0))
     iterations: int = attrs.field(default=10_000, validator=attrs.validators.ge(1))
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        estimate = partial(
-            choix(_MM).mm_pairwise,
-            alpha=self.regularisation,
-            max_iter=self.iterations,
-            tol=self.tolerance,
-        )
-        return aggregated(
-            annotations,
-            estimate,
-            called=_MM,
-            form="list",
-            regularisation=self.regularisation,
-            iterations=self.iterations,
-        )
-
-
-_OPTIMISED = "opt"
-
 
 @attrs.frozen(kw_only=True)
-class Optimised:
+class Optimised(Choix):
     """Plausibility of a label = its utility, fitted with a Gaussian prior of log utilities.
 
     With k above l n_kl times::
@@ -349,10 +285,7 @@ class Optimised:
 
     so that the prior has the variance ``1 / (2 regularisation)``.
 
-    It reads rankings as comparisons of two labels, as `choix:mm` does: each label with each one of
-    a lower block, and, where `unlisted` of the table is ``excluded``, with each one that the
-    ranking does not name and another response of the example does. Labels of one block are not
-    compared with each other, and labels that no response names get nothing.
+    It reads rankings as comparisons of two labels, as `choix:mm` does.
 
     Attributes
     ----------
@@ -367,42 +300,22 @@ class Optimised:
     Bradley & Terry, Rank analysis of incomplete block designs, Biometrika 39 (1952), 324-345.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
+    called: ClassVar[str] = "opt"
+    estimate: ClassVar[str] = "opt_pairwise"
+    form: ClassVar[Form] = "list"
 
-    regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
     tolerance: float = attrs.field(default=1e-8, validator=attrs.validators.gt(0.0))
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        estimate = partial(
-            choix(_OPTIMISED).opt_pairwise,
-            alpha=self.regularisation,
-            tol=self.tolerance,
-        )
-        return aggregated(
-            annotations,
-            estimate,
-            called=_OPTIMISED,
-            form="list",
-            regularisation=self.regularisation,
-        )
-
-
-_RANK_CENTRALITY = "rank-centrality"
 
 
 @attrs.frozen(kw_only=True)
-class RankCentrality:
+class RankCentrality(Choix):
     """Plausibility of a label = where a walk settles that goes from losers to winners.
 
     The walk goes from l to k at the rate ``(n_kl + r) / (n_kl + n_lk + 2 r)``, n_kl being how often
     k was above l, and r the regularisation: shares of wins count, however often labels met. Between
     labels that never met, the rate is 1/2 both ways for any r above 0, and 0 for r = 0.
 
-    It reads rankings as comparisons of two labels, as `choix:mm` does: each label with each one of
-    a lower block, and, where `unlisted` of the table is ``excluded``, with each one that the
-    ranking does not name and another response of the example does. Labels of one block are not
-    compared with each other, and labels that no response names get nothing.
+    It reads rankings as comparisons of two labels, as `choix:mm` does.
 
     Attributes
     ----------
@@ -414,40 +327,20 @@ class RankCentrality:
     Negahban, Oh & Shah, Iterative ranking from pair-wise comparisons, NeurIPS 2012.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-
-    regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        estimate = partial(
-            choix(_RANK_CENTRALITY).rank_centrality,
-            alpha=self.regularisation,
-        )
-        return aggregated(
-            annotations,
-            estimate,
-            called=_RANK_CENTRALITY,
-            form="list",
-            regularisation=self.regularisation,
-        )
-
-
-_SPECTRAL = "lsr"
+    called: ClassVar[str] = "rank-centrality"
+    estimate: ClassVar[str] = "rank_centrality"
+    form: ClassVar[Form] = "list"
 
 
 @attrs.frozen(kw_only=True)
-class Spectral:
+class Spectral(Choix):
     """Plausibility of a label = where a walk between labels settles that follows who wins.
 
     The walk goes from l to k at the rate ``regularisation + n_kl / 2``, n_kl being how often k
     was above l. It is the first step of `choix:i-lsr`: consistent, and not the maximum of a
     likelihood. Nothing has to converge.
 
-    It reads rankings as comparisons of two labels, as `choix:mm` does: each label with each one of
-    a lower block, and, where `unlisted` of the table is ``excluded``, with each one that the
-    ranking does not name and another response of the example does. Labels of one block are not
-    compared with each other, and labels that no response names get nothing.
+    It reads rankings as comparisons of two labels, as `choix:mm` does.
 
     Attributes
     ----------
@@ -460,20 +353,6 @@ class Spectral:
     Maystre & Grossglauser, Fast and accurate inference of Plackett-Luce models, NeurIPS 2015.
     """
 
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
-
-    regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        estimate = partial(
-            choix(_SPECTRAL).lsr_pairwise_dense,
-            alpha=self.regularisation,
-        )
-        return aggregated(
-            annotations,
-            estimate,
-            called=_SPECTRAL,
-            form="matrix",
-            regularisation=self.regularisation,
-        )
+    called: ClassVar[str] = "lsr"
+    estimate: ClassVar[str] = "lsr_pairwise_dense"
+    form: ClassVar[Form] = "matrix"

@@ -6,14 +6,14 @@ from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
 _EXTRA = "crowd"
 _COMPONENTS = (
-    ("glad", "glad:Glad", "abilities of annotators, and how hard an example is (EM)"),
-    ("mace", "mace:Mace", "annotators know the label or say what they always say (EM)"),
-    ("mmsr", "mmsr:Mmsr", "accuracies of annotators, robust to some who mislead"),
-    ("kos", "kos:Kos", "message passing between annotators and examples; two labels only"),
-    ("dawid-skene", "dawid_skene:DawidSkene", "crowd-kit's own dawid-skene, to compare with"),
-    ("one-coin", "one_coin:OneCoin", "crowd-kit's own one-coin, to compare with"),
-    ("wawa", "wawa:Wawa", "crowd-kit's own worker-agreement, to compare with"),
-    ("zero-based-skill", "zero_based_skill:ZeroBasedSkill", "agreement with the weighted majority"),
+    ("glad", "Glad", "abilities of annotators, and how hard an example is (EM)"),
+    ("mace", "Mace", "annotators know the label or say what they always say (EM)"),
+    ("mmsr", "Mmsr", "accuracies of annotators, robust to some who mislead"),
+    ("kos", "Kos", "message passing between annotators and examples; two labels only"),
+    ("dawid-skene", "DawidSkene", "crowd-kit's own dawid-skene, to compare with"),
+    ("one-coin", "OneCoin", "crowd-kit's own one-coin, to compare with"),
+    ("wawa", "Wawa", "crowd-kit's own worker-agreement, to compare with"),
+    ("zero-based-skill", "ZeroBasedSkill", "agreement with the weighted majority"),
 )
 
 
@@ -24,7 +24,7 @@ def register(registrar: Registrar) -> None:
         registrar.add(
             AGGREGATOR,
             name,
-            f"plausibly_builtins.crowd_kit.{place}",
+            f"plausibly_builtins.crowd_kit.models:{place}",
             summary=summary,
             extra=_EXTRA,
         )

@@ -4,37 +4,33 @@ from __future__ import annotations
 
 from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
+_COMPONENTS = (
+    (
+        "dawid-skene",
+        "dawid_skene:DawidSkene",
+        "one true label an example, a confusion matrix an annotator (EM)",
+    ),
+    ("one-coin", "one_coin:OneCoin", "one true label an example, one accuracy an annotator (EM)"),
+    (
+        "worker-agreement",
+        "worker_agreement:WorkerAgreement",
+        "votes weighed by how often their annotator agrees with the majority",
+    ),
+    (
+        "weighted-vote",
+        "weighted_vote:WeightedVote",
+        "votes weighed by a weight for each annotator, which you give",
+    ),
+    (
+        "exclude",
+        "exclude:Exclude",
+        "any aggregator without the responses of some annotators: named, or of low weight",
+    ),
+)
+
 
 @hookimpl
 def register(registrar: Registrar) -> None:
     """Register the components of this family."""
-    registrar.add(
-        AGGREGATOR,
-        "dawid-skene",
-        "plausibly_builtins.crowd_models.dawid_skene:DawidSkene",
-        summary="one true label an example, a confusion matrix an annotator (EM)",
-    )
-    registrar.add(
-        AGGREGATOR,
-        "one-coin",
-        "plausibly_builtins.crowd_models.one_coin:OneCoin",
-        summary="one true label an example, one accuracy an annotator (EM)",
-    )
-    registrar.add(
-        AGGREGATOR,
-        "worker-agreement",
-        "plausibly_builtins.crowd_models.worker_agreement:WorkerAgreement",
-        summary="votes weighed by how often their annotator agrees with the majority",
-    )
-    registrar.add(
-        AGGREGATOR,
-        "weighted-vote",
-        "plausibly_builtins.crowd_models.weighted_vote:WeightedVote",
-        summary="votes weighed by a weight for each annotator, which you give",
-    )
-    registrar.add(
-        AGGREGATOR,
-        "exclude",
-        "plausibly_builtins.crowd_models.exclude:Exclude",
-        summary="any aggregator without the responses of some annotators: named, or of low weight",
-    )
+    for name, place, summary in _COMPONENTS:
+        registrar.add(AGGREGATOR, name, f"plausibly_builtins.crowd_models.{place}", summary=summary)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import (
     InputError,
+    Keys,
     Rows,
     answered_rows,
     counted,
@@ -42,27 +44,17 @@ def summed(cells: Codes, terms: Column, size: int) -> Column:
 class Cells:
     """Responses that name a label, each (example, annotator, label) once, in the order of names.
 
-    Attributes
-    ----------
-    rows : Rows
-        The table that they come from.
-    labels, annotators : int
-        Number of labels, and of annotators; all unknown annotators are one more, the last.
-    example, annotator, label : ndarray of int, (cell,)
-        Places in the order of names; cells are sorted by example, then annotator, then label.
-    weight : ndarray of float64, (cell,)
-        How many times it was said, more than 0.
-    of_example, of_label, of_annotator : ndarray of int
-        Place in the order of names of each example, label and annotator of the table.
+    Cells are sorted by example, then annotator, then label, each a place in the order of names;
+    `of_example` and the like are these places of all in the table.
     """
 
     rows: Rows
     labels: int
-    annotators: int
+    annotators: int  # all unknown ones are one more, the last
     example: Codes
     annotator: Codes
     label: Codes
-    weight: Column
+    weight: Column  # how many times it was said, more than 0
     of_example: Codes
     of_label: Codes
     of_annotator: Codes
@@ -76,8 +68,10 @@ class Cells:
         known = rows.table.sizes[names.ANNOTATOR]
         weight = rows.weight[rows.response]
         counts = weight > 0
-        places = [_places(rows.table, d) for d in (names.EXAMPLE, names.ANNOTATOR, names.LABEL)]
-        of_example, of_annotator, of_label = places
+        of_example, of_annotator, of_label = (
+            np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
+            for dim in (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
+        )
         who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
         _tell_unknown(who == known, rows, unknown, called)
         example = of_example[rows.example[rows.response[counts]]]
@@ -147,45 +141,32 @@ class Cells:
         return table.assign_attrs(unknown_weight=float(weight[-1]))
 
 
-def _places(table: xr.Dataset, dim: str) -> Codes:
-    """Return the place of each name of a dim in the order of names."""
-    order = np.argsort(table[dim].values, kind="stable")
-    places = np.empty(order.size, np.intp)
-    places[order] = np.arange(order.size)
-    return places
-
-
 def _tell_unknown(unknown: NDArray[np.bool_], rows: Rows, policy: Unknown, called: str) -> None:
     number = int(unknown.sum())
     if not number:
         return
     what = f"{counted(number)} of {several(unknown.size, 'response')}"
     without = "plausibly.select(ann, annotator=ann.annotator.values) leaves them out"
-    told = {
+    told: dict[str, Any] = {  # Any: arguments of two functions
         "expected": f"annotators by name: {called} estimates what each is worth",
         "got": what + (" without one" if number < unknown.size else ", all without one"),
         "whose": "annotations",
+        "details": {"responses": number},
     }
     if policy == "error":
         raise InputError(
             "annotators-anonymous",
-            f"annotations: {what} {_are(number)} of unknown annotators",
+            f"annotations: {what} {'is' if number == 1 else 'are'} of unknown annotators",
             do=f'unknown = "together" takes them as one annotator; {without}',
-            details={"responses": number},
             **told,
         )
     warn(
         "annotators-anonymous",
         f"{called} takes {what} of unknown annotators as one annotator's",
         do=f'unknown = "error" refuses them; {without}',
-        details={"responses": number},
         stacklevel=4,
         **told,
     )
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 _CLOSE = 1e-3  # a tolerance that may be advised
@@ -193,20 +174,12 @@ _CLOSE = 1e-3  # a tolerance that may be advised
 
 @attrs.frozen(kw_only=True, eq=False)
 class Pairs:
-    """Which labels each annotator says: the cells without their examples.
-
-    Attributes
-    ----------
-    cells : Cells
-    annotator, label : ndarray of int, (pair,)
-        Sorted by annotator, then label.
-    pair : ndarray of int, (cell,)
-    """
+    """Which labels each annotator says: the cells without their examples, sorted."""
 
     cells: Cells
     annotator: Codes
     label: Codes
-    pair: Codes
+    pair: Codes  # of each cell
 
     @classmethod
     def of(cls, cells: Cells) -> Pairs:
@@ -242,51 +215,21 @@ class Pairs:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Maximised:
-    """Parameters that fit plausibilities best.
+    """Parameters that fit plausibilities best, and the log density of the prior at them."""
 
-    Attributes
-    ----------
-    log_prevalence : ndarray of float64, (label,)
-    log_chance : ndarray of float64, (label, pair)
-    log_prior : float
-        Logarithm of the prior density of the parameters, up to a constant.
-    """
-
-    log_prevalence: Column
-    log_chance: Column
+    log_prevalence: Column  # (label,)
+    log_chance: Column  # (label, pair)
     log_prior: float
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Fit:
-    """Plausibilities where the estimate stopped, and how it came there.
+    """Plausibilities (label, example) where the estimate stopped, and how it came there."""
 
-    Attributes
-    ----------
-    plausible : ndarray of float64, (label, example)
-        In the order of names.
-    objective : tuple of float
-        Log-likelihood plus log-prior of the parameters at the start of each iteration.
-    change : float
-        Largest change of a plausibility in the last iteration.
-    tolerance : float
-    """
-
+    pairs: Pairs
     plausible: Column
-    objective: tuple[float, ...]
-    change: float
-    tolerance: float
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        """What result tables say of the estimate."""
-        facts = {
-            "iterations": len(self.objective),
-            "change": self.change,
-            "tolerance": self.tolerance,
-            "objective": self.objective[-1] if self.objective else 0.0,
-        }
-        return {names.CONVERGENCE: json.dumps(facts)}
+    objective: list[float]  # log-likelihood plus log-prior where each iteration began
+    attributes: dict[str, str]
 
 
 def fit(
@@ -313,6 +256,7 @@ def fit(
         objective.append(float((most + np.log(total)).sum()) + found.log_prior)
         change = float(np.abs(joint - plausible).max())
         plausible = joint
+    facts = {"iterations": len(objective), "change": change, "tolerance": tolerance}
     if change > tolerance:
         enough = 10.0 ** math.ceil(math.log10(change))
         closer = f", or tolerance = {enough:g}" if enough <= _CLOSE else ""
@@ -323,10 +267,12 @@ def fit(
             expected=f"changes of {tolerance:g} or less",
             do=f"iterations = {iterations * 10}{closer}",
             whose=f"aggregator {called}",
-            details={"iterations": len(objective), "change": change, "tolerance": tolerance},
+            details=dict(facts),
             stacklevel=4,
         )
-    return Fit(plausible=plausible, objective=tuple(objective), change=change, tolerance=tolerance)
+    facts["objective"] = objective[-1] if objective else 0.0
+    told = {names.CONVERGENCE: json.dumps(facts)}
+    return Fit(pairs=pairs, plausible=plausible, objective=objective, attributes=told)
 
 
 def log_prevalence(plausible: Column, smoothing: float) -> tuple[Column, float]:
@@ -335,3 +281,47 @@ def log_prevalence(plausible: Column, smoothing: float) -> tuple[Column, float]:
     with np.errstate(divide="ignore"):
         log = np.log(plausible.sum(axis=1) + smoothing) - np.log(n + labels * smoothing)
     return log, smoothing * float(log.sum()) if smoothing else 0.0
+
+
+class Estimated(ABC):
+    """An aggregator that estimates what annotators are worth together with the true labels."""
+
+    __slots__ = ()
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    joint: ClassVar[bool] = True
+    called: ClassVar[str]
+
+    tolerance: float
+    iterations: int
+    unknown: Unknown
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label)."""
+        found = self._fitted(annotations)
+        cells = found.pairs.cells
+        values = cells.as_table(found.plausible)
+        return cells.rows.plausibilities(values).assign_attrs(found.attributes)
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
+        """Return what each annotator is worth."""
+        found = self._fitted(annotations)
+        return self._judged(found.pairs, found.plausible).assign_attrs(found.attributes)
+
+    def _fitted(self, annotations: xr.Dataset) -> Fit:
+        pairs = Pairs.of(Cells.of(annotations, self.accepts, self.unknown, self.called))
+        return fit(
+            pairs,
+            self._maximise(pairs),
+            tolerance=self.tolerance,
+            iterations=self.iterations,
+            called=self.called,
+        )
+
+    @abstractmethod
+    def _maximise(self, pairs: Pairs) -> Callable[[Column], Maximised]:
+        """Return the M-step: from plausibilities (label, example) to what fits them best."""
+
+    @abstractmethod
+    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
+        """Return the table of annotators."""

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys, names
+from plausibly.plugin import names
 from plausibly_builtins.crowd_models._em import (
     UNKNOWN,
-    Cells,
     Column,
-    Fit,
+    Estimated,
     Maximised,
     Pairs,
     Unknown,
-    fit,
     log_prevalence,
     summed,
 )
 
-_CALLED = "dawid-skene"
-_SAID = "said"
-
 
 @attrs.frozen(kw_only=True)
-class DawidSkene:
+class DawidSkene(Estimated):
     """Plausibility of a label = its chance of being the one true label, given who said what.
 
     Each example has one true label k, drawn with the prevalence ``p_k``; annotator q says l of it
@@ -70,8 +66,7 @@ class DawidSkene:
     Applied Statistics 28 (1979), 20-28.
     """
 
-    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
-    joint: ClassVar[bool] = True
+    called: ClassVar[str] = "dawid-skene"
 
     smoothing: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
     diagonal: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
@@ -80,74 +75,33 @@ class DawidSkene:
     iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        found, cells = self._fitted(annotations)
-        values = cells.as_table(found.plausible)
-        return cells.rows.plausibilities(values).assign_attrs(found.attributes)
-
-    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth."""
-        found, cells = self._fitted(annotations)
-        pairs = Pairs.of(cells)
+    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
+        cells = pairs.cells
         labels, known = cells.labels, cells.annotators - 1
         with np.errstate(invalid="ignore"):
-            weight = cells.right(found.plausible) / cells.responses
+            weight = cells.right(plausible) / cells.responses
             counts = np.full((cells.annotators, labels, labels), self.smoothing)
-            counts[pairs.annotator, :, pairs.label] += pairs.mass(found.plausible).T
+            counts[pairs.annotator, :, pairs.label] += pairs.mass(plausible).T
             counts += self.diagonal * np.eye(labels)
             total = counts.sum(axis=2, keepdims=True)
             chance = np.where(total > 0, counts / total, 1 / labels)
         chance[cells.responses == 0] = np.nan
         ordered = chance[:known][cells.of_annotator][:, cells.of_label][:, :, cells.of_label]
-        named = cells.rows.table[names.LABEL].values
-        table = cells.reliability(
-            weight,
-            confusion=xr.Variable((names.ANNOTATOR, names.LABEL, _SAID), ordered),
-        )
-        return table.assign_coords({_SAID: named}).assign_attrs(found.attributes)
+        dims = (names.ANNOTATOR, names.LABEL, "said")
+        table = cells.reliability(weight, confusion=xr.Variable(dims, ordered))
+        return table.assign_coords(said=cells.rows.table[names.LABEL].values)
 
-    def _fitted(self, annotations: xr.Dataset) -> tuple[Fit, Cells]:
-        cells = Cells.of(annotations, self.accepts, self.unknown, _CALLED)
-        pairs = Pairs.of(cells)
-        step = _Step(
-            pairs=pairs,
-            smoothing=self.smoothing,
-            diagonal=self.diagonal,
-            label_smoothing=self.label_smoothing,
-        )
-        found = fit(
-            pairs,
-            step.maximise,
-            tolerance=self.tolerance,
-            iterations=self.iterations,
-            called=_CALLED,
-        )
-        return found, cells
+    def _maximise(self, pairs: Pairs) -> Callable[[Column], Maximised]:
+        # 1 where the annotator ever says the label: (label, annotator)
+        says = np.zeros((pairs.cells.labels, pairs.cells.annotators))
+        says[pairs.label, pairs.annotator] = 1.0
+        return partial(self._maximised, pairs, says)
 
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Step:
-    """The M-step, with what is the same in every iteration."""
-
-    pairs: Pairs
-    smoothing: float
-    diagonal: float
-    label_smoothing: float
-
-    @cached_property
-    def says(self) -> Column:
-        """1 where the annotator ever says the label: (label, annotator)."""
-        found = np.zeros((self.pairs.cells.labels, self.pairs.cells.annotators))
-        found[self.pairs.label, self.pairs.annotator] = 1.0
-        return found
-
-    def maximise(self, plausible: Column) -> Maximised:
-        """Return prevalence and confusion matrices that fit plausibilities (label, example)."""
-        pairs, labels = self.pairs, self.pairs.cells.labels
+    def _maximised(self, pairs: Pairs, says: Column, plausible: Column) -> Maximised:
+        labels = pairs.cells.labels
         log_p, log_prior = log_prevalence(plausible, self.label_smoothing)
         counts = pairs.mass(plausible)
-        total = np.empty_like(self.says)
+        total = np.empty_like(says)
         for row, of_label in zip(total, counts, strict=True):
             row[:] = summed(pairs.annotator, of_label, row.size)
         total += labels * self.smoothing + self.diagonal
@@ -161,19 +115,21 @@ class _Step:
         # An annotator who never saw an example of this label: nothing is known, all is as likely.
         log_chance[np.isnan(log_chance)] = -np.log(labels)
         if self.smoothing or self.diagonal:
-            log_prior += self._log_density(log_chance, log_total)
+            log_prior += self._log_density(pairs, says, log_chance, log_total)
         return Maximised(log_prevalence=log_p, log_chance=log_chance, log_prior=log_prior)
 
-    def _log_density(self, log_chance: Column, log_total: Column) -> float:
+    def _log_density(
+        self, pairs: Pairs, says: Column, log_chance: Column, log_total: Column
+    ) -> float:
         """Return the log prior density of the confusion matrices, unseen pairs included."""
-        answers = self.says.any(axis=0)
-        says, log_total = self.says[:, answers], log_total[:, answers]
+        answers = says.any(axis=0)
+        says, log_total = says[:, answers], log_total[:, answers]
         found = 0.0
         if self.smoothing:
             unseen = len(says) - says.sum(axis=0) - (1 - says)
             log_least = np.log(self.smoothing) - log_total
             found += self.smoothing * float(log_chance.sum() + (unseen * log_least).sum())
         if self.diagonal:
-            found += self.diagonal * float(log_chance[self.pairs.diagonal > 0].sum())
+            found += self.diagonal * float(log_chance[pairs.diagonal > 0].sum())
         weight = self.smoothing + self.diagonal
         return found + weight * float(((1 - says) * (np.log(weight) - log_total)).sum())

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys
 from plausibly_builtins.crowd_models._em import (
     UNKNOWN,
     Cells,
     Column,
-    Fit,
+    Estimated,
     Maximised,
     Pairs,
     Unknown,
-    fit,
     log_prevalence,
 )
 
-_CALLED = "one-coin"
-
 
 @attrs.frozen(kw_only=True)
-class OneCoin:
+class OneCoin(Estimated):
     """Plausibility of a label = its chance of being the one true label, given who said what.
 
     The model of `dawid-skene` with one number an annotator: q says the true label with chance
@@ -62,8 +60,7 @@ class OneCoin:
     Zhang, Chen, Zhou & Jordan, Spectral methods meet EM, JMLR 17 (2016), section 2.
     """
 
-    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
-    joint: ClassVar[bool] = True
+    called: ClassVar[str] = "one-coin"
 
     right: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
     wrong: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
@@ -72,30 +69,13 @@ class OneCoin:
     iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        found, cells = self._fitted(annotations)
-        values = cells.as_table(found.plausible)
-        return cells.rows.plausibilities(values).assign_attrs(found.attributes)
+    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
+        cells = pairs.cells
+        chance = self._chance(cells, plausible)[0]
+        return cells.reliability(np.where(cells.responses > 0, chance, np.nan))
 
-    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth."""
-        found, cells = self._fitted(annotations)
-        chance = self._chance(cells, found.plausible)[0]
-        weight = np.where(cells.responses > 0, chance, np.nan)
-        return cells.reliability(weight).assign_attrs(found.attributes)
-
-    def _fitted(self, annotations: xr.Dataset) -> tuple[Fit, Cells]:
-        cells = Cells.of(annotations, self.accepts, self.unknown, _CALLED)
-        pairs = Pairs.of(cells)
-        found = fit(
-            pairs,
-            lambda plausible: self._maximised(pairs, plausible),
-            tolerance=self.tolerance,
-            iterations=self.iterations,
-            called=_CALLED,
-        )
-        return found, cells
+    def _maximise(self, pairs: Pairs) -> Callable[[Column], Maximised]:
+        return partial(self._maximised, pairs)
 
     def _chance(self, cells: Cells, plausible: Column) -> tuple[Column, Column]:
         """Return the chances (annotator,) to be right and to be wrong."""

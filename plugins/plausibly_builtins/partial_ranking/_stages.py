@@ -16,6 +16,7 @@ from typing import Literal
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Bools,
@@ -30,7 +31,10 @@ from plausibly.plugin import (
     ragged_uniforms,
     several,
 )
-from plausibly_builtins.partial_ranking._gamma import Column, log_gamma, log_normalised
+
+Column = NDArray[np.float64]
+Blocks = list[tuple[float, list[list[int]]]]
+"""Weight and blocks of each response to an example: labels by their rank among the names."""
 
 Unmentioned = Literal["nothing", "together", "each"]
 """What happens to labels that no response of the example names."""
@@ -43,17 +47,10 @@ Stage = tuple[tuple[int, ...], tuple[int, ...], float]
 
 @attrs.frozen(kw_only=True)
 class Example:
-    """What was said of one example.
+    """What was said of one example: labels that a response names, the rest, and stages.
 
-    Attributes
-    ----------
-    labels : tuple of int
-        Codes of the labels that some response names, in the order of their names: a place is an
-        index into it. The place after the last stands for the labels that nobody names.
-    rest : tuple of int
-        Codes of the labels that nobody names, if they take part in the model.
-    stages : tuple of Stage
-        Sorted; none with nothing below it.
+    A place is an index into the codes `labels`, in the order of their names; the place after the
+    last stands for the `rest`, if they take part in the model. No stage has nothing below it.
     """
 
     labels: tuple[int, ...]
@@ -68,15 +65,7 @@ class Example:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Said:
-    """All examples of a table.
-
-    Attributes
-    ----------
-    rows : Rows
-    unmentioned : {"nothing", "together", "each"}
-    examples : list of Example
-        In the order of the table.
-    """
+    """All examples of a table, in its order."""
 
     rows: Rows
     unmentioned: Unmentioned
@@ -88,11 +77,9 @@ class Said:
         rows = answered_rows(annotations, accepts)
         excluded = rows.table.attrs[names.UNLISTED] == "excluded"
         by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
-        rank = np.empty(rows.labels, np.intp)
-        rank[by_name] = np.arange(rows.labels)
         examples = [
             _example(responses, by_name, unmentioned, excluded=excluded)
-            for responses in _rankings(rows, rank)
+            for responses in _rankings(rows, np.argsort(by_name))
         ]
         return cls(rows=rows, unmentioned=unmentioned, examples=examples)
 
@@ -162,9 +149,9 @@ def by_example(values: Column, size: Ints) -> list[Column]:
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
 
 
-def _rankings(rows: Rows, rank: Ints) -> list[list[tuple[float, list[list[int]]]]]:
+def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
     """Return weight and blocks, of ranks of label names, of each response, by example."""
-    found: list[list[tuple[float, list[list[int]]]]] = [[] for _ in range(rows.n)]
+    found: list[Blocks] = [[] for _ in range(rows.n)]
     ends = np.cumsum(rows.mentions).tolist()
     label, block = rank[rows.label].tolist(), rows.block.tolist()
     start = 0
@@ -179,32 +166,24 @@ def _rankings(rows: Rows, rank: Ints) -> list[list[tuple[float, list[list[int]]]
 
 
 def _example(
-    responses: list[tuple[float, list[list[int]]]],
-    by_name: Ints,
-    unmentioned: Unmentioned,
-    *,
-    excluded: bool,
+    responses: Blocks, by_name: Ints, unmentioned: Unmentioned, *, excluded: bool
 ) -> Example:
     ranks = sorted({rank for _, blocks in responses for block in blocks for rank in block})
     place = {rank: at for at, rank in enumerate(ranks)}
     rest = ()
     if unmentioned != "nothing":
         rest = tuple(by_name[np.setdiff1d(np.arange(by_name.size), ranks)].tolist())
-    everything = set(range(len(ranks) + bool(rest)))
     counts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = defaultdict(list)
+    everything = set(range(len(ranks) + bool(rest)))
     for weight, blocks in responses:
-        listed_places = [sorted(place[rank] for rank in block) for block in blocks]
-        below = everything if excluded else {at for block in listed_places for at in block}
-        for block in listed_places:
+        found = [sorted(place[rank] for rank in block) for block in blocks]
+        below = everything if excluded else {at for block in found for at in block}
+        for block in found:
             below = below - set(block)
             if below:
                 counts[tuple(block), tuple(sorted(below))].append(weight)
     stages = [(*stage, math.fsum(weights)) for stage, weights in sorted(counts.items())]
-    return Example(
-        labels=tuple(by_name[ranks].tolist()),
-        rest=rest,
-        stages=tuple(stages),
-    )
+    return Example(labels=tuple(by_name[ranks].tolist()), rest=rest, stages=tuple(stages))
 
 
 def _strongly_connected(example: Example) -> bool:
@@ -215,3 +194,29 @@ def _strongly_connected(example: Example) -> bool:
     for through in range(example.size):
         above |= above[:, through, None] & above[through]
     return bool(above.all())
+
+
+HALF = 2.0**-54
+"""Half the distance between two uniforms: added, none is 0."""
+
+
+def log_gamma(shape: Column, first: Column, second: Column) -> Column:
+    """Return logarithms of gamma variables of rate 1, of two uniforms each."""
+    from scipy.special import gammaincinv
+
+    found = np.log(second + HALF)
+    other = np.flatnonzero(shape != 1.0)
+    of = shape[other]
+    found[other] = found[other] / of + np.log(gammaincinv(of + 1.0, first[other] + HALF))
+    once = shape == 1.0  # an exponential variable, and the most frequent shape by far
+    found[once] = np.log(-found[once])
+    return found
+
+
+def log_normalised(logs: Column, owner: NDArray[np.intp], size: int) -> Column:
+    """Return logarithms of shares: of what each owner has, the sum of the shares is 1."""
+    largest = np.full(size, -np.inf)
+    np.maximum.at(largest, owner, logs)
+    off = logs - largest[owner]
+    found: Column = off - np.log(np.bincount(owner, np.exp(off), size)[owner])
+    return found

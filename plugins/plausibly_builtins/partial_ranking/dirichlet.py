@@ -9,8 +9,14 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import Keys, hash_names, names, ragged_uniforms
-from plausibly_builtins.partial_ranking._gamma import log_gamma, log_normalised
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Said, Unmentioned, by_example
+from plausibly_builtins.partial_ranking._stages import (
+    UNMENTIONED,
+    Said,
+    Unmentioned,
+    by_example,
+    log_gamma,
+    log_normalised,
+)
 from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
 
 

@@ -25,10 +25,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Keys, counted, listed, several, warn
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Said, Unmentioned
-
-Column = NDArray[np.float64]
+from plausibly.plugin import Keys, counted, listed, names, several, warn
+from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said, Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole
@@ -38,18 +36,11 @@ _AT_ONCE = 1 << 18  # terms of the integrals in memory at a time
 
 @attrs.frozen(kw_only=True, eq=False)
 class Moments:
-    """Log-chance of blocks of one size, with its derivatives by the utilities in the block.
+    """Log-chance (block,) of blocks of one size, and its derivatives by utilities in the block.
 
-    With T fixed. The chance depends on ratios alone, so the derivative by log T is minus the sum of
-    the others.
-
-    Attributes
-    ----------
-    log_chance : ndarray of float64, (block,)
-    gradient : ndarray of float64, (block, place)
-        By ``phi_k``: not negative.
-    curvature : ndarray of float64, (block, place, place)
-        Second derivatives.
+    The gradient (block, place) is by ``phi_k``, the curvature (block, place, place) is the second
+    derivatives, with T fixed. The chance depends on ratios alone, so the derivative by log T is
+    minus the sum of the others.
     """
 
     log_chance: Column
@@ -144,14 +135,9 @@ _NUMBERS_AT_ONCE = 1 << 21  # numbers in memory at a time
 
 @attrs.frozen(kw_only=True, eq=False)
 class Fit:
-    """Where each example stopped.
+    """Where each example stopped: log plausibilities of its places, and what it took.
 
-    Attributes
-    ----------
-    log_share : list of ndarray of float64, (place,)
-        Log plausibilities of the places of each example.
-    steps, change, objective : ndarray, (example,)
-        Steps taken, largest change of a plausibility in the last, and what was reached.
+    Steps taken, the largest change of a plausibility in the last, and the objective, (example,).
     """
 
     log_share: list[Column]
@@ -340,9 +326,6 @@ def _diagonal(rows: Column) -> Column:
     return found
 
 
-CONVERGENCE = "convergence"
-
-
 @attrs.frozen(kw_only=True)
 class PlackettLuce:
     """Plausibility of a label = its chance of being ranked first, fitted to the rankings.
@@ -410,7 +393,7 @@ class PlackettLuce:
             "objective": float(np.sort(found.objective).sum()),
         }
         values = said.spread([np.exp(log) for log in found.log_share])
-        return said.rows.plausibilities(values).assign_attrs({CONVERGENCE: json.dumps(facts)})
+        return said.rows.plausibilities(values).assign_attrs({names.CONVERGENCE: json.dumps(facts)})
 
     def _tell(self, said: Said, found: Fit) -> None:
         late = np.flatnonzero(found.change > self.tolerance)

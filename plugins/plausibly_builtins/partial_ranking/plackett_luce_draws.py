@@ -24,26 +24,26 @@ from plausibly.plugin import (
     several,
     warn,
 )
-from plausibly_builtins.partial_ranking._gamma import HALF, Column, log_gamma, log_normalised
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Said, Unmentioned, by_example
-from plausibly_builtins.partial_ranking.plackett_luce import CONVERGENCE
+from plausibly_builtins.partial_ranking._stages import (
+    HALF,
+    UNMENTIONED,
+    Column,
+    Said,
+    Unmentioned,
+    by_example,
+    log_gamma,
+    log_normalised,
+)
 
 Codes = NDArray[np.intp]
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Felt:
-    """Sums by which the correlation of two sweeps in a row is known, for each example.
+    """Sums by which the correlation of two sweeps in a row is known, for each of n examples.
 
-    Attributes
-    ----------
-    count : float
-        Pairs of sweeps that an item has had.
-    example : ndarray of int, (item,)
-    sums : ndarray of float64, (sum, item)
-        Of the earlier share, the later one, the squares of both, and their product.
-    n : int
-        Number of examples.
+    The sums (sum, item) are of the earlier share, the later one, the squares of both, and their
+    product, over the pairs of sweeps that an item has had.
     """
 
     count: float
@@ -93,36 +93,19 @@ class Chains:
 
     Items are the places of all examples. Stages with one label in the block have one arrival time,
     the sum over all times they were said; tied ones have a copy for each time they were said.
-
-    Attributes
-    ----------
-    size : ndarray of int, (example,)
-        Number of items.
-    shape : ndarray of float64, (item,)
-        Of the gamma variable that an item is, given arrival times.
-    prior : ndarray of float64, (example,)
-        Shape of the gamma prior of the sum of all utilities.
-    stage_example : ndarray of int, (stage,)
-    below_stage, below_item : ndarray of int, (below,)
-    single_stage, single_item : ndarray of int, (single,)
-    weight : ndarray of float64, (single,)
-        How often it was said.
-    copy_stage : ndarray of int, (copy,)
-    copy_item : ndarray of int, (copy, place)
-        Item at each place of the block; -1 where the block has no more.
     """
 
-    size: Codes
-    shape: Column
-    prior: Column
+    size: Codes  # items of each example
+    shape: Column  # of the gamma variable that an item is, given arrival times
+    prior: Column  # (example,): shape of the gamma prior of the sum of all utilities
     stage_example: Codes
     below_stage: Codes
     below_item: Codes
     single_stage: Codes
     single_item: Codes
-    weight: Column
+    weight: Column  # how often a single was said
     copy_stage: Codes
-    copy_item: Codes
+    copy_item: Codes  # (copy, place of the block); -1 where the block has no more
 
     @classmethod
     def of(cls, said: Said, prior: float) -> Chains:
@@ -410,7 +393,7 @@ class PlackettLuceDraws:
             "left": slowest**self.warm_up,
         }
         found = said.drawn(draws, self.prior, keys.child("plackett-luce"))
-        return found.assign_attrs({CONVERGENCE: json.dumps(facts)})
+        return found.assign_attrs({names.CONVERGENCE: json.dumps(facts)})
 
     def _tell(self, said: Said, correlation: Column) -> None:
         left = correlation**self.warm_up

@@ -28,8 +28,8 @@ from plausibly.plugin import (
     several,
     warn,
 )
-from plausibly_builtins.readers._names import short
-from plausibly_builtins.readers.counts import objects
+from plausibly_builtins.readers._columns import objects
+from plausibly_builtins.readers._exports import short
 
 Form: TypeAlias = Literal["label", "list", "ranks"]
 

@@ -25,8 +25,8 @@ from plausibly.plugin import (
     listed,
     quoted,
 )
-from plausibly_builtins.readers._names import short
-from plausibly_builtins.readers.counts import objects
+from plausibly_builtins.readers._columns import objects
+from plausibly_builtins.readers._exports import short
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
 Line: TypeAlias = Mapping[str, object]

@@ -24,8 +24,13 @@ from plausibly.plugin import (
     read_json_lines,
     states,
 )
-from plausibly_builtins.readers._names import CONSOLIDATED, files_below, first_bytes, within
-from plausibly_builtins.readers.crowd_table import from_iso
+from plausibly_builtins.readers._exports import (
+    CONSOLIDATED,
+    files_below,
+    first_bytes,
+    from_iso,
+    within,
+)
 
 Kind: TypeAlias = Literal["label-set", "single-label"]
 

@@ -1,0 +1,362 @@
+"""Responses as crowd-kit reads them, what it estimates as plausibilities, and what goes wrong.
+
+crowd-kit takes a frame with one row a response, and its results may hang on the order of rows and
+on what labels are called. So it gets codes in place of names, in an order that belongs to names
+alone, and its results come back by code: with every example and label of the table.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    Floats,
+    InputError,
+    Keys,
+    Rows,
+    answered_rows,
+    counted,
+    listed,
+    names,
+    require,
+    several,
+    warn,
+)
+
+Column = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Estimator = Any  # Any: crowd-kit is optional, and unknown to a type checker without it
+
+_INSTEAD = {
+    "one-coin": "one-coin",
+    "wawa": "worker-agreement",
+    "zero-based-skill": "worker-agreement",
+}
+_THEIRS = {
+    "iterations": "n_iter",
+    "tolerance": "tol",
+    "steps": "m_step_max_iter",
+    "guesses": "alpha",
+    "knows": "beta",
+    "noise": "default_noise",
+    "rate": "lr_init",
+}
+"""What crowd-kit calls a parameter, where it calls it otherwise."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Given:
+    """The responses of a table that name a label, in the order of names.
+
+    Rows are sorted by annotator, then example, and coded: examples and annotators by their place in
+    the order of names, labels in the order in which they first come. A response that counts w times
+    is w rows. `said` is the code in the table of each label that somebody says, and `of_example`
+    and `of_annotator` are the places of all examples and annotators of the table.
+    """
+
+    rows: Rows
+    example: Codes
+    annotator: Codes
+    label: Codes
+    said: Codes
+    of_example: Codes
+    of_annotator: Codes
+
+    @classmethod
+    def of(cls, rows: Rows, called: str, *, repeats: bool) -> Given:
+        """Return the responses of an annotation table, each in as many rows as it counts times."""
+        counts = rows.weight[rows.response] > 0
+        response = rows.response[counts]
+        who = rows.annotator[response]
+        _check_known(who, called)
+        times = _times_of(rows.weight[response], called, repeats=repeats)
+        of_example, of_annotator = (
+            np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
+            for dim in (names.EXAMPLE, names.ANNOTATOR)
+        )
+        example, annotator = of_example[rows.example[response]], of_annotator[who]
+        order = np.lexsort((example, annotator))
+        label = rows.label[counts].astype(np.intp)[order]
+        first = np.sort(np.unique(label, return_index=True)[1])
+        said = label[first]
+        coded = np.empty(rows.labels, np.intp)
+        coded[said] = np.arange(said.size)
+        times = times[order]
+        return cls(
+            rows=rows,
+            example=np.repeat(example[order], times),
+            annotator=np.repeat(annotator[order], times),
+            label=np.repeat(coded[label], times),
+            said=said,
+            of_example=of_example,
+            of_annotator=of_annotator,
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        """What crowd-kit calls the labels: texts, which it mistakes for nothing else."""
+        return [f"label{code:06}" for code in range(self.said.size)]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Columns task, worker and label, with codes."""
+        texts = np.array(self.texts, dtype=object)
+        return pd.DataFrame(
+            {"task": self.example, "worker": self.annotator, "label": texts[self.label]}
+        )
+
+    def by_annotator(self, found: pd.Series[Any]) -> Column:  # Any: of numbers
+        """Return crowd-kit's series of workers as (annotator,) in the order of names, NaN else."""
+        values: Column = found.reindex(np.arange(self.of_annotator.size)).to_numpy(np.float64)
+        return values
+
+    def right(self, chances: Column) -> Column:
+        """Return the share of the responses of each annotator that is right: (annotator,)."""
+        size = self.of_annotator.size
+        found = np.bincount(self.annotator, chances[self.example, self.label], size)
+        with np.errstate(invalid="ignore"):
+            share: Column = found / np.bincount(self.annotator, minlength=size)
+        return share
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Estimated:
+    """Responses, and what an estimator made of them; None where there was nothing to estimate.
+
+    `chances` are those of (example, label that somebody says), and `attributes` how it converged.
+    """
+
+    given: Given
+    estimator: Estimator | None
+    chances: Column
+    attributes: dict[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class CrowdKit:
+    """An aggregator of crowd-kit: classes differ in what they ask it for, and what they read.
+
+    Each says what it is `called`, and the name of crowd-kit's `model`. A model that does not take a
+    response twice has `repeats` False, one for few labels says how many at `most`, and one whose
+    losses are changes has `absolute` True. `fixed` are parameters that are no fields.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    joint: ClassVar[bool] = True
+    called: ClassVar[str]
+    model: ClassVar[str]
+    fixed: ClassVar[dict[str, int]] = {}
+    repeats: ClassVar[bool] = True
+    absolute: ClassVar[bool] = False
+    most: ClassVar[int | None] = None
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse where crowd-kit is not installed: before any file is read."""
+        # Its top package takes no time.
+        require("crowdkit", extra="crowd", whose=self._whose)
+
+    @property
+    def _whose(self) -> str:
+        return f"aggregator crowd-kit:{self.called}"
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label)."""
+        found = self._estimated(annotations)
+        given, values, rows = found.given, found.chances, found.given.rows
+        bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1)
+        sums = np.where(bad, 1.0, values.sum(axis=1))
+        bad |= sums <= 0
+        if bad.any():
+            by_name = np.flatnonzero(bad[given.of_example])
+            shown = [str(name) for name in rows.table.indexes[names.EXAMPLE][by_name]]
+            got = f"none for {several(len(shown), 'example')} ({listed(shown)})"
+            raise self._failure(got, details={"examples": shown})
+        table = np.zeros((rows.n, rows.labels))
+        table[:, given.said] = (values / sums[:, None])[given.of_example]
+        return rows.plausibilities(table).assign_attrs(found.attributes)
+
+    def _estimated(self, annotations: xr.Dataset) -> Estimated:
+        """Return what crowd-kit makes of a table."""
+        library = require("crowdkit.aggregation", extra="crowd", whose=self._whose)
+        rows = answered_rows(annotations, self.accepts)
+        given = Given.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
+        said = given.said.size
+        if said < 2:  # nobody says a second label
+            return Estimated(given=given, estimator=None, chances=np.ones((rows.n, said)))
+        if self.most is not None and said > self.most:
+            raise InputError(
+                "labels-too-many",
+                f"crowd-kit:{self.called} reads answers between {self.most} labels, and "
+                f"{counted(said)} are said",
+                expected=f"{self.most} labels",
+                got=counted(said),
+                do="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
+                whose=self._whose,
+            )
+        asked = attrs.asdict(self, recurse=False)
+        parameters = {_THEIRS.get(name, name): value for name, value in asked.items()}
+        with self._apart():
+            estimator = getattr(library, self.model)(**parameters, **self.fixed).fit(given.frame)
+        return Estimated(
+            given=given,
+            estimator=estimator,
+            chances=self._chances(given, estimator),
+            attributes=self._convergence(estimator, **asked) if "tolerance" in asked else {},
+        )
+
+    def _chances(self, given: Given, estimator: Estimator) -> Column:
+        """Return what a fitted estimator says of labels: (example, label that somebody says)."""
+        ordered = estimator.probas_.reindex(index=np.arange(given.rows.n), columns=given.texts)
+        values: Column = ordered.to_numpy(np.float64)
+        return values
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Keep crowd-kit's warnings and its use of the global random state to itself."""
+        state = np.random.get_state()  # noqa: NPY002  # crowd-kit seeds it, and others may use it
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                yield
+        except Exception as error:  # whatever it is, it is said in one form
+            raise self._failure(f"{type(error).__name__}: {error}") from error
+        finally:
+            np.random.set_state(state)  # noqa: NPY002  # as it was before
+
+    def _failure(self, got: str, details: dict[str, object] | None = None) -> InputError:
+        """Return the error ``crowd-kit-failed``: what crowd-kit raised or gave, and a way out."""
+        library = require("crowdkit", extra="crowd", whose=self._whose)
+        version = f"crowd-kit {library.__version__}"
+        instead = _INSTEAD.get(self.called, "dawid-skene")
+        do = f"aggregator {instead}, which is plausibly's own"
+        expected = "plausibilities of every example"
+        if "__sklearn_tags__" in got:
+            expected = f"a scikit-learn that {version} fits, such as 1.6"
+            got = f"scikit-learn {metadata.version('scikit-learn')}"
+            do += '; or pip install "scikit-learn<1.7"'
+        return InputError(
+            "crowd-kit-failed",
+            f"{version} gives no plausibilities by {self.called}",
+            expected=expected,
+            got=" ".join(got.split()),
+            do=do,
+            whose=self._whose,
+            details=details,
+        )
+
+    def _convergence(
+        self, estimator: Estimator, *, iterations: int, tolerance: float, **_: object
+    ) -> dict[str, str]:
+        """Return what result tables say of the estimate, and warn where it was stopped early."""
+        history = [float(one) for one in estimator.loss_history_]
+        before = history[-2] if len(history) > 1 else 0.0
+        change = history[-1] if self.absolute else max(history[-1] - before, 0.0)
+        facts = {"iterations": len(history), "change": change, "tolerance": tolerance}
+        if len(history) >= iterations and (change >= tolerance or len(history) == 1):
+            warn(
+                "not-converged",
+                f"crowd-kit:{self.called} has not converged: in iteration "
+                f"{counted(len(history))} what it maximises still changes by {change:.2g}",
+                expected=f"changes below {tolerance:g}",
+                do=f"iterations = {iterations * 10}",
+                whose=self._whose,
+                details=facts,
+                stacklevel=3,
+            )
+        return {names.CONVERGENCE: json.dumps({**facts, "objective": history[-1]})}
+
+
+@attrs.frozen(kw_only=True)
+class Judging(CrowdKit):
+    """An aggregator of crowd-kit that says what each annotator is worth."""
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
+        """Return what each annotator is worth."""
+        found = self._estimated(annotations)
+        given = found.given
+        worth = self._worth(found)[given.of_annotator]
+        known = given.rows.table.coords
+        table = xr.Dataset(
+            {names.WEIGHT: (names.ANNOTATOR, worth)},
+            coords={name: known[name].variable for name in (names.ANNOTATOR, names.LABEL)},
+        )
+        return self._with_more(table, found).assign_attrs(found.attributes)
+
+    def _worth(self, found: Estimated) -> Column:
+        """Return the chance of each annotator to be right: (annotator,) in the order of names."""
+        return found.given.right(found.chances)
+
+    def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
+        """Return the table with what else the model says of annotators."""
+        return table
+
+
+@attrs.frozen(kw_only=True)
+class Skilled(Judging):
+    """An aggregator of crowd-kit that gives each annotator a skill."""
+
+    def _worth(self, found: Estimated) -> Column:
+        if found.estimator is None:
+            return super()._worth(found)
+        return found.given.by_annotator(found.estimator.skills_)
+
+
+@attrs.frozen(kw_only=True)
+class Weighing(Skilled):
+    """An aggregator of crowd-kit of which the skills alone are read: votes are counted here."""
+
+    repeats: ClassVar[bool] = False
+
+    def _chances(self, given: Given, estimator: Estimator) -> Column:
+        """Return the sums of the skills of those who say a label."""
+        skill = given.by_annotator(estimator.skills_)
+        worth = np.where(np.isnan(skill), 0.0, skill)
+        n, size = given.rows.n, given.said.size
+        cells = given.example * size + given.label
+        found = np.bincount(cells, worth[given.annotator], n * size)
+        return found.reshape(n, size).astype(np.float64, copy=False)
+
+
+def _check_known(who: NDArray[Any], called: str) -> None:  # Any: integers of some width
+    """Raise ``annotators-anonymous`` where a response has no annotator."""
+    unknown = int((who < 0).sum())
+    if unknown:
+        raise InputError(
+            "annotators-anonymous",
+            f"annotations: {counted(unknown)} of {several(who.size, 'response')} "
+            f"{'is' if unknown == 1 else 'are'} of unknown annotators",
+            expected=f"annotators by name: {called} estimates what each is worth",
+            got="responses without one",
+            do="plausibly.select(ann, annotator=ann.annotator.values) leaves them out; "
+            "dawid-skene takes them as one annotator",
+            whose="annotations",
+            details={"responses": unknown},
+        )
+
+
+def _times_of(weight: Floats, called: str, *, repeats: bool) -> Codes:
+    """Return how many rows each response is, or raise ``weights-broken``."""
+    odd = weight != np.rint(weight) if repeats else weight != 1
+    if odd.any():
+        fine = "a whole number of times" if repeats else "once"
+        raise InputError(
+            "weights-broken",
+            f"{called} counts rows, and {several(int(odd.sum()), 'response')} of the "
+            f"annotations {'does' if odd.sum() == 1 else 'do'} not count {fine}",
+            expected=f"responses that count {fine}",
+            got=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
+            do="dawid-skene, one-coin or worker-agreement, which take any weight",
+            whose=f"aggregator {called}",
+        )
+    return np.rint(weight).astype(np.intp)
