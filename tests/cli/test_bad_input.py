@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cli_world import CALIBRATE, EVALUATE, PREDICT, World, done, refused, run, typed
+from cli_world import CALIBRATE, EVALUATE, PREDICT, World, done, refused, typed
 
 GIVEN = "calibrate --plausibilities lam.csv -p probabilities.csv -o p.nc"
 FROM_BOTH = "calibrate -a votes.csv -p probabilities.csv -o"
@@ -138,7 +138,7 @@ def test_swapped_files_are_told(sets: World, command: str) -> None:
 
 
 def test_wrong_usage_is_a_document_too(world: World) -> None:
-    ran = run("calibrate", "--alhpa", "0.1", "--json")
+    ran = typed("calibrate --alhpa 0.1 --json")
     assert ran.code == 2
     assert ran.document["command"] == "calibrate"
     assert ran.document["error"]["name"] == "usage"

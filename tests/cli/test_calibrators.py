@@ -9,7 +9,7 @@ import pytest
 
 import plausibly
 from cli_calibrators import VIEWS, make
-from cli_world import Ran, World, refused, run, typed
+from cli_world import Ran, World, refused, typed
 
 BASE = "calibrate -a votes.csv -e patients.csv --labels risks.csv -o p.nc"
 PREDICT = "predict p.nc -o s.csv"
@@ -188,7 +188,7 @@ def test_weights_have_no_threshold_and_say_what_they_are_worth(world: World) -> 
 def test_a_share_of_what_experts_say(world: World) -> None:
     calibrated(MASS)
     assert predicted().code == 0
-    text = run("evaluate", "s.csv", "-a", "new_votes.csv").text
+    text = typed("evaluate s.csv -a new_votes.csv").text
     assert "promised .90 of sets with .80 of what experts said, measured" in text
 
 
@@ -220,7 +220,7 @@ def test_views_with_p_values_of_their_own(world: World) -> None:
     assert (told.code, told.err) == (0, "")
     assert "none (by p-value)" in told.out
     assert len(world.path("s.csv").read_text().splitlines()) == 21
-    evaluated = run("evaluate", "s.csv", "-a", "new_votes.csv")
+    evaluated = typed("evaluate s.csv -a new_votes.csv")
     assert evaluated.code == 0
     assert "promised .80, measured" in evaluated.out
 

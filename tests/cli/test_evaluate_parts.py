@@ -60,7 +60,7 @@ def test_risk(world: World) -> None:
 by risk, of what is said for it      missed   95 % interval     of all
   low                           6.7    .100    .014 to .457       .333
   medium                        6.0    .111    .014 to .511       .300
-  high                          7.3    .000    .000 to .299       .367""",
+  high                          7.3    .000    .000 to .299       .367"""
     ]
 
 

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, World, run, typed
+from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, World, typed
 from plausibly.cli import reading
 
 
@@ -48,7 +48,7 @@ def test_debug_adds_the_traceback(world: World, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_debug_adds_the_traceback_of_wrong_input(world: World) -> None:
-    ran = run("calibrate", "-a", "no.csv", "-p", "probabilities.csv", "-o", "x.nc", "--debug")
+    ran = typed("calibrate -a no.csv -p probabilities.csv -o x.nc --debug")
     assert ran.code == 2
     assert ran.err.startswith("Traceback (most recent call last):")
 
@@ -165,7 +165,7 @@ def test_quiet_is_silent(sets: World, command: str) -> None:
 
 def test_quiet_keeps_errors_but_no_warnings(world: World) -> None:
     assert typed(CALIBRATE, "--alpha", "0.01", "--quiet") == Ran(0, "", "")
-    ran = run("calibrate", "-a", "no.csv", "-p", "probabilities.csv", "-o", "x.nc", "--quiet")
+    ran = typed("calibrate -a no.csv -p probabilities.csv -o x.nc --quiet")
     assert ran.code == 2
     assert ran.err.startswith('error file-missing: annotations "no.csv"')
     ran = typed(CALIBRATE, "--alpha", "0.01", "--quiet", "--json")

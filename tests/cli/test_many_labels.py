@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import plausibly
-from cli_world import done, refused, run
+from cli_world import done, refused, run, typed
 from memory import at_most
 from plausibly.io import read_plausibilities
 from plausibly.kernels.sparse import Slots
@@ -83,7 +83,7 @@ def test_every_form_gives_the_same_predictor(small: Path, out: str, form: str, s
     table = plausibly.read_annotations("votes.csv", labels=Path("labels.txt"))
     assert read_plausibilities(out).equals(plausibly.aggregate(table))
     words = ("-p", "p.npz", "--json", "-o", "predictor.nc")
-    given = run("calibrate", "--plausibilities", out, *words).document
+    given = typed("calibrate --plausibilities", out, *words).document
     direct = run("calibrate", *OF_VOTES, *words).document
     assert given["fingerprint"] == direct["fingerprint"]
     dense = plausibly.calibrate(plausibly.read_predictions("p.npz"), plausibly.aggregate(table))
@@ -110,15 +110,15 @@ def test_a_form_that_a_format_has_not(small: Path) -> None:
 def test_evaluate_with_every_measure(small: Path) -> None:
     predictor = ("-o", "predictor.nc")
     assert run("calibrate", *OF_VOTES, "-p", "p.npz", *predictor).code == 0
-    assert run("predict", "predictor.nc", "-p", "p.npz", "-o", "sets.csv").code == 0
+    assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
     (small / "risk.csv").write_text(
         "label,risk\n" + "".join(f"label {k},{k % 3}\n" for k in range(50)), encoding="utf-8"
     )
     assert run("aggregate", *OF_VOTES, "-o", "lam.csv").code == 0
     strata = ("--strata", "label", "--strata", "entropy", "--risk", "risk", "--labels", "risk.csv")
     more = (*strata, "-p", "p.npz", "--predictor", "predictor.nc", "--json")
-    packed = run("evaluate", "sets.csv", "-a", "votes.csv", *more)
-    dense = run("evaluate", "sets.csv", "--plausibilities", "lam.csv", *more)
+    packed = typed("evaluate sets.csv -a votes.csv", *more)
+    dense = typed("evaluate sets.csv --plausibilities lam.csv", *more)
     assert packed.code == dense.code == 0
     for part in (
         "results",
@@ -141,6 +141,6 @@ def test_calibrate_and_evaluate_ask_for_no_dense_form(
     assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "packed").code == 0
     for given in (OF_VOTES, ("--plausibilities", "lam.nc")):
         assert run("calibrate", *given, "-p", "p.npz", "-o", "predictor.nc").code == 0
-        assert run("predict", "predictor.nc", "-p", "p.npz", "-o", "sets.csv").code == 0
-        assert run("evaluate", "sets.csv", *given).code == 0
+        assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
+        assert typed("evaluate sets.csv", *given).code == 0
     assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "wide").code == 1  # it would tell

@@ -49,7 +49,7 @@ def test_crema_d_on_csv_files(
         ]
         _write(tmp_path / f"{part}.csv", ["example", *labels], table)
 
-    ran = run("calibrate", "-a", "cal_votes.csv", "-p", "cal.csv", "-o", "predictor.nc", "--json")
+    ran = typed("calibrate -a cal_votes.csv -p cal.csv -o predictor.nc --json")
     assert ran.code == 0, ran.err
     assert ran.document["n"] == len(halves["cal"])
     words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.05 -o sets.csv"

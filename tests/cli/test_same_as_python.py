@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import World, run, typed
+from cli_world import CALIBRATE, EVALUATE, World, run, typed
 from plausibly.io import read_plausibilities, read_sets
 
 METHODS: dict[str, dict[str, object]] = {
@@ -44,7 +44,7 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
     thresholds = predictor.threshold(["0.1", "0.2"]).values.tolist()
     assert [result["threshold"] for result in ran.document["results"]] == thresholds
     xr.testing.assert_identical(read_sets("sets.csv"), sets.rename(None))
-    ran = run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json")
+    ran = typed(f"{EVALUATE} --json")
     for result, alpha in zip(ran.document["results"], (0.1, 0.2), strict=True):
         for end in ("mean", "low", "high"):
             expected = float(evaluation[f"aggregated_coverage_{end}"].sel(alpha=alpha))
@@ -54,17 +54,17 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
 def test_aggregate_writes_what_python_gives(world: World) -> None:
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     for ending in ("csv", "npz", "nc"):
-        assert run("aggregate", "-a", "votes.csv", "-o", f"lam.{ending}").code == 0
+        assert typed("aggregate -a votes.csv -o", f"lam.{ending}").code == 0
         found = read_plausibilities(f"lam.{ending}")
         np.testing.assert_array_equal(found.values, lam.values)
         np.testing.assert_array_equal(found["denominator"].values, lam["denominator"].values)
 
 
 def test_given_plausibilities_calibrate_as_annotations_do(world: World) -> None:
-    run("aggregate", "-a", "votes.csv", "-o", "lam.nc")
+    typed("aggregate -a votes.csv -o lam.nc")
     words = "-p probabilities.csv -o predictor.nc --json"
-    voted = run("calibrate", "-a", "votes.csv", *words.split()).document
-    given = run("calibrate", "--plausibilities", "lam.nc", *words.split()).document
+    voted = typed("calibrate -a votes.csv", *words.split()).document
+    given = typed("calibrate --plausibilities lam.nc", *words.split()).document
     assert given["fingerprint"] == voted["fingerprint"]
     assert plausibly.load_predictor("predictor.nc").facts.aggregator == "plausibilities as given"
 
@@ -97,8 +97,8 @@ def test_examples_name_the_rows_of_a_file_without_names(world: World) -> None:
     np.save("bare.npy", predictions.values)
     world.write("labels.txt", "cat\ndog\nfox\n")
     words = "-a votes.csv --labels labels.txt -e patients.csv --group patient -o predictor.nc"
-    bare = run("calibrate", "-p", "bare.npy", *words.split(), "--json")
-    named = run("calibrate", "-p", "probabilities.csv", *words.split(), "--json")
+    bare = typed("calibrate -p bare.npy", *words.split(), "--json")
+    named = typed("calibrate -p probabilities.csv", *words.split(), "--json")
     assert bare.code == named.code == 0
     assert bare.document["fingerprint"] == named.document["fingerprint"]
 
@@ -114,7 +114,7 @@ def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
         )
     words = "-a votes.csv -p probabilities.npz --scale logit -o predictor.nc"
     assert run("calibrate", *words.split()).code == 0
-    ran = run("predict", "predictor.nc", "-p", "new.npz", "-o", "sets.csv", "--json")
+    ran = typed("predict predictor.nc -p new.npz -o sets.csv --json")
     assert ran.code == 0
     assert ran.document["predictions"]["scale"] == "logit"
     expected = plausibly.load_predictor("predictor.nc").predict(
@@ -124,7 +124,7 @@ def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
 
 
 def test_no_names_keeps_no_hashes(world: World) -> None:
-    words = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
+    words = CALIBRATE
     kept = typed(words).out
     assert "scores and name hashes" in kept
     assert "scores, no names" in typed(words, "--no-names").out

@@ -126,7 +126,7 @@ def test_help_fits_and_has_examples(command: str) -> None:
 
 def test_without_a_command_help_is_printed() -> None:
     assert run() == run("--help")
-    assert run("plugins").out.strip() == run("plugins", "--help").out.strip()
+    assert run("plugins").out.strip() == typed("plugins --help").out.strip()
     assert run("plugins").code == 0
 
 

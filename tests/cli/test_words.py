@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli_world import CALIBRATE, World, run, typed
+from cli_world import CALIBRATE, EVALUATE, World, typed
 from plausibly.cli import app, layout
 from plausibly.cli.output import Output
 from plausibly.cli.promise import promise_text
@@ -59,11 +59,11 @@ def test_a_seed_is_said_where_something_is_drawn(world: World) -> None:
 
 
 def test_evaluation_against_plausibilities(sets: World) -> None:
-    run("aggregate", "-a", "new_votes.csv", "-o", "lam.csv")
-    ran = run("evaluate", "sets.csv", "--plausibilities", "lam.csv")
+    typed("aggregate -a new_votes.csv -o lam.csv")
+    ran = typed("evaluate sets.csv --plausibilities lam.csv")
     assert ran.out.endswith("plausibilities  lam.csv: plausibilities of 20 examples, 3 labels\n")
-    voted = run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
-    given = run("evaluate", "sets.csv", "--plausibilities", "lam.csv", "--json").document
+    voted = typed(f"{EVALUATE} --json").document
+    given = typed("evaluate sets.csv --plausibilities lam.csv --json").document
     assert given["results"] == voted["results"]
     assert given["aggregator"] is None
 

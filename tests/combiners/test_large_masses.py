@@ -87,13 +87,7 @@ def test_totals_near_the_limit_of_64_bits(name: str) -> None:
     # Their least common multiple is next to 2^56.
     one = 2**28 - np.arange(n) % 2
     scores = rng.random((m, n))
-    made = Replicates(
-        scores=scores,
-        units=one,
-        row=np.arange(n),
-        denominator=one,
-        reads="separate",
-    )
+    made = Replicates(scores=scores, units=one, row=np.arange(n), denominator=one, reads="separate")
     few = Replicates(scores=scores)
     asked = rng.random((m, 25))
     component = registry.resolve(COMBINER, name)

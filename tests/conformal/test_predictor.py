@@ -15,6 +15,7 @@ import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
+from plausibly import ConformalPredictor
 from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
@@ -27,7 +28,7 @@ ALPHAS = [0.3, 0.1, 0.05]
 
 
 @pytest.fixture(scope="module")
-def predictor() -> plausibly.ConformalPredictor:
+def predictor() -> ConformalPredictor:
     return plausibly.calibrate(*world(100))
 
 
@@ -36,7 +37,7 @@ def fresh() -> xr.DataArray:
     return world(70, seed=1, start=500)[0]
 
 
-def test_one_alpha_is_a_scalar_several_are_a_dim(predictor: plausibly.ConformalPredictor) -> None:
+def test_one_alpha_is_a_scalar_several_are_a_dim(predictor: ConformalPredictor) -> None:
     one = predictor.threshold(0.1)
     assert one.dims == ()
     assert float(one.alpha) == 0.1
@@ -47,7 +48,7 @@ def test_one_alpha_is_a_scalar_several_are_a_dim(predictor: plausibly.ConformalP
 
 
 def test_sets_by_threshold_are_sets_by_p_value(
-    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+    predictor: ConformalPredictor, fresh: xr.DataArray
 ) -> None:
     sets = predictor.predict(fresh, ALPHAS)
     p = predictor.p_values(fresh)
@@ -57,7 +58,7 @@ def test_sets_by_threshold_are_sets_by_p_value(
 
 
 def test_sets_keep_dims_labels_and_coordinates(
-    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+    predictor: ConformalPredictor, fresh: xr.DataArray
 ) -> None:
     turned = fresh.transpose("label", "example").isel(label=[2, 0, 3, 1])
     sets = predictor.predict(turned, 0.1)
@@ -69,9 +70,7 @@ def test_sets_keep_dims_labels_and_coordinates(
     assert sets.dtype == bool
 
 
-def test_sets_carry_their_guarantees(
-    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
-) -> None:
+def test_sets_carry_their_guarantees(predictor: ConformalPredictor, fresh: xr.DataArray) -> None:
     sets = predictor.predict(fresh, ALPHAS)
     stated = [plausibly.Guarantee.from_json(g) for g in json.loads(sets.attrs["guarantees"])]
     assert stated == [predictor.guarantee(alpha) for alpha in ALPHAS]
@@ -81,14 +80,14 @@ def test_sets_carry_their_guarantees(
 
 
 def test_overlap_with_the_calibration_is_counted(
-    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+    predictor: ConformalPredictor, fresh: xr.DataArray
 ) -> None:
     old = world(100)[0]
     both = xr.concat([fresh, old[:7]], dim="example", join="outer")
     assert predictor.predict(both, 0.1).attrs["calibration_overlap"] == 7
 
 
-def test_plain_arrays(predictor: plausibly.ConformalPredictor, fresh: xr.DataArray) -> None:
+def test_plain_arrays(predictor: ConformalPredictor, fresh: xr.DataArray) -> None:
     batch = predictor.predict_array(fresh.values, 0.1)
     np.testing.assert_array_equal(batch, predictor.predict(fresh, 0.1).values)
     for row, expected in zip(fresh.values, batch, strict=True):
@@ -103,9 +102,7 @@ def test_plain_arrays(predictor: plausibly.ConformalPredictor, fresh: xr.DataArr
             predictor.predict_array(np.asarray(bad), 0.1)
 
 
-def test_many_threads_get_one_answer(
-    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
-) -> None:
+def test_many_threads_get_one_answer(predictor: ConformalPredictor, fresh: xr.DataArray) -> None:
     expected = predictor.predict(fresh, 0.17).values
     anew = plausibly.calibrate(*world(100))
     with ThreadPoolExecutor(8) as pool:
@@ -114,7 +111,7 @@ def test_many_threads_get_one_answer(
 
 
 def test_the_labels_must_be_those_of_the_calibration(
-    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+    predictor: ConformalPredictor, fresh: xr.DataArray
 ) -> None:
     narrow = fresh.isel(label=[0, 1, 2])
     narrow = narrow / narrow.sum("label")
@@ -126,7 +123,7 @@ def test_the_labels_must_be_those_of_the_calibration(
 
 
 def test_the_scale_must_be_that_of_the_calibration(
-    predictor: plausibly.ConformalPredictor, fresh: xr.DataArray
+    predictor: ConformalPredictor, fresh: xr.DataArray
 ) -> None:
     with refused("scale-differs"):
         predictor.predict(fresh.assign_attrs(scale="logit"), 0.1)
@@ -204,7 +201,7 @@ def test_randomised_scores_are_keyed_by_example() -> None:
     assert high.sum() >= sets.values.sum()
 
 
-def test_the_repr_says_what_it_is(predictor: plausibly.ConformalPredictor) -> None:
+def test_the_repr_says_what_it_is(predictor: ConformalPredictor) -> None:
     lines = repr(predictor).splitlines()
     assert lines[0] == (
         "ConformalPredictor  expected + average, score probability, n 100, 4 labels"

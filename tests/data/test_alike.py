@@ -121,10 +121,7 @@ def test_names_may_be_swapped(tmp_path: Path) -> None:
 def test_up_to_three_pairs_are_told_where_names_differ() -> None:
     with pytest.raises(InputError) as caught:
         match_labels(
-            array(["A", "b ", "c\u200b", "D"]),
-            ["a", "b", "c", "d"],
-            whose="p.csv",
-            other="v.csv",
+            array(["A", "b ", "c\u200b", "D"]), ["a", "b", "c", "d"], whose="p.csv", other="v.csv"
         )
     for old, new in (("A", "a"), ("b ", "b"), ("c\u200b", "c")):
         assert f'--rename "{old}={new}"' in caught.value.do

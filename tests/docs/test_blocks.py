@@ -37,6 +37,7 @@ PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
     "notebooks": (5, calibrated),
     "labels": (3, nothing),
     "regions": (2, nothing),
+    "joint-rank": (1, nothing),
     "sklearn": (5, nothing),
     "huggingface": (3, nothing),
     "torch": (2, nothing),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from conformal_world import world
-from methods_page import run_page, tables
+from methods_page import tables
 from plausibly.conformal.joint_rank import rank_counts
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.guarantee import Guarantee
@@ -241,10 +241,3 @@ def test_predictions_without_augmentations_are_refused() -> None:
         plausibly.joint_rank(predictions, lam, predictions[0])
     with refused("augmentations-differ"):
         plausibly.joint_rank(predictions, lam, predictions[:2])
-
-
-def test_the_page_shows_what_is_printed(project: Path) -> None:
-    blocks = run_page(project / "docs" / "joint-rank.md")
-    assert len(blocks) == 1
-    for printed, shown in blocks:
-        assert printed == shown

@@ -10,7 +10,7 @@ import xarray as xr
 
 import cli_world
 import plausibly
-from cli_world import World, done, run
+from cli_world import World, done, run, typed
 from plausibly.data.names import name_texts
 from plausibly.plugin import ANNOTATION, resolve
 from plausibly.study import prepare
@@ -107,7 +107,7 @@ def _without_files(document: dict[str, object]) -> dict[str, object]:
 
 
 def test_a_parent_that_the_model_does_not_know(world: World) -> None:
-    ran = run("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
+    ran = typed("calibrate -a said.csv -p model.csv", *LABELS, "-o", "p.nc")
     assert ran.code == 2
     assert " ".join(ran.err.split()) == (
         'error parents-named: said.csv names "pet", '
@@ -115,7 +115,7 @@ def test_a_parent_that_the_model_does_not_know(world: World) -> None:
         + f'aggregate with --aggregator spread (aggregator="spread"): {ADVICE}'
     )
     done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
-    ran = run("calibrate", "--plausibilities", "lam.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
+    ran = typed("calibrate --plausibilities lam.csv -p model.csv", *LABELS, "-o", "p.nc")
     assert (ran.code, "lam.csv names" in ran.err) == (2, True)
 
 
@@ -127,7 +127,7 @@ def test_a_parent_that_nobody_named_is_no_label_of_the_model(world: World) -> No
     done("calibrate", *data, "-o", "again.nc")
     one, other = (plausibly.load_predictor(name) for name in ("p.nc", "again.nc"))
     assert one.threshold(0.1).item() == other.threshold(0.1).item()
-    ran = run("calibrate", "--plausibilities", "lam.csv", "-p", "probabilities.csv", "-o", "p.nc")
+    ran = typed("calibrate --plausibilities lam.csv -p probabilities.csv -o p.nc")
     assert (ran.code, "labels-differ" in ran.err) == (2, True)  # no table says that pet is above
 
 
@@ -183,7 +183,7 @@ def test_agreement_knows_the_order_of_the_table(world: World) -> None:
 
 
 def test_agreement_where_a_label_has_no_place(world: World) -> None:
-    ran = run("agreement", "-a", "said.csv", "--resamples", "0", *LABELS)
+    ran = typed("agreement -a said.csv --resamples 0", *LABELS)
     assert ran.code == 0
     text = " ".join(ran.err.split())
     assert text.startswith("warning order-partial: 1 of 4 labels")
@@ -220,7 +220,7 @@ def test_a_study(world: World) -> None:
 
 def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
     world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
-    ran = run("run", "study.toml", "-o", "out")
+    ran = typed("run study.toml -o out")
     assert ran.code == 2
     assert " ".join(ran.err.split()) == (
         'error parents-named: said.csv names "pet", '

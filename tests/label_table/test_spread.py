@@ -210,9 +210,7 @@ def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
 
 @settings(max_examples=20)
 @given(votes_in_trees())
-def test_in_proportion_to_all_examples(
-    world: tuple[dict[str, str], list[tuple[str, str]]],
-) -> None:
+def test_in_proportion_to_all_examples(world: tuple[dict[str, str], list[tuple[str, str]]]) -> None:
     tree, votes = world
     rows = frequencies(votes)
     overall = {

@@ -121,9 +121,7 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
 
 
 @pytest.mark.parametrize("score", ["probability", {"name": "aps", "randomised": True}], ids=str)
-def test_chunks_of_several_blocks_have_the_bits_of_memory(
-    score: str | dict[str, object],
-) -> None:
+def test_chunks_of_several_blocks_have_the_bits_of_memory(score: str | dict[str, object]) -> None:
     n = 40_000  # of four labels, more than are scored at once
     cal = predictions(n)
     lam = plausibilities(cal)

@@ -18,6 +18,7 @@ from plausibly.plugin import SCORE, Floats, ScoreInput
 from refusals import refused, warned
 
 ALPHAS = [0.3, 0.1]
+Pair = tuple[xr.DataArray, xr.DataArray]
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +27,11 @@ def region() -> PlausibilityRegion:
 
 
 @pytest.fixture(scope="module")
-def fresh() -> tuple[xr.DataArray, xr.DataArray]:
+def fresh() -> Pair:
     return world(12, seed=1, start=500)
 
 
-def test_results_keep_names_and_gain_alphas(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
-) -> None:
+def test_results_keep_names_and_gain_alphas(region: PlausibilityRegion, fresh: Pair) -> None:
     predictions, lam = fresh
     assert region.threshold(0.1).dims == ()
     assert region.threshold(ALPHAS).dims == ("alpha",)
@@ -53,7 +52,7 @@ def test_results_keep_names_and_gain_alphas(
 
 
 def test_points_of_the_grid_are_asked_like_any_vector(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
+    region: PlausibilityRegion, fresh: Pair
 ) -> None:
     predictions = fresh[0].isel(example=[3])
     grid = region.grid(predictions, 0.1, parts=3)
@@ -64,7 +63,7 @@ def test_points_of_the_grid_are_asked_like_any_vector(
         assert p.item() == grid["p_values"].values[0, point]
 
 
-def test_order_and_batch_change_nothing(fresh: tuple[xr.DataArray, xr.DataArray]) -> None:
+def test_order_and_batch_change_nothing(fresh: Pair) -> None:
     predictions, lam = world(60)
     score = {"name": "aps", "randomised": True}
     one = plausibly.calibrate_region(predictions, lam, score=score)
@@ -106,9 +105,7 @@ def test_annotations_are_aggregated_by_the_default_of_their_kind() -> None:
     np.testing.assert_array_equal(a.ordered, b.ordered)
 
 
-def test_sets_carry_their_promise(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
-) -> None:
+def test_sets_carry_their_promise(region: PlausibilityRegion, fresh: Pair) -> None:
     predictions, _ = fresh
     sets = region.label_sets(predictions, [0.1, 0.3], leave_out="0.2")
     assert sets.dims == ("alpha", "example", "label")
@@ -136,9 +133,7 @@ def test_sets_carry_their_promise(
     ]
 
 
-def test_regions_and_sets_shrink_as_alpha_grows(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
-) -> None:
+def test_regions_and_sets_shrink_as_alpha_grows(region: PlausibilityRegion, fresh: Pair) -> None:
     predictions, lam = fresh
     alphas = [0.05, 0.2, 0.5 - 1e-9, 0.4]
     alphas.sort()
@@ -166,16 +161,12 @@ def test_an_example_with_which_nothing_conforms_has_no_bounds_and_an_empty_set()
     assert not region.vote_sets(vague, 0.1).any()
 
 
-def test_a_share_to_leave_out_is_between_0_and_1(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
-) -> None:
+def test_a_share_to_leave_out_is_between_0_and_1(region: PlausibilityRegion, fresh: Pair) -> None:
     with refused("leave-out-range", "got 0 do leave_out=0.1"):
         region.label_sets(fresh[0], 0.1, leave_out=0)
 
 
-def test_a_grid_that_is_too_large_says_which_fits(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
-) -> None:
+def test_a_grid_that_is_too_large_says_which_fits(region: PlausibilityRegion, fresh: Pair) -> None:
     with refused(
         "grid-too-large", "1,373,701 points over 4 labels", "got 16,484,412 for 12", "parts=77"
     ):
@@ -185,9 +176,7 @@ def test_a_grid_that_is_too_large_says_which_fits(
         region.grid(fresh[0], 0.1, parts=0)
 
 
-def test_too_few_examples_are_said_with_the_number(
-    fresh: tuple[xr.DataArray, xr.DataArray],
-) -> None:
+def test_too_few_examples_are_said_with_the_number(fresh: Pair) -> None:
     predictions, lam = fresh
     small = plausibly.calibrate_region(*world(8))
     do = "do alpha .12 works with 8; or annotate 1 more"
@@ -201,9 +190,7 @@ def test_too_few_examples_are_said_with_the_number(
     assert not small.guarantee(0.12).vacuous
 
 
-def test_names_that_differ_are_refused(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
-) -> None:
+def test_names_that_differ_are_refused(region: PlausibilityRegion, fresh: Pair) -> None:
     predictions, lam = fresh
     with refused("examples-differ"):
         region.contains(predictions, lam[1:], 0.1)
@@ -269,9 +256,7 @@ def test_a_region_that_is_empty_is_said_to_be() -> None:
     assert legend == ["region, 90 %: no vector conforms"]
 
 
-def test_what_cannot_be_drawn_is_refused(
-    region: PlausibilityRegion, fresh: tuple[xr.DataArray, xr.DataArray]
-) -> None:
+def test_what_cannot_be_drawn_is_refused(region: PlausibilityRegion, fresh: Pair) -> None:
     with refused("examples-several", 'got 12 do predictions.sel(example=["NAME"])'):
         region.draw(fresh[0], 0.1)
     predictions, lam = world(30)

@@ -9,16 +9,7 @@ from itertools import permutations, product as pairs
 from math import isclose
 from typing import Literal, TypeAlias
 
-from calibrators_oracles import (
-    MERGING,
-    Oracle,
-    Own,
-    Part,
-    average,
-    one,
-    said,
-    twice_average,
-)
+from calibrators_oracles import MERGING, Oracle, Own, Part, average, one, said, twice_average
 from calibrators_product import Change, Product, combiner
 from calibrators_worlds import (
     Case,

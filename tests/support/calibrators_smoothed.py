@@ -42,9 +42,7 @@ def pieces(
             ends = method.smoothed_ends(world, case, view)
             found_at = {
                 uniform: product.p_values(
-                    pools,
-                    product.queries(pools, case.new, seen=view.seen, uniform=uniform),
-                    rule,
+                    pools, product.queries(pools, case.new, seen=view.seen, uniform=uniform), rule
                 )
                 for uniform in UNIFORMS
             }

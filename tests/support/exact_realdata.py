@@ -12,14 +12,7 @@ from tables import labelled, shares
 NOISE_110 = 2
 VGG19 = "vgg19"
 
-NAMES = (
-    "crema_d",
-    "imagenet16h",
-    "sleep_dodh",
-    "chaosnli_snli",
-    "lidc_malignancy",
-    "cifar10h",
-)
+NAMES = ("crema_d", "imagenet16h", "sleep_dodh", "chaosnli_snli", "lidc_malignancy", "cifar10h")
 
 
 def load(shared: Path, name: str) -> tuple[xr.DataArray, xr.DataArray]:
