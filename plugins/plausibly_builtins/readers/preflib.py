@@ -85,9 +85,10 @@ def read_profile(path: Path, whose: str) -> Profile:
             "download it again, or name another file",
         )
     file = _File(whose=whose, ending=path.suffix.lstrip(".").lower())
-    mark, body = ":", [(line, text) for line, text in lines if not text.startswith("#")]
+    mark = ":"
+    body: Sequence[tuple[int, str]] = [line for line in lines if not line[1].startswith("#")]
     if lines[0][1].startswith("#"):
-        profile = file.header([(line, text) for line, text in lines if text.startswith("#")], body)
+        profile = file.header([line for line in lines if line[1].startswith("#")], body)
     else:
         profile, body = file.older(lines)
         mark = ","
