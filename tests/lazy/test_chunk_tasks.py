@@ -17,8 +17,8 @@ import plausibly
 from lazy_world import plausibilities, predictions
 from plausibly.conformal import chunks
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.chunked import Ask, scored
-from plausibly.conformal.predictor import Named, RowScores
+from plausibly.conformal.chunked import Ask, RowScores, scored
+from plausibly.conformal.chunks import Named
 from plausibly.io import read_predictions
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.types import Floats
@@ -33,9 +33,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
     made: list[list[object]] = []
     original = chunks.each_chunk
 
-    def kept(work: Any, arrays: Any, asks: Any) -> Any:  # Any: whatever is given goes on
+    def kept(
+        work: Any, arrays: Any, asks: Any, *more: Any
+    ) -> Any:  # Any: whatever is given goes on
         made.append([one for _, one in asks])
-        return original(work, arrays, asks)
+        return original(work, arrays, asks, *more)
 
     monkeypatch.setattr(chunks, "each_chunk", kept)
     return made
@@ -99,9 +101,7 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
     values = np.random.default_rng(1).random((examples, labels), dtype=np.float32)
     values /= values.sum(axis=1, keepdims=True)
     rows = RowScores(
-        given=tuple(f"l{place}" for place in range(labels)),
-        order=slice(None),
-        dtype=values.dtype,
+        labels=tuple(f"l{place}" for place in range(labels)),
         scoring=Scoring(component=score, called="score", scale="probability", seed=0),
     )
     row = np.arange(examples)

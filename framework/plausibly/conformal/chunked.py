@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NoReturn
 
@@ -10,9 +11,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, reduced
-from plausibly.conformal.predictor import Named, RowScores
+from plausibly.calibration.examples import Examples
+from plausibly.conformal.array_predictor import Scoring
+from plausibly.conformal.chunks import Chunk, Named, chunks_of, mapped, named_chunks, reduced
 from plausibly.data import names, validate
+from plausibly.data.named import float_type
 from plausibly.data.names import names_of, text_array
 from plausibly.data.plausibilities import of_slots
 from plausibly.errors import InputError
@@ -84,6 +87,34 @@ def _widened(values: NDArray[Any], width: int, padding: int) -> NDArray[Any]:  #
     return np.pad(values, ((0, 0), (0, lacking)), constant_values=padding)
 
 
+@attrs.frozen(kw_only=True, eq=False)
+class RowScores:
+    """How rows become scores: small enough to go to every process."""
+
+    labels: tuple[str, ...]
+    scoring: Scoring
+
+    def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
+        """Return the predictions of one chunk, (example, label), contiguous."""
+        floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
+        # Names were checked when all were together: they are read where something is wrong.
+        if not validate.predictions_sound(floats, self.scoring.scale):
+            coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.labels)}
+            array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
+            validate.check_predictions(
+                array, whose=named.whose, scale=self.scoring.scale, whole=False
+            )
+        return floats
+
+    def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
+        """Yield slices of rows with their scores (example, label)."""
+        for rows in blocks.row_blocks(checked.shape):
+            some = checked[rows]
+            if not self.scoring.as_given:
+                some = self.scoring.scores(some, Examples(named.texts[rows]))
+            yield rows, some
+
+
 @attrs.frozen(eq=False)
 class Ask:
     """Which scores of one chunk are wanted: places in the chunk, and labels."""
@@ -107,8 +138,8 @@ def scored(rows: RowScores, values: Floats, ask: Ask) -> Answer:
     checked = rows.checked(values, ask.named)
     order = np.argsort(ask.row, kind="stable")
     ends = np.cumsum(np.bincount(ask.row, minlength=len(checked)))
-    found = np.empty(len(order), dtype=rows.dtype)
-    largest = np.empty(len(checked), dtype=rows.dtype)
+    found = np.empty(len(order), dtype=checked.dtype)
+    largest = np.empty(len(checked), dtype=checked.dtype)
     first = 0
     for block, scores in rows.blocks(checked, ask.named):
         last = int(ends[block.stop - 1])
@@ -118,7 +149,7 @@ def scored(rows: RowScores, values: Floats, ask: Ask) -> Answer:
         first = last
     hard = validate.hard_rows(checked) if rows.scoring.scale == "probability" else 0
     # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-    zero = rows.dtype.type(0)
+    zero = checked.dtype.type(0)
     return Answer(np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard)
 
 
@@ -155,7 +186,7 @@ class ChunkedScores:
     @property
     def dtype(self) -> FloatType:
         """Float type of the scores."""
-        return self.row_scores.dtype
+        return np.dtype(self.predictions.dtype)
 
     def __len__(self) -> int:
         return len(self.rows)

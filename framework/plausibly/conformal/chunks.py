@@ -15,6 +15,7 @@ from plausibly.data.named import float_type, named_array
 from plausibly.data.names import several
 from plausibly.errors import InputError
 from plausibly.extras import require
+from plausibly.kernels.random import Names
 
 if TYPE_CHECKING:
     import dask.array
@@ -80,17 +81,34 @@ def chunks_of(array: xr.DataArray) -> list[Chunk]:
     return [Chunk(k, end - size, end) for k, (size, end) in enumerate(spans) if size]
 
 
+@attrs.frozen(eq=False)
+class Named:
+    """Names of the examples of one chunk."""
+
+    texts: Sequence[str]
+    whose: str
+
+    @classmethod
+    def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
+        """Return the names of one chunk."""
+        texts = examples.texts[chunk.start : chunk.stop]
+        part = len(texts) < len(examples)
+        return cls(texts, f"{whose}, {texts[0]} to {texts[-1]}" if part else whose)
+
+
 def each_chunk(
     work: Callable[..., object],
     arrays: Sequence[xr.DataArray],
     asks: Iterable[tuple[Chunk, object]],
+    shared: object = None,
 ) -> list[Any]:  # Any: Dask says nothing of what it delays
-    """Return ``work(*values, asked)`` of each of some chunks, computed when it is asked for."""
+    """Return ``work(*values, asked[, shared])`` of each of some chunks, computed when needed."""
     dask = require("dask", extra="dask", whose="an array in chunks")
     # As they are: optimised by themselves they would be read again by what else needs them.
     blocks = [array.data.to_delayed(optimize_graph=False).ravel() for array in arrays]
     call = dask.delayed(work, pure=False, traverse=False)
-    return [call(*(each[chunk.place] for each in blocks), asked) for chunk, asked in asks]
+    more = [] if shared is None else [dask.delayed(shared, pure=False, traverse=False)]
+    return [call(*(each[chunk.place] for each in blocks), asked, *more) for chunk, asked in asks]
 
 
 def reduced(
@@ -114,6 +132,7 @@ def mapped(
     shape: tuple[int, ...],
     *,
     axis: int = 0,
+    shared: object = None,
 ) -> dask.array.Array:
     """Return what is made of each chunk along an axis, computed when it is asked for.
 
@@ -121,8 +140,29 @@ def mapped(
     """
     da = require("dask.array", extra="dask", whose="an array in chunks")
     parts = []
-    for (chunk, _), made in zip(asks, each_chunk(work, arrays, asks), strict=True):
+    for (chunk, _), made in zip(asks, each_chunk(work, arrays, asks, shared), strict=True):
         size = (*shape[:axis], chunk.stop - chunk.start, *shape[axis:])
         parts.append(da.from_delayed(made, shape=size, dtype=dtype))
     found: dask.array.Array = da.concatenate(parts, axis=axis)
     return found
+
+
+def values_later(
+    what: Callable[[Sequence[NDArray[np.float64]]], dict[str, NDArray[Any]]],  # Any: any numbers
+    columns: dask.array.Array,
+    like: xr.Dataset,
+) -> dict[str, tuple[tuple[str, ...], dask.array.Array]]:
+    """Return variables that are computed from all columns when the first is asked for."""
+    dask = require("dask", extra="dask", whose="an array in chunks")
+    da = require("dask.array", extra="dask", whose="an array in chunks")
+    untyped: Any = columns  # Any: Dask says nothing of what this method returns
+    # As they are: optimised apart from the columns themselves they would be computed twice.
+    blocks = untyped.to_delayed(optimize_graph=False).ravel().tolist()
+    whole = dask.delayed(what, pure=False)(blocks)
+    return {
+        str(name): (
+            tuple(map(str, one.dims)),
+            da.from_delayed(whole[name], shape=one.shape, dtype=one.dtype),
+        )
+        for name, one in like.data_vars.items()
+    }

@@ -379,10 +379,9 @@ def calibration_data(inputs: Inputs, scoring: Scoring) -> CalibrationData:
     source: Floats | ScoreSource
     augmented: Floats | None = None
     if is_lazy(model):
-        from plausibly.conformal.chunked import ChunkedScores
-        from plausibly.conformal.predictor import RowScores
+        from plausibly.conformal.chunked import ChunkedScores, RowScores
 
-        rows = RowScores(given=labels, order=slice(None), dtype=model.dtype, scoring=scoring)
+        rows = RowScores(labels=labels, scoring=scoring)
         source = ChunkedScores.of(model, rows, "predictions")
     elif scoring.as_given and not inputs.augmentations:
         source = AsGiven(model.values)

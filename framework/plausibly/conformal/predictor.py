@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,16 +14,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import text
-from plausibly.calibration import threshold as thresholds
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.claim import warn_of_unseen
 from plausibly.calibration.coordinates import group_names, new_values
-from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import Queries, combined
 from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.calibration.threshold import REMEMBERED, Facts as Facts
-from plausibly.conformal.array_predictor import ArrayPredictor, Scoring
-from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks
+from plausibly.conformal.array_predictor import ArrayPredictor
+from plausibly.conformal.chunks import Named, chunks_of, mapped, named_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
@@ -39,89 +37,13 @@ from plausibly.conformal.inputs import (
     warn_of_weights,
 )
 from plausibly.data import names, validate
-from plausibly.data.named import float_type, is_lazy
-from plausibly.data.names import names_of, text_array
-from plausibly.data.validate import predictions_sound
+from plausibly.data.named import is_lazy
+from plausibly.data.names import names_of
 from plausibly.errors import counted, listed
-from plausibly.extras import require
-from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.random import Names
-from plausibly.kernels.types import Bools, Floats, FloatType, Ints
+from plausibly.kernels.types import Bools, Floats
 
 if TYPE_CHECKING:
     import dask.array
-
-    from plausibly.calibration.threshold import Decisions
-
-
-def values_later(
-    what: Callable[[Sequence[NDArray[np.float64]]], dict[str, NDArray[Any]]],  # Any: any numbers
-    columns: dask.array.Array,
-    like: xr.Dataset,
-) -> dict[str, tuple[tuple[str, ...], dask.array.Array]]:
-    """Return variables that are computed from all columns when the first is asked for."""
-    dask = require("dask", extra="dask", whose="an array in chunks")
-    da = require("dask.array", extra="dask", whose="an array in chunks")
-    untyped: Any = columns  # Any: Dask says nothing of what this method returns
-    # As they are: optimised apart from the columns themselves they would be computed twice.
-    blocks = untyped.to_delayed(optimize_graph=False).ravel().tolist()
-    whole = dask.delayed(what, pure=False)(blocks)
-    return {
-        str(name): (
-            tuple(map(str, one.dims)),
-            da.from_delayed(whole[name], shape=one.shape, dtype=one.dtype),
-        )
-        for name, one in like.data_vars.items()
-    }
-
-
-@attrs.frozen(eq=False)
-class Named:
-    """Names of the examples of one chunk."""
-
-    texts: Sequence[str]
-    whose: str
-
-    @classmethod
-    def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
-        """Return the names of one chunk."""
-        texts = examples.texts[chunk.start : chunk.stop]
-        part = len(texts) < len(examples)
-        return cls(texts, f"{whose}, {texts[0]} to {texts[-1]}" if part else whose)
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class RowScores:
-    """How rows become scores: small enough to go to every process."""
-
-    given: tuple[str, ...]
-    order: NDArray[np.intp] | slice
-    dtype: FloatType
-    scoring: Scoring
-
-    def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
-        """Return the predictions of one chunk, (example, label), contiguous."""
-        floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
-        # Names were checked when all were together: they are read where something is wrong.
-        if not predictions_sound(floats, self.scoring.scale):
-            coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.given)}
-            array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
-            validate.check_predictions(
-                array, whose=named.whose, scale=self.scoring.scale, whole=False
-            )
-        return floats
-
-    def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of rows with their scores (example, label), in the order of scoring."""
-        moves = not isinstance(self.order, slice) or checked.dtype != self.dtype
-        for rows in row_blocks(checked.shape):
-            some = checked[rows]
-            if moves:
-                given, some = some, np.empty(some.shape, self.dtype)
-                some[:, self.order] = given
-            if not self.scoring.as_given:
-                some = self.scoring.scores(some, Examples(named.texts[rows]))
-            yield rows, some
 
 
 _WHOSE = "predictions"
@@ -132,64 +54,33 @@ class _Asked:
     """What is known of the examples of one chunk."""
 
     named: Named
-    cell: Ints | None = None
-    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
+    coordinates: Mapping[str, NDArray[np.generic]]
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class _AtLeast:
-    """Sets of one chunk by thresholds alone: nothing else of the calibration travels."""
-
-    rows: RowScores
-    taus: Floats
-    several: bool
-
-    def __call__(self, values: Floats, asked: _Asked) -> Bools:
-        """Return ([alpha,] example, label)."""
-        planes = len(self.taus) if self.several else 1
-        kept = np.empty((planes, *values.shape), dtype=np.bool_)
-        checked = self.rows.checked(values, asked.named)
-        for block, scores in self.rows.blocks(checked, asked.named):
-            for plane, taus in zip(kept, self.taus, strict=True):
-                least = taus if asked.cell is None else taus[asked.cell[block]][:, None]
-                if isinstance(self.rows.order, slice):
-                    np.greater_equal(scores, least, out=plane[block])
-                else:
-                    plane[block] = (scores >= least)[:, self.rows.order]
-        return kept if self.several else kept[0]
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _ByPValue:
-    """P-values of one chunk, or sets by them."""
-
-    given: tuple[str, ...]
-    predictor: ConformalPredictor
-    alphas: tuple[Fraction, ...] | None
-    several: bool = False
-
-    def __call__(self, values: Floats, asked: _Asked) -> NDArray[Any]:  # Any: flags or numbers
-        """Return ([alpha,] example, label)."""
-        test = self._read(values, asked)
-        p = self.predictor.combined_p(test)[:, test.order]
-        if self.alphas is None:
-            return p
-        planes = np.stack([thresholds.exceed(p, alpha) for alpha in self.alphas])
-        return planes if self.several else planes[0]
-
-    def _read(self, values: Floats, asked: _Asked) -> NewExamples:
-        array = xr.DataArray(
-            values,
-            dims=(names.EXAMPLE, names.LABEL),
-            coords={
-                names.EXAMPLE: names.text_array(asked.named.texts),
-                names.LABEL: names.text_array(self.given),
-                **{name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()},
-            },
-        )
-        predictor, whose = self.predictor, asked.named.whose
-        scale, dtype = predictor.facts.scale, predictor.pools.dtype
-        return read_test(array, predictor.labels, scale, dtype, whose=whose, whole=False)
+def _of_chunk(
+    labels: tuple[str, ...],
+    alphas: Sequence[Fraction] | None,
+    values: Floats,
+    asked: _Asked,
+    predictor: ConformalPredictor,
+) -> NDArray[Any]:  # Any: flags or numbers
+    """Return the sets of one chunk, (alpha, example, label); its p-values where alphas is None."""
+    coords: dict[str, object] = {
+        names.EXAMPLE: names.text_array(asked.named.texts),
+        names.LABEL: names.text_array(labels),
+        **{name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()},
+    }
+    test = read_test(
+        xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL)),
+        predictor.labels,
+        predictor.facts.scale,
+        predictor.pools.dtype,
+        whose=asked.named.whose,
+        whole=False,
+    )
+    if alphas is None:
+        return predictor.combined_p(test)[:, test.order]
+    return np.stack([plane[:, test.order] for plane in predictor.sets_of(test, alphas)])
 
 
 def _read_chunks(predictor: ConformalPredictor, predictions: xr.DataArray) -> NewExamples:
@@ -206,125 +97,64 @@ def _read_chunks(predictor: ConformalPredictor, predictions: xr.DataArray) -> Ne
     )
 
 
-def _asks(
-    checked: xr.DataArray,
-    coordinates: Mapping[str, NDArray[np.generic]],
-    cell: Ints | None = None,
-) -> list[tuple[Chunk, _Asked]]:
-    """Return what is asked of each chunk."""
-    examples = names_of(checked, names.EXAMPLE)
-    return [
-        (
-            chunk,
-            _Asked(
-                named=Named.of(examples, chunk, _WHOSE),
-                cell=None if cell is None else cell[chunk.start : chunk.stop],
-                coordinates={
-                    name: column[chunk.start : chunk.stop] for name, column in coordinates.items()
-                },
-            ),
-        )
-        for chunk in chunks_of(checked)
-    ]
-
-
-def _rows(predictor: ConformalPredictor, checked: xr.DataArray) -> RowScores:
-    """Return how rows of new examples become scores."""
-    return RowScores(
-        given=names_of(checked, names.LABEL).row,
-        order=label_order(checked, predictor.labels),
-        dtype=predictor.pools.dtype,
-        scoring=predictor.scoring,
-    )
-
-
-def _light(predictor: ConformalPredictor) -> ConformalPredictor:
-    """Return what answers, without what only says where it came from."""
-    return attrs.evolve(predictor, examples=None, reference=None)
-
-
-def _columns(
-    predictor: ConformalPredictor, checked: xr.DataArray
-) -> dict[str, NDArray[np.generic]]:
-    """Return the coordinates that are read of a new example: its group, its weight."""
-    replicates = predictor.pools.replicates
-    wanted = [replicates.by] if replicates.by not in ("", LABEL_CELLS) else []
-    wanted += [replicates.weight_by] if replicates.weight_by else []
-    whose = f"calibrator {predictor.facts.calibrator}"
-    return {name: new_values(checked, name, whose=whose) for name in wanted}
-
-
-def _cells(
+def _warn_of_unseen(
     predictor: ConformalPredictor,
     checked: xr.DataArray,
     columns: Mapping[str, NDArray[np.generic]],
-) -> Ints | None:
-    """Return the group of each example, -1 with a warning where calibration lacks it."""
+) -> None:
     replicates = predictor.pools.replicates
     if replicates.by in ("", LABEL_CELLS):
-        return None
+        return
     found = group_names(columns[replicates.by])
-    cell = names.positions(list(replicates.cells), found.tolist())
-    if (cell < 0).any():
-        unseen = np.flatnonzero(cell < 0)
+    unseen = np.flatnonzero(names.positions(list(replicates.cells), found.tolist()) < 0)
+    if unseen.size:
         texts = names_of(checked, names.EXAMPLE).texts
         warn_of_unseen(
             [texts[place] for place in unseen.tolist()],
             sorted(set(found[unseen].tolist())),
             replicates.by,
-            stacklevel=5,
+            stacklevel=6,
         )
-    return cell
 
 
-def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> xr.DataArray:
-    """Return the p-values of predictions in chunks, as `ConformalPredictor.p_values` does."""
-    test = _read_chunks(predictor, predictions)
-    rows = _rows(predictor, test.checked)
-    columns = _columns(predictor, test.checked)
-    _cells(predictor, test.checked, columns)
-    asks = _asks(test.checked, columns)
-    what = _ByPValue(given=rows.given, predictor=_light(predictor), alphas=None)
-    found = mapped(what, [test.checked], asks, np.float64, (len(predictor.labels),))
-    return test.like_input(cast("Floats", found), "p_values")
-
-
-def lazy_sets(
+def _lazy(
     predictor: ConformalPredictor,
-    decisions: Decisions,
     predictions: xr.DataArray,
-    alphas: Sequence[Fraction],
-    *,
-    several: bool,
-) -> tuple[NewExamples, list[Bools]]:
-    """Return examples in chunks, and their sets at each alpha, not computed yet."""
+    alphas: Sequence[Fraction] | None,
+) -> tuple[NewExamples, dask.array.Array]:
+    """Return examples in chunks, and their sets or p-values, not computed yet."""
     test = _read_chunks(predictor, predictions)
-    rows = _rows(predictor, test.checked)
-    columns = _columns(predictor, test.checked)
-    cell = _cells(predictor, test.checked, columns)
-    what: _AtLeast | _ByPValue
-    if decisions.has_threshold:
-        taus = np.stack([decisions.taus(alpha) for alpha in alphas])
-        if cell is not None:
-            # Examples of groups that calibration lacks, -1, get every label.
-            taus = np.pad(taus, ((0, 0), (0, 1)), constant_values=-np.inf)
-        elif not predictor.pools.replicates.by:
-            taus = taus[:, :1]
-        what, columns = _AtLeast(rows=rows, taus=taus, several=several), {}
-    else:
-        what = _ByPValue(
-            given=rows.given,
-            predictor=_light(predictor),
-            alphas=tuple(alphas),
-            several=several,
+    checked, replicates = test.checked, predictor.pools.replicates
+    label_order(checked, predictor.labels)
+    wanted = [replicates.by] if replicates.by not in ("", LABEL_CELLS) else []
+    wanted += [replicates.weight_by] if replicates.weight_by else []
+    whose = f"calibrator {predictor.facts.calibrator}"
+    columns = {name: new_values(checked, name, whose=whose) for name in wanted}
+    _warn_of_unseen(predictor, checked, columns)
+    examples = names_of(checked, names.EXAMPLE)
+    asks = [
+        (
+            chunk,
+            _Asked(
+                named=Named.of(examples, chunk, _WHOSE),
+                coordinates={name: of[chunk.start : chunk.stop] for name, of in columns.items()},
+            ),
         )
-        cell = None
-    shape = (len(alphas), len(predictor.labels)) if several else (len(predictor.labels),)
-    asks = _asks(test.checked, columns, cell)
-    planes = mapped(what, [test.checked], asks, np.bool_, shape, axis=int(several))
-    # Dask arrays under the labels of arrays in memory: nothing below reads them.
-    kept = [planes[place] for place in range(len(alphas))] if several else [planes]
-    return test, cast("list[Bools]", kept)
+        for chunk in chunks_of(checked)
+    ]
+    labels = names_of(checked, names.LABEL).row
+    planes = () if alphas is None else (len(alphas),)
+    found = mapped(
+        partial(_of_chunk, labels, alphas),
+        [checked],
+        asks,
+        np.float64 if alphas is None else np.bool_,
+        (*planes, len(labels)),
+        axis=len(planes),
+        # What answers, without what only says where it came from.
+        shared=attrs.evolve(predictor, examples=None, reference=None),
+    )
+    return test, found
 
 
 ALPHAS = ("0.1", "0.05")
@@ -436,7 +266,8 @@ class ConformalPredictor(ArrayPredictor):
             ``group-unseen`` where calibration lacks the group of an example.
         """
         if is_lazy(predictions):
-            return lazy_p_values(self, predictions)
+            test, found = _lazy(self, predictions, None)
+            return test.like_input(cast("Floats", found), "p_values")
         test = self._read(predictions)
         queries = self._queries(test)
         warn_of_unseen_groups(test, queries, self.pools.replicates)
@@ -445,6 +276,11 @@ class ConformalPredictor(ArrayPredictor):
     def combined_p(self, test: NewExamples) -> Floats:
         """Return the combined p-values (example, label), labels in the order of `labels`."""
         return combined(self.pools, self._queries(test), self.combine)
+
+    def sets_of(self, test: NewExamples, alphas: Sequence[Fraction]) -> list[Bools]:
+        """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
+        queries = self._queries(test, compared=self._decisions.has_threshold)
+        return self._decisions.sets(queries, alphas)
 
     def _read(self, predictions: xr.DataArray) -> NewExamples:
         return read_test(
@@ -501,9 +337,9 @@ class ConformalPredictor(ArrayPredictor):
         """
         alphas = read_alphas(alpha)
         if is_lazy(predictions):
-            test, sets = lazy_sets(
-                self, self._decisions, predictions, alphas, several=is_several(alpha)
-            )
+            test, planes = _lazy(self, predictions, alphas)
+            # Dask arrays under the labels of arrays in memory: nothing below reads them.
+            sets = [cast("Bools", planes[place]) for place in range(len(alphas))]
         else:
             test = self._read(predictions)
             queries = self._queries(test, compared=self._decisions.has_threshold)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from plausibly import text
 from plausibly.calibration.coordinates import group_names
 from plausibly.calibration.scores import LABEL_CELLS
-from plausibly.conformal.chunks import chunks_of, mapped, whole_rows
-from plausibly.conformal.predictor import values_later
+from plausibly.conformal.chunks import chunks_of, mapped, values_later, whole_rows
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy
