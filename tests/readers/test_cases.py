@@ -9,25 +9,29 @@
 - What comes of it is ``refused`` with every field of the message, or ``table``, one row per label
   of each response, with ``kind``, ``labels`` and what else does not go without saying:
   the reader that ``recognised`` the file, ``examples`` and ``annotators`` without response, what is
-  ``not_counted``, ``values`` of predictions. Every message that is ``warned`` is there.
+  ``not_counted``, ``values`` of predictions. Every message that is ``warned`` is there, and in some
+  cases the ``shares`` of the labels that `plausibly.aggregate` makes of the answers.
+- With ``kit`` every rule of the author's kit holds too (`test_rules`), with more options.
+
+``published.toml`` says the same of files that people published; ``digest`` stands for long tables.
 """
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
 import cases_net
 import nets
-from plausibly.data.states import STATES
 from plausibly.registry import Registry
 
 CASES = Path(__file__).parent / "cases"
 
 
-@pytest.mark.parametrize("path", sorted(CASES.rglob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(CASES.rglob("*.toml")), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
 def test_a_file_reads_as_it_did(path: Path, tmp_path: Path) -> None:
     reads = 0
     for file in cases_net.load(path):
@@ -47,18 +51,22 @@ def test_every_reader_that_comes_with_plausibly_has_cases() -> None:
     assert readers - {path.name for path in CASES.iterdir()} == {"annotation-table"}
 
 
-def digest(path: Path) -> str:
-    """Return the refusal of a file, or its kind and a digest of its long table."""
+def told(path: Path) -> str:
+    """Return the refusal of a file, or its kind and a digest of its table."""
     found = cases_net.answer(path, {})
     if "refused" in found:
         return f"refused {found['refused']['name']}"
-    # In the digests a state is its code.
-    rows = [[*row[:-1], row[-1] and str(STATES.index(row[-1]))] for row in found["table"]]
-    if not rows:
-        return str(found["kind"])
-    warned = sorted({one["name"] for one in found["warned"]})
-    kept = repr((rows, [found["labels"], found["examples"], warned]))
-    return f"{found['kind']} {blake2b(kept.encode(), digest_size=12).hexdigest()}"
+    return f"{found['kind']} {cases_net.digest(found)}" if found["table"] else str(found["kind"])
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    "file", cases_net.load(CASES.with_name("published.toml")), ids=lambda file: str(file["name"])
+)
+def test_a_published_file_is_read_with_options(shared: Path, file: cases_net.Spec) -> None:
+    for case in file["read"]:
+        found = cases_net.answer(shared / "cases" / "annotations" / file["name"], case)
+        assert found == cases_net.expected(case)
 
 
 @pytest.mark.realdata
@@ -66,7 +74,7 @@ def test_published_files_read_as_they_did(shared: Path) -> None:
     """Of files that are not ours only digests are kept."""
     folder = shared / "cases" / "annotations"
     found = [
-        f"{path.relative_to(folder).as_posix()} {digest(path)}"
+        f"{path.relative_to(folder).as_posix()} {told(path)}"
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     ]

@@ -9,6 +9,7 @@ import json
 import tomllib
 import zipfile
 from collections.abc import Iterable
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -20,11 +21,14 @@ import plausibly
 from plausibly.data.annotations import not_counted
 from plausibly.data.states import STATES
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.io import files
 from plausibly.io.text import write_columns
+from plausibly.plugin import READER, Reader
+from plausibly.registry import default
 
 COLUMNS = ("example", "annotator", "label", "block", "share", "weight", "state")
 TOLD = ("name", "what", "expected", "got", "do", "details")
-ASKED = ("function", "reader", "declared", "declared_file", "options", "replace")
+ASKED = ("function", "reader", "declared", "declared_file", "options", "replace", "kit")
 BESIDE = ("unlisted", "repeated", "merged", "model", "scale")
 
 Spec = dict[str, Any]  # what TOML holds
@@ -48,7 +52,7 @@ def content(file: Spec) -> bytes:
     if "files" in file:
         with zipfile.ZipFile(stream, "w") as archive:
             for member, text in file["files"].items():
-                archive.writestr(member, text)
+                archive.writestr(zipfile.ZipInfo(member), text)  # of no time
     elif "array" in file:
         np.save(stream, np.array(file["array"], file.get("dtype")))
     else:
@@ -123,14 +127,28 @@ def messages(told: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
     return [{key: one[key] for key in TOLD if one[key]} for one in fields]
 
 
-def described(table: xr.Dataset | xr.DataArray) -> Spec:
-    """Return what a table of annotations, or of predictions, holds."""
+def digest(found: Spec) -> str:
+    """Return a digest of the rows and names of a table."""
+    # In the digests a state is its code.
+    rows = [[*row[:-1], row[-1] and str(STATES.index(row[-1]))] for row in found["table"]]
+    warned = sorted({one["name"] for one in found["warned"]})
+    kept = repr((rows, [found["labels"], found["examples"], warned]))
+    return blake2b(kept.encode(), digest_size=12).hexdigest()
+
+
+def described(table: xr.Dataset | xr.DataArray, shares: bool) -> Spec:
+    """Return what a table of annotations, or of predictions, holds; and its shares of labels."""
     names = {f"{dim}s": table[dim].values.tolist() for dim in table.dims if dim in table.coords}
-    found = names | {key: table.attrs[key] for key in BESIDE if key in table.attrs}
+    found: Spec = names | {key: table.attrs[key] for key in BESIDE if key in table.attrs}
     if isinstance(table, xr.DataArray):  # predictions
         left_out = json.loads(table.attrs.get("left_out", "{}"))
         return found | {"values": table.values.tolist(), "not_counted": left_out}
+    if shares:
+        means = plausibly.aggregate(table, unanswered="drop")
+        rows = zip(means["example"].values.tolist(), means.values.round(12).tolist(), strict=True)
+        found["shares"] = dict(rows)
     return found | {
+        "sizes": dict(table.sizes),
         "kind": table.attrs["kind"],
         "recognised": table.attrs["reader"],
         "labels_declared": bool(table.attrs["labels_declared"]),
@@ -139,8 +157,8 @@ def described(table: xr.Dataset | xr.DataArray) -> Spec:
     }
 
 
-def answer(path: Path, case: Spec) -> Spec:
-    """Return what reading a file gives: its warnings, and the table or the refusal."""
+def read(path: Path, case: Spec) -> xr.Dataset | xr.DataArray:
+    """Read a file as a case has it: to annotations, or predictions."""
     options = dict(case.get("options", {}))
     if "declared_file" in case:
         options["labels"] = path.with_name("labels.csv")
@@ -148,14 +166,37 @@ def answer(path: Path, case: Spec) -> Spec:
     elif "declared" in case:
         options["labels"] = case["declared"]
     call = getattr(plausibly, case.get("function", "read_annotations"))
+    table: xr.Dataset | xr.DataArray = call(path, reader=case.get("reader"), **options)
+    return table
+
+
+def answer(path: Path, case: Spec) -> Spec:
+    """Return what reading a file gives: its warnings, and the table or the refusal."""
     with catch_warnings(record=True) as warned:
         simplefilter("always")
         try:
-            found = described(call(path, reader=case.get("reader"), **options))
+            found = described(read(path, case), "shares" in case)
         except InputError as error:
             found = {"refused": messages([error])[0]}
     own = [one.message for one in warned if isinstance(one.message, PlausiblyWarning)]
-    return found | {"warned": messages(own)}
+    found["warned"] = messages(own)
+    if "digest" in case:  # of a table that is long
+        found["digest"] = digest(found)
+    for key in ("table", "labels", "examples", "annotators") if "digest" in case else ("sizes",):
+        found.pop(key, None)
+    return found
+
+
+def recognisers(path: Path, asked: Spec | None = None) -> list[str]:
+    """Return the names of our readers, or of the one that is asked, that recognise a file."""
+    head = b"" if path.is_dir() else files.opening(path, "annotations")
+    every = [{"name": one.name} for one in default().entries(READER) if one.source.builtin]
+    found: list[str] = []
+    for syntax in [asked] if asked else every:
+        reader: Reader = default().create(READER, syntax)
+        if reader.recognises(path, head):
+            found.append(syntax["name"])
+    return found
 
 
 def expected(case: Spec) -> Spec:
@@ -165,14 +206,16 @@ def expected(case: Spec) -> Spec:
         return wanted
     if "values" in case:
         return {"scale": "any", "not_counted": {}} | wanted
-    rows = list(csv.DictReader(io.StringIO(case["table"], newline="")))
-    table = [[row.get(column, "") for column in COLUMNS] for row in rows]
     usual: Spec = {
         "recognised": case.get("reader"),
-        "examples": sorted({row[0] for row in table}),
-        "annotators": sorted({row[1] for row in table} - {""}),
         "labels_declared": "declared" in case or "declared_file" in case,
         "unlisted": "excluded",
         "not_counted": {},
     }
+    if "digest" in case:
+        return usual | wanted
+    rows = list(csv.DictReader(io.StringIO(case["table"], newline="")))
+    table = [[row.get(column, "") for column in COLUMNS] for row in rows]
+    usual["examples"] = sorted({row[0] for row in table})
+    usual["annotators"] = sorted({row[1] for row in table} - {""})
     return usual | wanted | {"table": table}

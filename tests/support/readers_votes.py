@@ -36,8 +36,3 @@ def voted(table: xr.Dataset) -> list[tuple[Vote, str]]:
 def votes(table: xr.Dataset) -> Counter[Vote]:
     """Return how often each response is there, whatever its state."""
     return Counter(vote for vote, _ in voted(table))
-
-
-def once(*found: Vote) -> Counter[Vote]:
-    """Return responses that are there once."""
-    return Counter(found)

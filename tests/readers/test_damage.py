@@ -1,0 +1,220 @@
+"""A file that is damaged, or written another way, is read right or refused by its name."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+import xarray as xr
+from hypothesis import given, strategies as st
+
+import cases_net
+from cases_net import Spec
+from io_files import refusal, result_or_refusal, written
+
+Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
+Read: TypeAlias = tuple[list[str], xr.Dataset | xr.DataArray]
+Place: TypeAlias = tuple[str | int, ...]
+CASES = Path(__file__).parent / "cases"
+KINDS = sorted(path.name for path in CASES.iterdir())
+ODD: st.SearchStrategy[Json] = st.sampled_from(
+    [None, True, 0, -1.5, 10**30, "", "x", "\u0000", "y" * 100_000, [], [None], [[]], {}, {"": 1}]
+)
+PACKED = (".gz", ".npy", ".npz", ".xlsx", ".zip")
+_STRING = re.compile(r'(?<=": )"[^"]*"')  # a value
+_KEY = re.compile(r'\{\s*("[^"]*"):')
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
+
+
+@cache
+def reads(kind: str) -> list[tuple[str, bytes, Spec]]:
+    """Return the name and content of every file of a kind, and how it is read."""
+    found = []
+    for path in sorted((CASES / kind).iterdir()):
+        for file in cases_net.load(path):
+            is_folder = "files" in file and "." not in file["name"]
+            for case in file["read"] if "columns" not in file and not is_folder else []:
+                asked = {key: case[key] for key in cases_net.ASKED if key in case}
+                asked.setdefault("reader", case.get("recognised", kind))
+                names_it = file["name"] in case.get("refused", {"what": file["name"]})["what"]
+                if names_it and asked["reader"] not in ("names", "unnamed"):
+                    content = cases_net.content(cases_net.changed(file, case))
+                    found.append((file["name"], content, asked))
+    return found
+
+
+def of_part(kind: str, part: str) -> list[tuple[str, bytes, Spec]]:
+    """Return the files of a kind that are text, or those that are packed."""
+    is_packed = part == "packed"
+    return [read for read in reads(kind) if (Path(read[0]).suffix in PACKED) is is_packed]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("damage")
+
+
+def attempt(folder: Path, name: str, content: bytes, case: Spec) -> Read | None:
+    """Return who recognises a file and what it gives, or None where it is refused by its name."""
+    path = written(folder, name, content)
+    return result_or_refusal(
+        lambda: (cases_net.recognisers(path), cases_net.read(path, case)), name
+    )
+
+
+@st.composite
+def damaged(draw: st.DrawFn, content: bytes) -> bytes:
+    """Return content that is cut, has other bytes in it, is in other letters, or is any bytes."""
+    at = draw(st.integers(0, len(content)))
+    junk = draw(st.binary(max_size=3))
+    letters = content.decode("utf-8", "replace")
+    return draw(
+        st.sampled_from(
+            [
+                content[:at],
+                content[:at] + junk,
+                content[:at] + junk + content[at:],
+                content[:at] + junk + content[at + 1 :],
+                content[:at].replace(b"\n", b"\r\n"),
+                letters.encode("utf-16")[:at],
+                letters.encode("cp500", "replace"),
+                letters.encode("latin-1", "replace")[:at],
+            ]
+        )
+        | st.binary(max_size=60)
+    )
+
+
+PARTS = [(kind, part) for kind in KINDS for part in ("text", "packed")]
+
+
+@pytest.mark.parametrize(("kind", "part"), [pair for pair in PARTS if of_part(*pair)])
+@given(data=st.data())
+def test_a_damaged_file_is_read_or_refused(
+    kind: str, part: str, folder: Path, data: st.DataObject
+) -> None:
+    name, content, case = data.draw(st.sampled_from(of_part(kind, part)))
+    attempt(folder, name, data.draw(damaged(content)), case)
+
+
+# ---- documents of JSON
+
+
+def documents(content: bytes) -> list[Json] | None:
+    """Return the document, or one a line; None where it is no JSON."""
+    for parts in ([content], content.splitlines()):
+        try:
+            return [json.loads(part) for part in parts]
+        except ValueError:
+            continue
+    return None
+
+
+@cache
+def of_json(kind: str) -> list[tuple[str, list[Json], Spec]]:
+    """Return the documents of the files of a kind that are JSON."""
+    found = [(name, documents(content), case) for name, content, case in reads(kind)]
+    return [(name, parts, case) for name, parts, case in found if parts]
+
+
+def places(value: Json, path: Place = ()) -> Iterator[Place]:
+    """Yield the place of every value in a value."""
+    yield path
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if key != "_view_id":  # the reader of Prodigy fails on a view that is no text
+                yield from places(item, (*path, key))
+
+
+def replaced(value: Json, path: Place, by: Json) -> Json:
+    """Return the value with another one at a place."""
+    if not path:
+        return by
+    found = copy.deepcopy(value)
+    inside = found
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = by
+    return found
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if of_json(kind)])
+@given(data=st.data(), odd=ODD)
+def test_whatever_is_wrong_inside_is_refused_or_harmless(
+    kind: str, folder: Path, data: st.DataObject, odd: Json
+) -> None:
+    name, parts, case = data.draw(st.sampled_from(of_json(kind)))
+    path = data.draw(st.sampled_from(list(places(parts))[1:]))
+    whole, other = (
+        attempt(folder, name, "\n".join(map(json.dumps, every)).encode(), case)
+        for every in (parts, replaced(parts, path, odd))
+    )
+    if whole and other:  # then there are hardly more responses than before
+        before, after = (found[1].sizes.get("response", 0) for found in (whole, other))
+        assert after <= before + 2
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if of_json(kind)])
+@given(data=st.data())
+def test_a_part_in_the_place_of_another_is_refused_or_read(
+    kind: str, folder: Path, data: st.DataObject
+) -> None:
+    name, parts, case = data.draw(st.sampled_from(of_json(kind)))
+    here, there = (data.draw(st.sampled_from(list(places(parts))[1:])) for _ in range(2))
+    value: Json = parts
+    for key in there:
+        value = value[key]
+    text = "\n".join(map(json.dumps, replaced(parts, here, value)))
+    attempt(folder, name, text.encode(), case)
+
+
+# ---- damage that has a name, and other ways of writing
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if of_json(kind)])
+def test_damage_of_json_has_a_name(kind: str, folder: Path) -> None:
+    for name, content, case in reads(kind)[::4]:
+        text = content.decode("utf-8", "replace")
+        if documents(content) and _STRING.search(text):
+            odd = {
+                "text-binary": text.encode("utf-16"),
+                "text-encoding": _STRING.sub('"Gr\xfc\xdfe"', text, count=1).encode("latin-1"),
+                "json-too-deep": _STRING.sub("[" * 120 + "]" * 120, text, count=1).encode(),
+                "json-key-twice": _KEY.sub(r"{\1: 0, \1:", text, count=1).encode(),
+                "json-constant": _STRING.sub("NaN", text, count=1).encode(),
+                "json-surrogate": _STRING.sub(r'"\\ud800"', text, count=1).encode(),
+            }
+            for damage, other in odd.items():
+                error = refusal(partial(cases_net.read, written(folder, name, other), case))
+                assert (error.name, error.what[: len(name)]) == (damage, name)
+                cases_net.recognisers(folder / name)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if of_json(kind)])
+def test_a_document_that_is_cut_is_refused(kind: str, folder: Path) -> None:
+    for name, parts, case in of_json(kind)[::2]:
+        text = json.dumps(parts[0])
+        if len(parts) == 1 and isinstance(parts[0], (list, dict)):
+            for end in (1, len(text) // 2, len(text) - 1):
+                assert attempt(folder, name, text[:end].encode(), case) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_byte_order_mark_and_other_line_ends_change_nothing(kind: str, folder: Path) -> None:
+    for name, content, case in reads(kind)[::3]:
+        plain = attempt(folder, name, content, case)
+        # Line ends inside a cell belong to its text, and what is packed has none.
+        inside = any(line.count(b'"') % 2 for line in content.split(b"\n"))
+        if plain and not inside and b"\r" not in content and b"\0" not in content:
+            for other in (b"\xef\xbb\xbf" + content, content.replace(b"\n", b"\r\n")):
+                found = attempt(folder, name, other, case)
+                assert found
+                xr.testing.assert_identical(found[1], plain[1])
+                # Selectors are recognised by their first brackets only.
+                assert found[0] == plain[0] or kind == "selectors"

@@ -1,0 +1,109 @@
+"""Names that are long, and files that are large or deep: read, or refused in few words."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import plausibly
+from io_files import refusal, written
+
+LONG = "x" * 100_000
+BALLOTS = """\
+# DATA TYPE: soi
+# NUMBER ALTERNATIVES: 2
+# NUMBER VOTERS: 1
+# NUMBER UNIQUE ORDERS: 1
+# ALTERNATIVE NAME 1: {}
+# ALTERNATIVE NAME 2: {}
+1: {}
+"""
+CHOICE = {"from_name": "dx", "type": "choices", "value": {"choices": [LONG]}}
+TASK = {"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [CHOICE]}]}
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "options"),
+    [
+        ("crowd-table", f"task,worker,label\nt,a,{LONG}\n", {}),
+        ("wide-table", f"task,a\n1,{LONG}\n", {}),
+        ("doccano", f"id,text,label\n1,t,{LONG}\n", {"annotator": "a"}),
+        (
+            "cvat",
+            f'<annotations><version>1.1</version><image name="i"><tag label="{LONG}"/></image>'
+            "</annotations>",
+            {"annotator": "a"},
+        ),
+        ("label-studio", json.dumps([TASK]), {}),
+        ("preflib", BALLOTS.format(LONG, "bo", "1,2"), {}),
+    ],
+)
+def test_a_label_of_100000_letters_is_read(
+    tmp_path: Path, reader: str, text: str, options: dict[str, str]
+) -> None:
+    table = plausibly.read_annotations(written(tmp_path, "v.x", text), reader, **options)
+    assert LONG in table["label"].values
+
+
+def test_a_label_of_100000_letters_that_was_not_declared(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", f"task,worker,label\nt1,a,cat\nt3,a,{LONG}\n")
+    error = refusal(lambda: plausibly.read_annotations(path, labels=["cat", "dog"]))
+    assert error.what.startswith("v.csv line 3, a says")
+    assert len(f"{error}") < 1_000
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "what"),
+    [
+        ("counts", json.dumps({"uid": "a", "label_counter": {LONG: -1}}), "line 1"),
+        ("counts", json.dumps({LONG: "a"}), ""),
+        (
+            "vote-lists",
+            json.dumps({"uid": "a", "label_distribution": {LONG: ["w", "w"]}}),
+            "line 1 lists",
+        ),
+        (
+            "vote-lists",
+            json.dumps({"uid": "a", "label_distribution": {"x": [LONG, LONG]}}),
+            "line 1 lists",
+        ),
+        ("vote-lists", json.dumps({"uid": "a", LONG: 1}), "line 1 holds no votes"),
+        ("soft-labels", json.dumps({"uid": "a", "label_dist": {LONG: -1}}), "line 1"),
+        ("soft-labels", json.dumps({"uid": "a", LONG: 1}), "has no column that names"),
+        ("preflib", BALLOTS.format(LONG, LONG, "1"), 'line 6 names the alternative "xxx'),
+        ("preflib", BALLOTS.format("ann", "bo", "2" * 100_000), "line 7"),
+        ("selectors", "[" * 100_000, "line 1 is nested too deep"),
+    ],
+)
+def test_what_is_long_is_refused_in_few_words(
+    tmp_path: Path, reader: str, text: str, what: str
+) -> None:
+    path = written(tmp_path, "v.jsonl", text)
+    options = {"preflib": {"unlisted": "unknown"}, "selectors": {"labels": ["a"]}}
+    error = refusal(lambda: plausibly.read_annotations(path, reader, **options.get(reader, {})))  # type: ignore[arg-type]  # by name
+    assert error.what.startswith(f"v.jsonl {what}")
+    assert len(f"{error}") < 500
+
+
+def test_a_count_of_5000_digits_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path, "c.csv", f"example,cat\na,1\nb,{'9' * 5_000}\n")
+    assert refusal(lambda: plausibly.read_annotations(path, "counts")).name == "count-unreadable"
+
+
+@pytest.mark.parametrize(("members", "size"), [(10_001, 2), (1, 2**30 + 1)])
+def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: int) -> None:
+    path = tmp_path / "z.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(members):
+            archive.writestr(f"{number}.jsonl", "{}")
+    data = bytearray(path.read_bytes())
+    place = data.index(b"PK\x01\x02") + 24  # where the list of members has the size of the first
+    data[place : place + 4] = size.to_bytes(4, "little")
+    error = refusal(
+        lambda: plausibly.read_annotations(written(tmp_path, "z.zip", bytes(data)), "doccano")
+    )
+    assert (error.name, error.what) == ("zip-unfit", "z.zip is too large to read at once")
+    assert error.expected == "at most 10,000 files, 1,073,741,824 bytes"

@@ -1,0 +1,76 @@
+"""docs/formats.md: its blocks print what it shows, and it tells of every option of each reader."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from plausibly.data.responses import ResponseOptions
+from plausibly.plugin import READER
+from plausibly.registry import default
+
+_FENCE = re.compile(r"(?:<!-- file: (\S+) -->\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
+# The words of a section, and how it names an option: in a table of them, or anywhere.
+SECTIONS = {
+    "crowd-table": ("Crowd tables", "`{}"),
+    "wide-table": ("Wide tables", "`{}"),
+    "label-studio": ("Label Studio", "`{}"),
+    "sagemaker": ("SageMaker Ground Truth", "`{}"),
+    "cvat": ("CVAT", "`{}"),
+    "coco": ("COCO", "`{}"),
+    "argilla": ("Argilla", "| `{}` |"),
+    "doccano": ("doccano", "| `{}` |"),
+    "preflib": ("Ballots (PrefLib)", "| `{}` |"),
+    "counts": ("Counts", "| `{}` |"),
+    "vote-lists": ("Lists of votes", "| `{}` |"),
+    "soft-labels": ("Soft labels", "| `{}` |"),
+}
+# Options of the reader that another section tells of.
+ELSEWHERE = {"coco": {"kind"}, "wide-table": {"delimiter"}, "crowd-table": {"delimiter"}}
+ALSO = {
+    "label-studio": {"duplicates", "choices", "taxonomy", "ranker", "pairwise", "rating", "number"}
+}
+
+
+@pytest.fixture
+def page(project: Path) -> str:
+    return (project / "docs" / "formats.md").read_text(encoding="utf-8")
+
+
+def test_blocks_print_what_the_page_shows(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    shown = 0
+    printed = ""
+    for file, language, text in _FENCE.findall(page):
+        if file:
+            (tmp_path / file).write_text(text, encoding="utf-8")
+        elif language == "python":
+            stream = io.StringIO()
+            with contextlib.redirect_stdout(stream):
+                exec(compile(text, "formats.md", "exec"), names)  # the page's own blocks
+            printed = stream.getvalue()
+        elif language == "text":
+            assert printed == text
+            shown += 1
+    assert shown == 11
+
+
+@pytest.mark.parametrize("reader", SECTIONS)
+def test_every_option_is_told_of(page: str, reader: str) -> None:
+    title, form = SECTIONS[reader]
+    text = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    assert text
+    component: Any = default().create(READER, reader)  # Any: its Protocol is no attrs class
+    shared = {field.name for field in attrs.fields(ResponseOptions)}
+    every = {field.name for field in attrs.fields(type(component))}
+    wanted = (every - shared - ELSEWHERE.get(reader, set())) | ALSO.get(reader, set())
+    assert {name for name in wanted if form.format(name) not in text} == set()

@@ -1,0 +1,225 @@
+"""Tables of votes, counts and weights: any of them, in any order, by every way of reading."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, strategies as st
+
+import cases_net
+import plausibly
+from io_files import csv_text, refusal, result_or_refusal, written
+from readers_votes import votes
+
+TEXT = st.text('ab,"\n;é ', max_size=3)
+NAME = TEXT.filter(str.strip)  # nothing but blanks is no name
+HEADER = ["task", "worker", "label"]
+CELLS = st.sampled_from(["", "", "cat", "a, b", 'say "x"', "NA", "007", "1.0", "ä", "l\nm"])
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tables")
+
+
+def weights(table: xr.Dataset, column: str) -> dict[tuple[str, str, str], float]:
+    """Return a column of the long table by example, annotator and label; of labels only."""
+    place = cases_net.COLUMNS.index(column)
+    rows = cases_net.long_table(table)
+    return {(row[0], row[1], row[2]): float(row[place] or 1) for row in rows if row[2]}
+
+
+@given(data=st.data(), answers=st.dictionaries(st.tuples(NAME, NAME), TEXT, min_size=1, max_size=8))
+def test_the_order_of_votes_changes_nothing(
+    folder: Path, data: st.DataObject, answers: dict[tuple[str, str], str]
+) -> None:
+    rows = [[task, worker, label] for (task, worker), label in answers.items()]
+    tables = []
+    for order in (rows, data.draw(st.permutations(rows))):
+        path = written(folder, "a.csv", csv_text([HEADER, *order]))
+        tables.append(
+            result_or_refusal(
+                lambda path=path: plausibly.read_annotations(path, "crowd-table", delimiter=","),  # type: ignore[misc]  # bound now
+                "a.csv",
+            )
+        )
+    first, second = tables
+    if first is None or second is None:
+        assert not any(map(str.strip, answers.values()))  # nobody named a label
+        assert first is second
+        return
+    xr.testing.assert_equal(first, second)
+    assert votes(first) == Counter(
+        (task, worker, (label,) if label.strip() else ())
+        for (task, worker), label in answers.items()
+    )
+
+
+@given(
+    answers=st.dictionaries(
+        st.tuples(st.sampled_from("tuv"), st.sampled_from("abc")),
+        st.sampled_from("xyz"),
+        min_size=1,
+    )
+)
+def test_votes_that_are_settled_are_those_that_are_not(
+    folder: Path, answers: dict[tuple[str, str], str]
+) -> None:
+    rows = [[*pair, said] for pair, said in answers.items()]
+    path = written(folder, "v.csv", csv_text([HEADER, *rows]))
+    plain = plausibly.read_annotations(path)
+    settled = plausibly.read_annotations(path, duplicates="all")
+    xr.testing.assert_identical(plain.drop_attrs(), settled.drop_attrs())
+    assert settled.attrs == plain.attrs
+
+
+@pytest.mark.parametrize("blank", [" ", "\u200b"])
+def test_a_cell_of_blanks_is_an_empty_cell_of_a_large_file(tmp_path: Path, blank: str) -> None:
+    """A large file is read by arrays, a small one row by row."""
+    more = "".join(f"e{row},a,dog\n" for row in range(20_000))
+    text = "task,worker,label\nt1,a,cat\nt1,b,{}\n" + more
+    one, other = (
+        plausibly.read_annotations(written(tmp_path, "v.csv", text.format(cell)), "crowd-table")
+        for cell in (blank, "")
+    )
+    xr.testing.assert_equal(one, other)
+    assert "1 skipped" in repr(one)
+    path = written(tmp_path, "v.csv", f"task,worker,label\nt1,a,cat\n{blank},b,cat\n{more}")
+    error = refusal(lambda: plausibly.read_annotations(path, "crowd-table"))
+    assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
+
+
+@given(
+    data=st.data(),
+    delimiter=st.sampled_from([",", ";", "\t"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_any_wide_table_comes_back(
+    folder: Path, data: st.DataObject, delimiter: str, end: str
+) -> None:
+    who = [f"w {at}" for at in range(data.draw(st.integers(2, 4)))]
+    row = st.lists(CELLS, min_size=len(who), max_size=len(who))
+    rows = data.draw(st.lists(row, min_size=1, max_size=6))
+    named = [[str(place), *cells] for place, cells in enumerate(rows)]
+    text = csv_text([["task", *who], *named], delimiter, end)
+    path = written(folder, "w.csv", text)
+    wanted = Counter(
+        (name, annotator, (cell,))
+        for name, *cells in named
+        for annotator, cell in zip(who, cells, strict=True)
+        if cell
+    )
+    labels = sorted({vote[2][0] for vote in wanted}) or ["cat"]
+    table = plausibly.read_annotations(path, "wide-table", labels, delimiter=delimiter)
+    assert votes(table) == wanted
+    assert table["example"].values.tolist() == sorted(row[0] for row in named)
+    # By way of single responses, as where answers have to be settled, it is the same to the bit.
+    settled = plausibly.read_annotations(
+        path, "wide-table", labels, delimiter=delimiter, none_of_these=["said by nobody"]
+    )
+    xr.testing.assert_identical(table, settled)
+
+
+# ---- counts and weights
+
+
+@given(data=st.data())
+def test_the_order_of_counts_changes_nothing(folder: Path, data: st.DataObject) -> None:
+    names = st.text('ab,"é', min_size=1, max_size=3).filter(str.strip)
+    labels = data.draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    row = st.lists(st.integers(0, 10**9), min_size=len(labels), max_size=len(labels))
+    counts = data.draw(st.dictionaries(names, row, min_size=1, max_size=4))
+    rows = [[name, *votes] for name, votes in counts.items()]
+    tables = [
+        plausibly.read_annotations(
+            written(folder, "a.csv", csv_text([["example", *labels], *order])),
+            "counts",
+            example="example",
+        )
+        for order in (rows, data.draw(st.permutations(rows)))
+    ]
+    xr.testing.assert_equal(*tables)
+    assert tables[0]["example"].values.tolist() == sorted(counts)
+    assert tables[0]["label"].values.tolist() == labels
+    assert weights(tables[0], "weight") == {
+        (name, "", label): vote
+        for name, votes in counts.items()
+        for label, vote in zip(labels, votes, strict=True)
+        if vote
+    }
+
+
+@given(rows=st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_counts_that_are_settled_are_those_that_are_not(
+    folder: Path, rows: list[list[int]]
+) -> None:
+    named = [[f"e{place}", *row] for place, row in enumerate(rows)]
+    path = written(folder, "c.csv", csv_text([["example", "b", "a", "c"], *named]))
+    fast = plausibly.read_annotations(path, "counts")
+    slow = plausibly.read_annotations(path, "counts", states={"rejected": "drop"})
+    assert weights(fast, "weight") == weights(slow, "weight")
+    assert repr(fast) == repr(slow)
+    assert {**fast.attrs, "seal": 0} == {**slow.attrs, "seal": 0}
+    xr.testing.assert_equal(fast["label"], slow["label"])
+
+
+@given(cast=st.lists(st.lists(st.sampled_from(["e", "n", "c", "", "-"]), max_size=6), min_size=1))
+def test_votes_in_lists_are_neither_lost_nor_invented(folder: Path, cast: list[list[str]]) -> None:
+    entries = [{"uid": f"e{place}", "annotator_labels": said} for place, said in enumerate(cast)]
+    path = written(folder, "v.jsonl", "".join(f"{json.dumps(entry)}\n" for entry in entries))
+    table = plausibly.read_annotations(path, "vote-lists", ["e", "n", "c"])
+    said = [(f"e{place}", "", vote) for place, each in enumerate(cast) for vote in each]
+    assert weights(table, "weight") == Counter(one for one in said if one[2] in {"e", "n", "c"})
+
+
+@given(
+    given_weights=st.dictionaries(
+        st.tuples(st.sampled_from("xyz"), st.sampled_from("pq")),
+        st.lists(st.floats(0, 1e6), min_size=3, max_size=3).filter(any),
+        min_size=1,
+    )
+)
+def test_weights_keep_every_bit(
+    folder: Path, given_weights: dict[tuple[str, str], list[float]]
+) -> None:
+    rows: list[list[object]] = [["example", "annotator", "a", "b", "c"]]
+    rows += [[*key, *map(repr, row)] for key, row in given_weights.items()]
+    table = plausibly.read_annotations(written(folder, "s.csv", csv_text(rows)), "soft-labels")
+    assert weights(table, "share") == {
+        (*key, label): weight
+        for key, row in given_weights.items()
+        for label, weight in zip("abc", row, strict=True)
+        if weight
+    }
+
+
+@pytest.mark.parametrize(
+    ("reader", "text"),
+    [
+        ("counts", "example,cat,dog,unknown,NF\na,6,0,3,1\nb,0,0,2,8\nc,0,0,0,0\n"),
+        (
+            "soft-labels",
+            "example,annotator,cat,dog,fox\na,ann,0.5,0.5,0\na,bo,1,0,0.0\nb,ann,2e-1,.3,0.499\n",
+        ),
+    ],
+)
+def test_a_frame_gives_what_its_file_gives(tmp_path: Path, reader: str, text: str) -> None:
+    path = written(tmp_path, "f.csv", text)
+    table = plausibly.read_annotations(pd.read_csv(path), reader)
+    xr.testing.assert_equal(table, plausibly.read_annotations(path, reader))
+
+
+def test_labels_of_a_frame_that_are_categories_are_all_there(tmp_path: Path) -> None:
+    rows = {"task": ["t", "u"], "worker": ["a", "a"], "label": ["cat", "dog"]}
+    frame = pd.DataFrame(rows).astype({"label": pd.CategoricalDtype(["owl", "dog", "cat"])})
+    table = plausibly.read_annotations(frame, "crowd-table")
+    assert table["label"].values.tolist() == ["owl", "dog", "cat"]
+    assert bool(table.attrs["labels_declared"])
+    fewer = plausibly.read_annotations(frame, "crowd-table", missing=["owl"])
+    assert fewer["label"].values.tolist() == ["dog", "cat"]
