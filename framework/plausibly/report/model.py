@@ -37,7 +37,7 @@ class AnnotatorRow:
     says_others: float | None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Cell:
     """Answers to one example that part over two labels."""
 
@@ -117,17 +117,7 @@ class Still:
     source: str
 
 
-MOST = 10_000
-"""Examples that a report shows at most."""
-
-LISTED = 30
-"""Labels of one example that a report shows at most: as many bits as a set has in a report."""
-
-HIGHEST = 5
-"""Labels with the highest scores, which are shown in any case."""
-
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ScoreColumn:
     """The scores of one score function, by which methods rank labels."""
 
@@ -195,7 +185,7 @@ class Finding:
     part: int | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Promise:
     """The guarantee in full."""
 
@@ -264,7 +254,7 @@ class Weak:
     nothing: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class SizeBar:
     """Sets with so many labels."""
 
@@ -274,7 +264,7 @@ class SizeBar:
     covered: Interval
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Sizes:
     """Section 5."""
 
@@ -282,7 +272,7 @@ class Sizes:
     bars: tuple[SizeBar, ...]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Surprising:
     """The examples of whose plausibilities the sets leave out most."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement
@@ -41,35 +41,8 @@ from plausibly.guarantee import Guarantee, bounded
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
-from plausibly.report.model import (
-    BROKEN,
-    HELD,
-    HIGHEST,
-    LISTED,
-    MOST,
-    UNCHECKED,
-    AnnotatorRow,
-    Believe,
-    Cases,
-    Cell,
-    Check,
-    Disagreement,
-    Finding,
-    Interval,
-    Measure,
-    Part,
-    Promise,
-    Realised,
-    ScoreColumn,
-    SizeBar,
-    Sizes,
-    Splits,
-    Uniformity,
-    Verdict,
-    Vote,
-    Weak,
-    Words,
-)
+from plausibly.report import model
+from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Finding, Interval, Part, Words
 from plausibly.report.subject import MethodSets, Subject, said_of
 
 
@@ -254,6 +227,15 @@ BUDGET = 4_300_000
 SURPRISING = 10
 """Examples that are named as surprising, by method and alpha."""
 
+MOST = 10_000
+"""Examples that a report shows at most."""
+
+LISTED = 30
+"""Labels of one example that a report shows at most: as many bits as a set has in a report."""
+
+HIGHEST = 5
+"""Labels with the highest scores, which are shown in any case."""
+
 PER_PLAUSIBILITY = "a plausibility, in a set, or among the five highest scores"
 
 
@@ -324,7 +306,7 @@ def chosen(outcomes: Outcomes, most: int) -> list[int]:
     return sorted(kept)
 
 
-def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> Cases:
+def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> model.Cases:
     """Return section 6: as many examples as are shown at most, and as fit into a report."""
     most = min(MOST, outcomes.subject.n)
     while True:
@@ -335,7 +317,9 @@ def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET
         most = max(1, int(most * min(0.95 * budget / size, 0.95)))
 
 
-def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most: int) -> Cases:
+def _cases(
+    outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most: int
+) -> model.Cases:
     subject, words = outcomes.subject, outcomes.subject.words
     lam = outcomes.lam[rows]
     inside = [sets[rows] for sets in outcomes.inside]
@@ -343,7 +327,7 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
     first = subject.methods[0].scores[rows]
     listed = [_listed(*each) for each in zip(lam, union, first, strict=True)]
     unlisted = tuple(lam.shape[1] - len(some) for some in listed)
-    model, told = _prediction(subject)
+    predicted, told = _prediction(subject)
     examples = name_texts(subject.predictions[names.EXAMPLE].values)
     mine = [examples[row] for row in rows]
     said = said_of(subject, mine)
@@ -355,14 +339,14 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
     scores = {}
     for method in subject.methods:
         if method.score not in scores:
-            same = model is not None and np.allclose(method.scores, model, atol=5e-4)
+            same = predicted is not None and np.allclose(method.scores, predicted, atol=5e-4)
             values = None if same else bars(method.scores[rows])
-            scores[method.score] = ScoreColumn(name=method.score, values=values)
+            scores[method.score] = model.ScoreColumn(name=method.score, values=values)
     sentence = (
         f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
         "said come first."
     )
-    return Cases(
+    return model.Cases(
         sentence=f"There is one {words.example}." if subject.n == 1 else sentence,
         shown_sentence=_shown(subject, len(rows), most),
         total=subject.n,
@@ -372,7 +356,7 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
         unlisted=unlisted,
         unlisted_words=_left(subject, max(map(len, listed))) if any(unlisted) else "",
         plausibility=bars(lam),
-        prediction=None if model is None else bars(model[rows]),
+        prediction=None if predicted is None else bars(predicted[rows]),
         prediction_words=told,
         scores=tuple(scores.values()),
         p=tuple(bars(method.p[rows]) for method in subject.methods),
@@ -463,30 +447,28 @@ _FLATTERING = ("examples-alike",)
 
 
 def verdict(
-    subject: Subject, found: Measured, promise: Guarantee, weak: Weak, checks: Sequence[Check]
-) -> Verdict:
+    subject: Subject, found: Measured, promise: Guarantee, weak: model.Weak, checks: Sequence[Check]
+) -> model.Verdict:
     """Return section 1 at one alpha."""
     words, judged = subject.words, _judged(found.evaluation, promise)
     sentence = _verdict_sentence(subject, found.evaluation, promise, judged)
     stands = "other" if judged.stands is None else judged.stands.replace(" ", "-")
     severity = "kept" if judged.stands and promise.target == "aggregated" else "weak"
+    severity = stands if stands in ("broken", "vacuous") else severity
+    name = "guarantee-none" if promise.level is None else f"guarantee-{stands}"
     findings = [
-        Finding(
-            stands if stands in ("broken", "vacuous") else severity,
-            "guarantee-none" if promise.level is None else f"guarantee-{stands}",
-            sentence,
-        )
+        Finding(severity, name, sentence),
+        *(
+            Finding("weak" if check.name in _FLATTERING else "broken", check.name, check.words)
+            for check in checks
+            if check.state == BROKEN
+        ),
+        *_weak_parts(subject, weak),
     ]
-    findings += [
-        Finding("weak" if check.name in _FLATTERING else "broken", check.name, check.words)
-        for check in checks
-        if check.state == BROKEN
-    ]
-    findings += _weak_parts(subject, weak)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].sentence != sentence:
         sentence = f"{findings[0].sentence} {sentence}"
-    return Verdict(
+    return model.Verdict(
         sentence=sentence,
         limits=f"About what {words.annotators} say, not about the truth; about the average "
         f"{words.example}, not every {words.example}.",
@@ -541,11 +523,7 @@ def _verdict_sentence(
 
 
 def _against(
-    subject: Subject,
-    promise: Guarantee,
-    covered: Interval,
-    said: Interval,
-    judged: Judgement,
+    subject: Subject, promise: Guarantee, covered: Interval, said: Interval, judged: Judgement
 ) -> str:
     """Return what was measured against what is promised."""
     words, level = subject.words, promise.bound()
@@ -587,7 +565,7 @@ def _ends(one: Interval) -> str:
     return measured_text(one).replace(" (", ", ").rstrip(")")
 
 
-def _weak_parts(subject: Subject, weak: Weak) -> list[Finding]:
+def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
     """Return the groups and strata that are covered clearly less than is promised."""
     words = subject.words
     found = []
@@ -606,18 +584,13 @@ def _weak_parts(subject: Subject, weak: Weak) -> list[Finding]:
     return sorted(found, key=lambda finding: finding.name)
 
 
-def _full(promise: Guarantee, checks: Sequence[Check]) -> Promise:
+def _full(promise: Guarantee, checks: Sequence[Check]) -> model.Promise:
     rows = promise.rows()
     told = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
     if told and promise.level is not None:
         place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
         rows.insert(place, ("checked", "; ".join(told)))
-    return Promise(
-        statement=promise.statement(),
-        level=level_of(promise),
-        shown=promise.short(),
-        rows=tuple(rows),
-    )
+    return model.Promise(promise.statement(), level_of(promise), promise.short(), tuple(rows))
 
 
 MOST_LABELS = 20
@@ -645,7 +618,7 @@ def called(annotators: Sequence[str], *, by_name: bool) -> list[str]:
     return [f"r{place[name]:0{wide}}" for name in annotators]
 
 
-def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
+def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
     """Return section 4."""
     table, words = subject.annotations, subject.words
     if table is None:
@@ -653,11 +626,11 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
             f"There are plausibilities, but no single answers: what {words.annotators} disagree "
             "on, and who differs, cannot be shown."
         )
-        return Disagreement(sentence=why, nothing=why)
+        return model.Disagreement(sentence=why, nothing=why)
     kind = str(table.attrs[names.KIND])
     if kind not in KINDS:
         why = f"Agreement of {kind} answers is not measured: each is a share of every label."
-        return Disagreement(sentence=why, nothing=why)
+        return model.Disagreement(sentence=why, nothing=why)
     with warnings.catch_warnings():
         # Repeated answers and half an order are said where the file is read.
         warnings.simplefilter("ignore", PlausiblyWarning)
@@ -673,13 +646,19 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
     place = positions(labels, answers.labels)
     cells = _cells(answers, place)
     rows, note = _heat(cells, labels, words)
-    nothing = ""
+    parted = max((one for one in cells if one.a != one.b), key=lambda one: one.pairs, default=None)
+    nothing = sentence = f"All {words.annotators} agree on every {words.example}."
     if not found.attrs["compared"]:
         nothing = f"No {words.example} has answers of two {words.annotators}: nobody can disagree."
-    elif not any(cell.a != cell.b for cell in cells):
-        nothing = f"All {words.annotators} agree on every {words.example}."
-    return Disagreement(
-        sentence=nothing or _sentence(found, cells, labels, words),
+        sentence = nothing
+    elif parted is not None:
+        same, nothing = round(100 * float(found["value"].sel(measure="percent"))), ""
+        sentence = (
+            f"Two {words.annotators} agree on {same} of 100 {words.examples}; most often they part "
+            f"over {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
+        )
+    return model.Disagreement(
+        sentence=sentence,
         measures=tuple(_measures(found)),
         annotators=tuple(_annotators(found, shown, place)),
         likeness=LIKENESS[str(found.attrs["likeness"])],
@@ -691,7 +670,7 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
     )
 
 
-def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Cell]:
+def _cells(answers: Answers, place: NDArray[np.int64]) -> list[model.Cell]:
     """Return over which labels two answers to one example part, and where they meet."""
     cell, mention = answers.spread(answers.cell_value)
     label = place[answers.mention_label[mention]]
@@ -700,15 +679,14 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Cell]:
     for one, code in zip(cell[first].tolist(), label[first].tolist(), strict=True):
         said.setdefault(one, []).append(code)
     # By example: how many answers name each label, and how many each two of them.
-    named: dict[int, Counter[int]] = {}
-    both: dict[int, Counter[tuple[int, int]]] = {}
+    named: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    both: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
     for one, codes in said.items():
         times, example = int(answers.cell_count[one]), int(answers.cell_example[one])
-        alone, together = named.setdefault(example, Counter()), both.setdefault(example, Counter())
         for code in codes:
-            alone[code] += times
+            named[example][code] += times
         for pair in combinations(sorted(codes), 2):
-            together[pair] += times
+            both[example][pair] += times
     pairs: Counter[tuple[int, int]] = Counter()
     examples: Counter[tuple[int, int]] = Counter()
     for example, alone in named.items():
@@ -719,23 +697,20 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Cell]:
             pairs[a, b] += met
             examples[a, b] += met > 0
     return [
-        Cell(a=a, b=b, pairs=count, examples=examples[a, b])
+        model.Cell(a=a, b=b, pairs=count, examples=examples[a, b])
         for (a, b), count in sorted(pairs.items())
         if count
     ]
 
 
 def _heat(
-    cells: Sequence[Cell], labels: Sequence[str], words: Words
+    cells: Sequence[model.Cell], labels: Sequence[str], words: Words
 ) -> tuple[tuple[int, ...], str]:
     """Return the labels of the heat map, and what it counts."""
-    parted = np.zeros(len(labels))
-    met = np.zeros(len(labels))
+    parted, met = np.zeros(len(labels)), np.zeros(len(labels))
     for cell in cells:
-        if cell.a == cell.b:
-            met[cell.a] += cell.pairs
-        else:
-            parted[[cell.a, cell.b]] += cell.pairs
+        counted_at = met if cell.a == cell.b else parted
+        counted_at[[cell.a, cell.b]] += cell.pairs
     order = sorted(range(len(labels)), key=lambda code: (-parted[code], -met[code], code))
     named = [code for code in order if parted[code] or met[code]]
     kept = tuple(sorted(named[:MOST_LABELS]))
@@ -743,30 +718,17 @@ def _heat(
         f"Counts pairs of answers to one {words.example} of which one names a label and the other "
         "another; on the diagonal, pairs that name the same."
     )
-    if len(named) > len(kept):
-        note += (
-            f" The {len(kept)} of {counted(len(named))} labels that are parted over most are shown."
-        )
-    return kept, note
+    few = f" The {len(kept)} of {counted(len(named))} labels that are parted over most are shown."
+    return kept, note + few if len(named) > len(kept) else note
 
 
-def _sentence(found: xr.Dataset, cells: Sequence[Cell], labels: Sequence[str], words: Words) -> str:
-    """Return how often two agree, and over what they part most."""
-    percent = float(found["value"].sel(measure="percent"))
-    most = max((cell for cell in cells if cell.a != cell.b), key=lambda cell: cell.pairs)
-    return (
-        f"Two {words.annotators} agree on {round(100 * percent)} of 100 {words.examples}; most "
-        f"often they part over {quoted(labels[most.a])} and {quoted(labels[most.b])}."
-    )
-
-
-def _measures(found: xr.Dataset) -> list[Measure]:
+def _measures(found: xr.Dataset) -> list[model.Measure]:
     titles = measure_titles(str(found.attrs["kind"]))
     rows = []
     for one in _each(found, "measure"):
         name = str(one["measure"].item())
         value = Interval(*(known(float(one[end])) for end in ("value", "low", "high")))
-        rows.append(Measure(name, titles.get(name, name), value, str(one["reason"].item())))
+        rows.append(model.Measure(name, titles.get(name, name), value, str(one["reason"].item())))
     return rows
 
 
@@ -775,14 +737,14 @@ _LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
 
 def _annotators(
     found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]
-) -> list[AnnotatorRow]:
+) -> list[model.AnnotatorRow]:
     """Return a row an annotator with answers: those who differ first, then by likeness."""
     label = dict(zip(name_texts(found[names.LABEL].values), place.tolist(), strict=True))
     rows = []
     for name, one in zip(shown, _each(found, names.ANNOTATOR), strict=True):
         if int(one["annotator_answers"]):
             rows.append(
-                AnnotatorRow(
+                model.AnnotatorRow(
                     name=name,
                     answers=int(one["annotator_answers"]),
                     compared=int(one["annotator_compared"]),
@@ -791,10 +753,8 @@ def _annotators(
                     **{part: known(float(one[f"annotator_{part}"])) for part in _LIKENESSES},
                 )
             )
-    return sorted(
-        rows,
-        key=lambda row: (not row.low, 2.0 if row.agreement is None else row.agreement, row.name),
-    )
+    rows.sort(key=lambda row: (2.0 if row.agreement is None else row.agreement, row.name))
+    return sorted(rows, key=lambda row: not row.low)
 
 
 def _who(found: xr.Dataset, shown: Sequence[str]) -> str:
@@ -831,9 +791,9 @@ SUSPECT = 0.001
 _LABELS = {DRAWN: "a drawn label", VOTED: "the vote", TRUE: "the known label"}
 
 
-def uniformity(subject: Subject) -> list[Uniformity]:
+def uniformity(subject: Subject) -> list[model.Uniformity]:
     """Return how p-values of each method are distributed, where they can be measured."""
-    found: list[Uniformity] = []
+    found: list[model.Uniformity] = []
     for place, method in enumerate(subject.methods):
         one = method.tested[0]
         if names.AUGMENTATION in one.predictions.dims:
@@ -856,14 +816,14 @@ def uniformity(subject: Subject) -> list[Uniformity]:
     return found
 
 
-def _of(place: int, made: xr.Dataset, method: MethodSets, subject: Subject) -> Uniformity:
+def _of(place: int, made: xr.Dataset, method: MethodSets, subject: Subject) -> model.Uniformity:
     values = made["p_value"].values
     above, p = float(made["ks_above"]), float(made["p_super_uniform"])
     of, n = str(made[OF].item()), len(values)
     promised = bool(made["promised"])
     verdict = "as few small ones as there may be" if p >= SUSPECT else "more small ones than may be"
     nothing = "" if promised else "; nothing is promised of them"
-    return Uniformity(
+    return model.Uniformity(
         method=place,
         of=of,
         promised=promised,
@@ -881,7 +841,7 @@ def _p(value: float) -> str:
     return "< .001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
 
 
-def method_checks(subject: Subject, place: int, found: Sequence[Uniformity]) -> list[Check]:
+def method_checks(subject: Subject, place: int, found: Sequence[model.Uniformity]) -> list[Check]:
     """Return the checks of one method: those of the examples, and of its p-values."""
     title = f"p-values of {subject.methods[place].name} are no smaller than promised"
     return [
@@ -894,7 +854,7 @@ def method_checks(subject: Subject, place: int, found: Sequence[Uniformity]) -> 
     ]
 
 
-def believe(subject: Subject, found: Sequence[Uniformity]) -> Believe:
+def believe(subject: Subject, found: Sequence[model.Uniformity]) -> model.Believe:
     """Return section 7, for all methods."""
     checks = list(subject.checks)
     for place, method in enumerate(subject.methods):
@@ -908,7 +868,7 @@ def believe(subject: Subject, found: Sequence[Uniformity]) -> Believe:
         start = f"{several(len(broken), 'assumption')} {'is' if len(broken) == 1 else 'are'} "
         start += f"broken: {'; '.join(broken)}"
     rest = f"; {counted(unknown)} cannot be checked from data." if unknown else "."
-    return Believe(
+    return model.Believe(
         sentence=start + rest,
         checks=tuple(checks),
         uniformity=tuple(found),
@@ -989,7 +949,7 @@ def level_of(promise: Guarantee) -> float | None:
     return float(promise.level)
 
 
-def vote(subject: Subject, found: Measured, voted: Measured | None) -> Vote:
+def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:
     """Return section 2 at one alpha."""
     evaluation = found.evaluation
     aggregated = interval(evaluation, AGGREGATED)
@@ -1000,7 +960,7 @@ def vote(subject: Subject, found: Measured, voted: Measured | None) -> Vote:
         f"These sets hold {measured_text(aggregated)} of what "
         f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
     )
-    return Vote(
+    return model.Vote(
         sentence=sentence if voted is None else _beside(evaluation, voted.evaluation),
         aggregated=aggregated,
         voted=votes,
@@ -1025,7 +985,7 @@ def _beside(these: xr.Dataset, voted: xr.Dataset) -> str:
     return f"Calibrating on the majority vote would {change}, with {size}."
 
 
-def realised(subject: Subject, found: Measured) -> Realised:
+def realised(subject: Subject, found: Measured) -> model.Realised:
     """Return coverage of single examples in ascending order, at one alpha."""
     curve = found.realised
     n = curve.sizes["share"]
@@ -1034,7 +994,7 @@ def realised(subject: Subject, found: Measured) -> Realised:
     whole = float((covered > 1 - 1e-9).mean())
     half = float((covered < 0.5 - 1e-9).mean())
     words, little = subject.words, f"{about_percent(half)} hold" if half else "none holds"
-    return Realised(
+    return model.Realised(
         sentence=f"{about_percent(whole).capitalize()} of the sets hold all that "
         f"{words.annotators} said of their {words.example}; {little} less than half of it.",
         share=_floats(curve["share"].values[places]),
@@ -1049,7 +1009,7 @@ def weak(
     found: Measured,
     promise: Guarantee,
     wheres: dict[str, tuple[tuple[int, int], ...]],
-) -> Weak:
+) -> model.Weak:
     """Return section 3 at one alpha."""
     level = level_of(promise)
     strata = [
@@ -1061,10 +1021,8 @@ def weak(
     note = ""
     if found.groups is not None:
         for one in _each(found.groups, "subgroup"):
-            title, kind = (
-                str(one["subgroup"].item()),
-                "group" if int(one["depth"]) == 1 else "crossed",
-            )
+            title = str(one["subgroup"].item())
+            kind = "group" if int(one["depth"]) == 1 else "crossed"
             groups.append(_part(one, level, kind, title, where=wheres[title]))
         groups.sort(key=lambda part: (part.kind != "group", part.covered.high or 0.0))
         told = found.groups.attrs
@@ -1077,7 +1035,7 @@ def weak(
             note += f"; the {MOST_PARTS} that are covered least are shown"
         groups = groups[:MOST_PARTS]
         note += ". Those of strata hold for each alone."
-    return Weak(
+    return model.Weak(
         sentence=_weak_sentence(subject, strata, groups, level),
         level=level,
         parts=(*strata, *groups),
@@ -1146,20 +1104,15 @@ def _weak_sentence(
     return start or f"However much {words.annotators} split, the sets cover about what {promised}."
 
 
-def sizes(subject: Subject, found: Measured) -> Sizes:
+def sizes(subject: Subject, found: Measured) -> model.Sizes:
     """Return section 5 at one alpha."""
-    bars = [
-        SizeBar(
-            low=int(one["size_from"]),
-            high=int(one["size_to"]),
-            count=int(one["count"]),
-            covered=interval(one, AGGREGATED),
-        )
-        for one in _each(found.sizes, "size")
-    ]
+    bars = []
+    for one in _each(found.sizes, "size"):
+        low, high, count = (int(one[name]) for name in ("size_from", "size_to", "count"))
+        bars.append(model.SizeBar(low, high, count, interval(one, AGGREGATED)))
     each = np.sort(found.evaluation[SET_SIZE].values)
     sentence = _size_sentence(each, subject.predictions.sizes[names.LABEL])
-    return Sizes(sentence=sentence, bars=tuple(bars))
+    return model.Sizes(sentence=sentence, bars=tuple(bars))
 
 
 def _size_sentence(each: np.ndarray, labels: int) -> str:
@@ -1179,7 +1132,7 @@ def _size_sentence(each: np.ndarray, labels: int) -> str:
     return f"{text}; {none}."
 
 
-def splits(subject: Subject, method: str, place: int) -> Splits | None:
+def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
     """Return what repeated splits covered, with the most draws and the most examples."""
     compared = subject.compared
     if compared is None or method not in compared[METHOD].values:
@@ -1193,11 +1146,9 @@ def splits(subject: Subject, method: str, place: int) -> Splits | None:
     spread = float(values.std(ddof=1)) if len(values) > 1 else None
     text = f"Over {several(len(values), 'random split')} the sets cover {decimal(mean)} on average"
     if spread is not None:
-        text += (
-            f", with a spread of {decimal(spread)}, from {decimal(least)} to {decimal(most)}; that "
-            "is how much one calibration differs from another"
-        )
-    return Splits(sentence=f"{text}.", aggregated=_floats(values), mean=mean, spread=spread)
+        text += f", with a spread of {decimal(spread)}, from {decimal(least)} to {decimal(most)}"
+        text += "; that is how much one calibration differs from another"
+    return model.Splits(sentence=f"{text}.", aggregated=_floats(values), mean=mean, spread=spread)
 
 
 def _floats(values: np.ndarray) -> tuple[float, ...]:

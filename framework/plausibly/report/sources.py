@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
-from plausibly.config.study import without_plugins
+from plausibly.config.study import Study, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
@@ -261,10 +261,9 @@ def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
     study = ready.study
     table, part = ready.annotations, study.annotations
     if table is not None and part is not None and (part.strip or part.rename):
-        rename = part.rename or {}
         given = name_texts(table.indexes[names.LABEL])
         stripped = [label.strip() if part.strip else label for label in given]
-        labels = text_array([rename.get(label, label) for label in stripped])
+        labels = text_array([(part.rename or {}).get(label, label) for label in stripped])
         table = rebuilt(table.assign_coords({names.LABEL: (names.LABEL, labels)}))
     return Compared(
         predictions=ready.predictions,
@@ -282,17 +281,16 @@ def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
     )
 
 
-def study_facts(ready: Prepared) -> list[tuple[str, str]]:
+def study_facts(study: Study) -> list[tuple[str, str]]:
     """Return what the report tells of the data of a study."""
-    study = ready.study
-    given = study.annotations or study.plausibilities
-    what = "annotations" if study.annotations else "plausibilities"
-    rows = {
-        what: given.path.name if given else "",
-        "predictions": study.predictions.path.name,
-        "examples": study.examples.path.name if study.examples.path else "",
-        "labels": study.labels.path.name if study.labels else "",
+    files = {
+        "annotations" if study.annotations else "plausibilities": study.annotations
+        or study.plausibilities,
+        "predictions": study.predictions,
+        "examples": study.examples,
+        "labels": study.labels,
     }
+    rows = {what: file.path.name if file and file.path else "" for what, file in files.items()}
     if study.aggregator is not None:
         rows["aggregator"] = called(AGGREGATOR, study.aggregator)
     return facts_of(rows)
@@ -443,9 +441,7 @@ def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> l
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
 
 
-def only(
-    given: Mapping[str, object], wanted: Sequence[str], whose: str = "a predictor: it has its own"
-) -> None:
+def only(given: Mapping[str, object], wanted: Sequence[str], whose: str) -> None:
     """Raise ``report-argument`` where something is said that would change nothing."""
     for name, value in given.items():
         if value is not None and name not in wanted:
@@ -463,24 +459,22 @@ def data(
     predictions: xr.DataArray | Path | str | None,
     annotations: xr.Dataset | Path | str | None,
     plausibilities: Data | None,
-    needed: Sequence[str],
 ) -> tuple[xr.DataArray, xr.Dataset | None, xr.DataArray]:
     """Return predictions, the annotation table where there is one, and plausibilities."""
     opinions = annotations if plausibilities is None else plausibilities
-    for name, value in zip(needed, (predictions, opinions), strict=True):
+    needed = {"predictions": predictions, "annotations or plausibilities": opinions}
+    for name, value in needed.items():
         if value is None:
             raise InputError(
                 "report-argument",
                 f"the report lacks {name}",
-                expected=f"{needed[0]}, and {needed[1]}, of the same examples",
+                expected=f"{', and '.join(needed)}, of the same examples",
                 got="none",
                 do='write_report(source, "report.html", predictions=..., annotations=...)',
                 whose=name,
             )
     model = read_predictions(predictions) if isinstance(predictions, Path | str) else predictions
-    table = annotations
-    if isinstance(table, Path | str):
-        table = read_annotations(table)
+    table = read_annotations(annotations) if isinstance(annotations, Path | str) else annotations
     if isinstance(plausibilities, Path | str):
         plausibilities = read_plausibilities(plausibilities)
     lam = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
@@ -507,9 +501,7 @@ def compared_results(
 ) -> Compared:
     """Return what `plausibly.compare` gave, with its data, examples in the order of their names."""
     told: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
-    asked = {
-        name: attrs.asdict(one, recurse=False) for name, one in _methods(methods, told).items()
-    }
+    found = _methods(methods, told).items()
     model, lam = _by_name(*_matched(model, lam))
     if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
         raise InputError(
@@ -525,7 +517,7 @@ def compared_results(
         predictions=model,
         plausibilities=lam,
         annotations=table,
-        methods=asked,
+        methods={name: attrs.asdict(one, recurse=False) for name, one in found},
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
         group=result.attrs.get("group"),
         stratify=stratify if stratify in model.coords else None,
@@ -652,21 +644,14 @@ def study_subject(
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
         study = attrs.evolve(study, by=by)
-    text = resolved_text(ready, ready.study.output.folder)
     return subject_of_study(
         study,
         merged,
         disabled=ready.study.plugins.disable,
-        facts=study_facts(ready),
-        command="\n".join(["plausibly run resolved.toml", *([command] if command else [])]),
-        study=text,
+        facts=study_facts(ready.study),
+        command="\n".join(filter(None, ["plausibly run resolved.toml", command])),
+        study=resolved_text(ready, ready.study.output.folder),
     )
-
-
-def compared_subject(one: Compared, options: Options) -> Subject:
-    """Return the subject of a report on what `plausibly.compare` gave, with its data."""
-    title = options.title or default_title("")
-    return subject_of_study(one, attrs.evolve(options, title=title))
 
 
 def default_title(file: str) -> str:

@@ -28,35 +28,10 @@ from plausibly.evaluation.evaluate import STRATA
 from plausibly.evaluation.results import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
-from plausibly.report import REPORT, sections, sources
-from plausibly.report.model import (
-    GroupColumn,
-    Label,
-    Method,
-    Provenance,
-    ReportData,
-    Still,
-    Surprising,
-    View,
-)
+from plausibly.report import REPORT, model, sections, sources
+from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
-from plausibly.report.sections import (
-    SURPRISING,
-    Measured,
-    Outcomes,
-    about_percent,
-    believe,
-    called,
-    cases,
-    coded_groups,
-    disagreement,
-    measured,
-    method_checks,
-    severities,
-    uniformity,
-    verdict,
-    wheres,
-)
+from plausibly.report.sections import Measured, Outcomes
 from plausibly.report.subject import Subject
 from plausibly.study.run import StudyResult
 
@@ -64,7 +39,7 @@ _FONT = "none"  # text stays text
 _SALT = "plausibly"  # the same identifiers in every run
 
 
-def stills(found: Measured, examples: str) -> tuple[Still, ...]:
+def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
     """Return the figures of results at one alpha."""
     matplotlib = require("matplotlib", extra="report", whose="the report")
     drawn = (
@@ -78,7 +53,7 @@ def stills(found: Measured, examples: str) -> tuple[Still, ...]:
             content = io.BytesIO()
             axes.figure.savefig(content, format="svg", metadata={"Date": None})
             source = base64.b64encode(content.getvalue()).decode("ascii")
-            images.append(Still(section, alt, f"data:image/svg+xml;base64,{source}"))
+            images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{source}"))
     return tuple(images)
 
 
@@ -104,30 +79,30 @@ LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
 
 def gather(subject: Subject) -> ReportData:
     """Return all that a report shows."""
-    severity, risks = severities(subject)
+    severity, risks = sections.severities(subject)
     outcomes = Outcomes(subject=subject, severity=severity)
     table = subject.annotations
     annotators = [] if table is None else name_texts(table.indexes[names.ANNOTATOR])
-    shown = called(annotators, by_name=subject.options.annotator_names)
-    drawn = cases(outcomes, sorted(shown))
-    uniform = uniformity(subject)
-    found = [measured(subject, method) for method in subject.methods]
+    shown = sections.called(annotators, by_name=subject.options.annotator_names)
+    drawn = sections.cases(outcomes, sorted(shown))
+    uniform = sections.uniformity(subject)
+    found = [sections.measured(subject, method) for method in subject.methods]
     where = {name: place for place, name in enumerate(drawn.names)}
     scores = [column.name for column in drawn.scores]
     labels = name_texts(subject.predictions[names.LABEL].values)
-    groups = wheres(subject)
-    views: list[View] = []
+    groups = sections.wheres(subject)
+    views: list[model.View] = []
     for place, method in enumerate(subject.methods):
-        checks = method_checks(subject, place, uniform)
+        checks = sections.method_checks(subject, place, uniform)
         for at, promise in enumerate(method.promises):
             here = found[place].at(at)
             weak = sections.weak(subject, here, promise, groups)
             view = len(views)
             views.append(
-                View(
+                model.View(
                     method=place,
                     alpha=at,
-                    verdict=verdict(subject, here, promise, weak, checks),
+                    verdict=sections.verdict(subject, here, promise, weak, checks),
                     vote=sections.vote(subject, here, _voted(subject, found, place, at)),
                     realised=sections.realised(subject, here),
                     weak=weak,
@@ -141,23 +116,23 @@ def gather(subject: Subject) -> ReportData:
         subtitle=_subtitle(subject, len(annotators)),
         words=subject.words,
         labels=tuple(
-            Label(label, risk, int(code))
+            model.Label(label, risk, int(code))
             for label, risk, code in zip(labels, risks, severity, strict=True)
         ),
         methods=tuple(
-            Method(method.name, method.about, scores.index(method.score), method.reference)
+            model.Method(method.name, method.about, scores.index(method.score), method.reference)
             for method in subject.methods
         ),
         alphas=tuple(subject.alphas),
         groups=tuple(
-            GroupColumn(name, tuple(name_texts(values)))
-            for name, (values, _) in zip(subject.by, coded_groups(subject), strict=True)
+            model.GroupColumn(name, tuple(name_texts(values)))
+            for name, (values, _) in zip(subject.by, sections.coded_groups(subject), strict=True)
         ),
         strata=tuple(f"largest plausibility {stratum}" for stratum in STRATA),
         views=tuple(views),
-        disagreement=disagreement(subject, shown),
+        disagreement=sections.disagreement(subject, shown),
         cases=drawn,
-        believe=believe(subject, uniform),
+        believe=sections.believe(subject, uniform),
         provenance=_provenance(subject),
         stills=stills(found[0].at(0), subject.words.examples),
     )
@@ -183,7 +158,7 @@ def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Meas
     return found[targets.index("voted")].at(at)
 
 
-def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> Surprising:
+def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> model.Surprising:
     words, n = outcomes.subject.words, outcomes.subject.n
     rows = outcomes.most_missed(view)
     examples = name_texts(outcomes.subject.predictions[names.EXAMPLE].values)
@@ -191,16 +166,17 @@ def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> Surpris
     text = f"No set leaves out anything that {words.annotators} said."
     if rows:
         most, some = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
-        these = f"; these {SURPRISING} leave out most" if some > SURPRISING else ""
+        few = sections.SURPRISING
+        these = f"; these {few} leave out most" if some > few else ""
         text = (
-            f"{about_percent(some / n).capitalize()} of the sets leave something out, "
+            f"{sections.about_percent(some / n).capitalize()} of the sets leave something out, "
             f"{counted(most)} of {counted(n)} most of what {words.annotators} said{these}."
         )
     kept = tuple(where[examples[row]] for row in rows if examples[row] in where)
-    return Surprising(sentence=text, cases=kept)
+    return model.Surprising(sentence=text, cases=kept)
 
 
-def _provenance(subject: Subject) -> Provenance:
+def _provenance(subject: Subject) -> model.Provenance:
     rows = [*subject.facts, ("sets", subject.how)]
     for method in subject.methods:
         prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
@@ -215,7 +191,7 @@ def _provenance(subject: Subject) -> Provenance:
     sentence = "This report was made in Python; its data, methods and seed are below."
     if subject.command:
         sentence = "This command gives this report again, byte for byte, with the same versions."
-    return Provenance(
+    return model.Provenance(
         sentence=sentence,
         command=subject.command,
         study=subject.study,
@@ -361,19 +337,18 @@ def write_report(
         sources.only(said, (), "a study that ran: it has its own")
         subject = sources.study_subject(found, options, examples=examples, labels=labels, by=groups)
         return write_subject(subject, path)
-    needed = ("predictions", "annotations or plausibilities")
-    model, table, lam = sources.data(predictions, annotations, plausibilities, needed)
-    model = with_tables(model, examples, labels)
+    new, table, lam = sources.data(predictions, annotations, plausibilities)
+    new = with_tables(new, examples, labels)
+    options = attrs.evolve(options, title=title or sources.default_title(""))
+    data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
-        sources.only(
-            said, ("predictions", "annotations", "plausibilities", "alphas", "cluster", "true")
-        )
+        sources.only(said, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
         subject = sources.subject_of_predictor(
             found,
-            model,
+            new,
             lam,
             table,
-            attrs.evolve(options, title=title or sources.default_title("")),
+            options,
             alphas=sources.alphas_of((0.1,) if alphas is None else alphas),
             by=groups,
             cluster=cluster,
@@ -383,13 +358,9 @@ def write_report(
             only_common=only_common,
         )
     else:
-        sources.only(
-            said,
-            ("predictions", "annotations", "plausibilities", "methods"),
-            "what compare gave: it has its own",
-        )
-        study = sources.compared_results(found, model, table, lam, methods, groups)
-        subject = sources.compared_subject(study, options)
+        sources.only(said, (*data, "methods"), "what compare gave: it has its own")
+        study = sources.compared_results(found, new, table, lam, methods, groups)
+        subject = sources.subject_of_study(study, options)
     return write_subject(subject, path)
 
 
