@@ -10,6 +10,7 @@ import pytest
 import plausibly
 from agreement_oracles import table
 from cli_world import World, make, run
+from eval_said import check_printed, said
 from plausibly.annotators import describe_agreement, describe_annotators
 
 
@@ -19,44 +20,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return make(tmp_path)
 
 
-ALL = """\
-annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
-             each), 3 labels seen; single-label; 70 % of examples disputed
-
-two annotators give an example the same label     .500    95 %: .366 to .623
-the same or a neighbouring label                  .900          .800 to .967
-Krippendorff alpha, nominal                       .256          .066 to .468
-Krippendorff alpha, ordinal                       .372          .105 to .602
-Fleiss kappa                                      .247          .055 to .462
-one says what the others vote for                 .500          .366 to .623
-if one says k, another does too   cat: .50   dog: .45   fox: .56
-all agree on 30 % of 30 examples; 10 % have a tied vote
-In words: "fox" is said again most often, "dog" least; 80 % of disagreement is
-by one step, which a vote hides and plausibilities keep.
-next  plausibly agreement --annotators (who differs), -e FILE --by COLUMN,
-      --json
-"""
-ANNOTATORS = """\
-annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
-             each), 3 labels seen; single-label; 70 % of examples disputed
-
-w2  30 answers   agrees with others .35 (usual .55)
-    says "fox" to 40 %, others 25 %
-2 other annotators, .550 to .600; nobody is dropped unless you say so
-"""
-
-
-def test_all(world: World) -> None:
-    ran = run("agreement", "-a", "votes.csv", "--order", "cat,dog,fox")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out == ALL
-    again = run("agreement", "-a", "votes.csv", "--order", "cat", "--order", "dog,fox")
-    assert again.out == ALL
-
-
-def test_annotators(world: World) -> None:
-    ran = run("agreement", "-a", "votes.csv", "--annotators")
-    assert (ran.code, ran.out) == (0, ANNOTATORS)
+@said(__file__)
+def test_what_is_printed(world: World, call: str, text: str) -> None:
+    check_printed(call, text)
 
 
 def test_groups_clusters_and_certainty(world: World) -> None:
@@ -89,30 +55,6 @@ def test_json_is_what_python_says(world: World) -> None:
     assert [row["label"] for row in document["by_label"]] == ["cat", "dog", "fox"]
     assert {"answers", "agreement", "low", "says"} <= set(document["by_annotator"][0])
     assert document["annotations"]["responses"] == 90
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            "--risk risk",
-            "error option-unfit: --risk has no meaning without --draws\n"
-            "  expected  resamples of the responses, by which levels are certain; got --risk\n"
-            "            risk\n"
-            "  do        --draws 100\n",
-        ),
-        (
-            "--draws 1",
-            "error draws-range: --draws 1 show no uncertainty\n"
-            "  expected  2 or more; got 1\n"
-            "  do        --draws 100\n",
-        ),
-    ],
-)
-def test_refused(world: World, words: str, message: str) -> None:
-    ran = run("agreement", "-a", "votes.csv", *words.split())
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == message
 
 
 def test_a_file_without_annotators(world: World) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from agreement_oracles import overlap, table
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly.annotators import average_overlap
 
 LABELS = ["a", "b", "c", "d"]
@@ -131,6 +131,6 @@ def test_first_choice_is_a_drawn_label() -> None:
     assert float(found["value"].sel(measure="first-choice")) == pytest.approx(0.25)
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 import eval_oracles as oracle
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly import calibrate
 from plausibly.evaluation import monte_carlo_error
 from plausibly.evaluation.splits import split
@@ -97,6 +97,6 @@ def test_rows_in_any_order_and_groups_on_one_side() -> None:
     assert first.attrs["n_test"] == second.attrs["n_test"]
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly import aggregate, calibrate, registry
 from plausibly.data import names
 from plausibly.data.select import select
@@ -189,9 +189,9 @@ PREDICTIONS, RECORDS = world(20)
 NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())
 
 
 def test_only_common_examples() -> None:

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from eval_parts import case
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly import aggregate, read_annotations
 from plausibly.evaluation import coverage_by_risk, interval
 
@@ -86,9 +86,9 @@ def test_levels_go_from_the_least_on(
     assert float(found["mass"].sum()) == pytest.approx(120)
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())
 
 
 @pytest.mark.realdata

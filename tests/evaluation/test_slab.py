@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import eval_oracles as oracle
 from eval_parts import case, features
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly import calibrate
 from plausibly.evaluation import interval, worst_slab_coverage
 from plausibly.evaluation.slab import _least_means
@@ -157,9 +157,9 @@ UNNAMED = FEATURES.drop_vars("column")
 GAPS = FEATURES.where(FEATURES["example"] != "e0003")
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())
 
 
 @pytest.mark.realdata

@@ -12,7 +12,7 @@ from scipy.stats import entropy as reference
 
 import eval_oracles as oracle
 from eval_parts import case
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly import calibrate, evaluate
 from plausibly.evaluation import coverage_by_size, coverage_by_strata, entropy, largest
 from plausibly.evaluation.splits import split, split_keys
@@ -132,9 +132,9 @@ NAN = xr.DataArray(
 )
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())
 
 
 @pytest.mark.realdata

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from eval_parts import case
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly import evaluate
 from plausibly.evaluation import coverage_by_subgroup
 
@@ -102,6 +102,6 @@ def test_large_subgroups_have_the_interval_of_their_spread() -> None:
     assert float(one["aggregated_coverage_low"]) == float(alone["aggregated_coverage_low"])
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())

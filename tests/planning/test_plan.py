@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from planning_world import pilot
+from planning_world import LAM, PREDICTIONS, VOTES, Argument, pilot, planned
 from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import Law
 from plausibly.planning.pilot import Responses
 from plausibly.planning.plan import ladder
-
-Argument: TypeAlias = Any  # of plausibly.plan, which checks it
-PREDICTIONS, VOTES = pilot(300, 5)
-LAM = plausibly.aggregate(VOTES)
-QUICK: dict[str, Argument] = {"resamples": 10, "n": [100, 300]}
-
-
-def planned(
-    predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
-) -> xr.Dataset:
-    return plausibly.plan(predictions, said, **{**QUICK, **more})
-
 
 # ---- without a pilot
 

@@ -6,32 +6,22 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 import xarray as xr
 
+import planning_world
 import plausibly
-from eval_refusals import check, refusals
-from planning_world import pilot
+from eval_said import check_refused, said
+from planning_world import PREDICTIONS, VOTES, planned
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, resolve
 
-Argument: TypeAlias = Any  # of plausibly.plan, which checks it
-PREDICTIONS, VOTES = pilot(300, 5)
-LAM = plausibly.aggregate(VOTES)
 FLAT = PREDICTIONS.copy(data=np.full(PREDICTIONS.shape, 0.25))
 NORTH = PREDICTIONS.assign_coords(site=("example", ["north"] * 300))
 FEW, SAID = PREDICTIONS[:12], plausibly.select(VOTES, example=PREDICTIONS["example"].values[:12])
 OTHER = PREDICTIONS.assign_coords(label=["a", "b", "c", "e"])
-QUICK: dict[str, Argument] = {"resamples": 10, "n": [100, 300]}
-
-
-def planned(
-    predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
-) -> xr.Dataset:
-    return plausibly.plan(predictions, said, **{**QUICK, **more})
 
 
 def text(call: Callable[[], object]) -> str:
@@ -98,6 +88,6 @@ def test_other_examples_and_labels_are_refused_by_name() -> None:
     assert found.attrs["pilot_examples"] == 250
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, {**vars(planning_world), **globals()})

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import InputError
 from plausibly.evaluation.sensitivity import sensitivity
@@ -191,6 +191,6 @@ def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())

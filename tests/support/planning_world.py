@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import xarray as xr
 
+import plausibly
 from plausibly.plugin import build_table
 
 LABELS = ("a", "b", "c", "d")
@@ -62,6 +64,18 @@ def pilot(
         mention_label=chosen.ravel(),
     )
     return predictions, table
+
+
+Argument: TypeAlias = Any  # of plausibly.plan, which checks it
+PREDICTIONS, VOTES = pilot(300, 5)
+LAM = plausibly.aggregate(VOTES)
+
+
+def planned(
+    predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
+) -> xr.Dataset:
+    """Return a plan of the pilot, soon."""
+    return plausibly.plan(predictions, said, **{"resamples": 10, "n": [100, 300], **more})
 
 
 def write(folder: Path, predictions: xr.DataArray, table: xr.Dataset) -> None:

@@ -13,7 +13,7 @@ import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
-from eval_refusals import check, refusals
+from eval_said import check_refused, said
 from exact_realdata import load
 from methods_page import run_page, tables
 from plausibly.errors import InputError
@@ -270,6 +270,6 @@ def test_the_page_shows_what_is_printed(project: Path) -> None:
         assert printed == shown
 
 
-@refusals(__file__)
+@said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
+    check_refused(call, text, globals())

@@ -55,9 +55,8 @@ def set_likeness(one: Collection[object], other: Collection[object]) -> dict[str
     a, b = set(one), set(other)
     if not a | b:
         return {"jaccard": 1.0, "masi": 1.0}
-    overlap = len(a & b) / len(a | b)
-    factor = 1.0 if a == b else 2 / 3 if a <= b or b <= a else 1 / 3
-    return {"jaccard": overlap, "masi": overlap * factor}
+    sizes = [np.array(float(len(some))) for some in (a & b, a, b)]
+    return {"jaccard": float(_jaccard(*sizes)), "masi": float(_masi(*sizes))}
 
 
 def _row_products(one: Matrix, first: Ints, other: Matrix, second: Ints) -> Doubles:

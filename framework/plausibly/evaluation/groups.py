@@ -525,7 +525,7 @@ def coverage_by_subgroup(
     _check(coordinates, crossed, at_least)
     judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
     every = list(_subgroups(judged, coordinates, crossed))
-    clusters = judged.clusters
+    clusters = judged.averaging.clusters
     units = [
         len(rows) if clusters is None else len(np.unique(clusters[rows])) for *_, rows in every
     ]

@@ -417,11 +417,6 @@ class Judged:
         """``["alpha"]``, or nothing where the sets have one alpha."""
         return self.averaging.alpha_dims
 
-    @property
-    def clusters(self) -> Ints | None:
-        """Code of the cluster of each example in `order`."""
-        return self.averaging.clusters
-
     def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
         """Yield places in `order` with plausibilities and sets, dense, few at a time."""
         lam, inside = self.opinions, self.sets.values

@@ -92,7 +92,7 @@ def worst_slab_coverage(
     z, centre, scale = _standardised(table.values[judged.order])
     hashes = judged.hashes[judged.order]
     keys = Keys(seed).child("slab/search")
-    searched = split(hashes, keys, test=search, groups=judged.clusters)
+    searched = split(hashes, keys, test=search, groups=judged.averaging.clusters)
     vectors = _directions(named, directions, seed)
     covered = judged.outcomes(judged.measured())[AGGREGATED]
     # Equal rows are projected once: a product of matrices may differ in its last bit between them.

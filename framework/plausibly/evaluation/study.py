@@ -17,7 +17,7 @@ from importlib.metadata import version
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -268,13 +268,8 @@ def _tried(design: Design | InputError, number: int) -> tuple[object, str]:
 # ---- what a process is sent: pickled here and read at once, never kept
 
 
-@attrs.frozen(kw_only=True)
-class _Parcel:
-    """A design in parts, so that what cannot be sent has a name."""
-
-    design: bytes
-    methods: Mapping[str, bytes]
-    registered: Sequence[bytes]
+_Parcel: TypeAlias = tuple[bytes, Mapping[str, bytes], Sequence[bytes]]
+"""A design without methods, these by name, so that one that cannot be sent has it, and entries."""
 
 
 def _packed(design: Design) -> _Parcel:
@@ -288,24 +283,21 @@ def _packed(design: Design) -> _Parcel:
             # One that cannot be sent is either not used, or is told of above.
             with contextlib.suppress(Exception):
                 registered.append(pickle.dumps(entry))
-    return _Parcel(
-        design=pickle.dumps(attrs.evolve(design, methods={})),
-        methods=methods,
-        registered=registered,
-    )
+    return pickle.dumps(attrs.evolve(design, methods={})), methods, registered
 
 
 def _unpacked(parcel: _Parcel) -> Design:
+    without, packed, registered = parcel
     kinds: dict[str, Any] = {kind.name: kind for kind in KINDS}  # Any: each has its own Protocol
-    for one in parcel.registered:
+    for one in registered:
         with contextlib.suppress(Exception):  # as above
             entry: Entry = pickle.loads(one)
             registry.register(kinds[entry.kind], entry.name, entry.target, summary=entry.summary)
     methods = {}
-    for name, packed in parcel.methods.items():
+    for name, method in packed.items():
         with _sent(name):
-            methods[name] = pickle.loads(packed)
-    design: Design = pickle.loads(parcel.design)
+            methods[name] = pickle.loads(method)
+    design: Design = pickle.loads(without)
     return attrs.evolve(design, methods=methods)
 
 
